@@ -239,7 +239,7 @@ func BenchmarkAPI(b *testing.B) {
 			fmt.Sprintf("%.0f a second, p99 %.1f ms; %.0f µs of CPU, %.1f × a bare handler (%.0f µs)", u.rate(), milliseconds(u.p99), u.cpuPerRequest(), u.cpuPerRequest()/floor.cpuPerRequest(), floor.cpuPerRequest()),
 			u.rate() >= c.rate && (c.p99 == 0 || u.p99 <= c.p99), &u.usage)
 		if c.rows != nil {
-			store := emptyStore(b)
+			store := openEmptyStore(b)
 			commitRows(b, store, clients, time.Second, c.rows) // warm-up
 			rows := commitRows(b, store, clients, window, c.rows)
 			benchResults.add("The rows of that commit alone, beside the same bare handler", "",

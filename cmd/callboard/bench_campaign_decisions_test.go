@@ -100,7 +100,7 @@ func answerCampaign(ctx actor.Context, done *atomic.Int64, granted *int, busy bo
 	}
 }
 
-func ownTime(b testing.TB) time.Duration {
+func ownCPUTime(b testing.TB) time.Duration {
 	b.Helper()
 	var use syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
@@ -122,7 +122,7 @@ func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (made int,
 	}, 100_000))
 	lists := dnc.New(fakeStore{contacts}, nil, slog.New(slog.DiscardHandler))
 	lists.AddEmptyList("ws", domain.DefaultDNCID("ws", domain.Live))
-	began, before := ownTime(b), allocated()
+	began, before := ownCPUTime(b), allocated()
 	c := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
 			Workspace: "ws", CampaignID: fakeCampaignID, Boot: "boot", Store: fakeStore{contacts}, Trunks: others, Calls: others, Numbers: others, DNCRegistry: lists,
@@ -136,11 +136,11 @@ func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (made int,
 		require.True(b, time.Now().Before(end), "%d calls of %d", calls.Load(), attempts)
 		time.Sleep(time.Millisecond)
 		if first == 0 && calls.Load() > 0 { // the time to load the campaign is not measured
-			first, began, before = int(calls.Load()), ownTime(b), allocated()
+			first, began, before = int(calls.Load()), ownCPUTime(b), allocated()
 			until = min(contacts, first+attempts)
 		}
 	}
-	made, cost, grew = int(calls.Load())-first, ownTime(b)-began, allocated()-before
+	made, cost, grew = int(calls.Load())-first, ownCPUTime(b)-began, allocated()-before
 	sys.Root.Poison(c)
 	sys.Root.Poison(others)
 	sys.Shutdown()
@@ -159,11 +159,11 @@ func garbage(b testing.TB) float64 {
 	b.Helper()
 	const gathers, times = 64 << 20, 5
 	runtime.GC()
-	began := ownTime(b)
+	began := ownCPUTime(b)
 	for range times {
 		runtime.GC()
 	}
-	return float64(ownTime(b)-began) / times / gathers
+	return float64(ownCPUTime(b)-began) / times / gathers
 }
 
 // BenchmarkDecisions measures the cost of an attempt in campaigns of three sizes: of the decision alone, and of all

@@ -28,8 +28,8 @@ import (
 // rowsWorkspace is the workspace of the rows.
 const rowsWorkspace = "ws_01J00000000000000000000000"
 
-// emptyStore opens a new store with the settings of a service.
-func emptyStore(b *testing.B) *persistence.Store {
+// openEmptyStore opens a new store with the settings of a service.
+func openEmptyStore(b *testing.B) *persistence.Store {
 	b.Helper()
 	d, err := pebble.Open(filepath.Join(b.TempDir(), "store"), pebble.Options{})
 	require.NoError(b, err)

@@ -35,7 +35,7 @@ type talkerProcess struct {
 	out  *bufio.Reader
 }
 
-func startTalkers(b testing.TB, words []byte) *talkerProcess {
+func startTalkerProcess(b testing.TB, words []byte) *talkerProcess {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "words.wav")
 	require.NoError(b, os.WriteFile(path, wav.EncodeMu(1, words), 0o600))
@@ -119,14 +119,14 @@ func speechLikeTone() []byte { return tone.Make(600*time.Millisecond, 0.3, 300, 
 func BenchmarkTurns(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	b.Run("phrases", func(b *testing.B) {
-		s, far := newServiceWithInstantEngines(b), startTalkers(b, speechLikeTone())
+		s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, speechLikeTone())
 		s.createTrunkForAllNumbers(far.port)
 		agent := s.createAgent(repeatingPathway("Go on."))
 		reportTurns(b, s, far, agent, 1, "engines for speech")
 		reportTurns(b, s, far, agent, 200, "engines for speech")
 	})
 	b.Run("model", func(b *testing.B) {
-		s, far := newServiceWithInstantEngines(b), startTalkers(b, speechLikeTone())
+		s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, speechLikeTone())
 		s.createTrunkForAllNumbers(far.port)
 		agent := s.createAgent(conversationAgent())
 		reportTurns(b, s, far, agent, 1, "engines for speech and a model")
@@ -137,7 +137,7 @@ func BenchmarkTurns(b *testing.B) {
 		require.NoError(b, err)
 		yes, err := e.Speak(b.Context(), speech.Request{Text: "Yes please.", Voice: "en-us+f3"})
 		require.NoError(b, err)
-		s, far := newMeasuredService(b), startTalkers(b, yes)
+		s, far := newMeasuredService(b), startTalkerProcess(b, yes)
 		s.createTrunkForAllNumbers(far.port)
 		reportTurns(b, s, far, s.createAgent(repeatingPathway("Go on.")), 20, "espeak-ng and pocketsphinx")
 	})
@@ -229,7 +229,7 @@ func BenchmarkBargeIn(b *testing.B) {
 func measureBargeIn(b *testing.B, of string, agentOf func(*service) string) {
 	b.Helper()
 	const calls = 10
-	s, far := newServiceWithInstantEngines(b), startTalkers(b, speechLikeTone())
+	s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, speechLikeTone())
 	far.sendCommand(b, "interrupt")
 	s.createTrunkForAllNumbers(far.port)
 	agent := agentOf(s)

@@ -121,7 +121,7 @@ func measureSIPLayer(b *testing.B) {
 }
 
 func measureInboundCommits(b *testing.B) {
-	store := emptyStore(b)
+	store := openEmptyStore(b)
 	commitCalls(b, store, 500, inboundRate) // warms up
 	l := commitCalls(b, store, inboundCalls, inboundRate)
 	benchResults.add("CPU per 1000 inbound calls, their rows alone in the store", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.cpuPer1000(), l.rate), false, &l.usage)

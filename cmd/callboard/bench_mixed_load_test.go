@@ -57,7 +57,7 @@ func BenchmarkMixedLoad(b *testing.B) {
 		b.Skip("make profile runs it")
 	}
 	const window = 2 * time.Minute
-	talking, short, far := startPhones(b), startSIPp(b, "uas-instant"), newSink(b)
+	talking, short, far := startPhoneFarm(b), startSIPp(b, "uas-instant"), newCountingReceiver(b)
 	s := newMeasuredService(b, wideMediaPorts)
 	s.createTrunkForAllNumbers(talking.port)
 	s.createInboundAgent(s.createTrunk("+1202557", short.port))

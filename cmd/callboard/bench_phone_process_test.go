@@ -55,7 +55,7 @@ type phoneFarm struct {
 	out  *bufio.Reader
 }
 
-func startPhones(b testing.TB) *phoneFarm {
+func startPhoneFarm(b testing.TB) *phoneFarm {
 	b.Helper()
 	f := &phoneFarm{port: siptest.Port(b), cmd: exec.Command(os.Args[0])}
 	f.cmd.Env = append(os.Environ(), benchPhonesEnv+"="+strconv.Itoa(f.port))

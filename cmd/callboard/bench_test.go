@@ -227,7 +227,7 @@ type mediaLoad struct {
 func measureMedia(b *testing.B, calls int) mediaLoad {
 	b.Helper()
 	const window = 15 * time.Second
-	s, far := newMeasuredService(b), startPhones(b)
+	s, far := newMeasuredService(b), startPhoneFarm(b)
 	s.api("PATCH", "/v1/workspace", object{"limits": object{"concurrent_outbound": max(2*calls, 1000)}}) // campaigns leave some permits to single calls
 	s.createTrunkForAllNumbers(far.port)
 	agent := s.createAgent(object{

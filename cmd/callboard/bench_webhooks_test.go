@@ -145,7 +145,7 @@ type countingReceiver struct {
 	end      chan struct{}
 }
 
-func newSink(b *testing.B) *countingReceiver {
+func newCountingReceiver(b *testing.B) *countingReceiver {
 	b.Helper()
 	k := &countingReceiver{first: make(chan struct{}), end: make(chan struct{})}
 	var once sync.Once
@@ -225,7 +225,7 @@ func BenchmarkWebhooks(b *testing.B) {
 // cost with that of the bare loop.
 func measureDeliveries(b *testing.B, endpoints, events int) {
 	b.Helper()
-	far := newSink(b)
+	far := newCountingReceiver(b)
 	s := prepareService(b, "CALLBOARD_LOG_LEVEL=warn")
 	s.start()
 	s.removeLimits()
@@ -307,7 +307,7 @@ func (s *service) makeEvents(b *testing.B, rate int, window time.Duration, order
 // measureLatency measures the delay of events in three situations. They go to one endpoint, to a thousand endpoints
 // with one agent each, and to these endpoints while a hundred of them hang.
 func measureLatency(b *testing.B) {
-	far := newSink(b)
+	far := newCountingReceiver(b)
 	s := prepareService(b, "CALLBOARD_LOG_LEVEL=error")
 	s.start()
 	s.removeLimits()
@@ -351,7 +351,7 @@ func measureLatency(b *testing.B) {
 // measureQueue lets deliveries accumulate behind a paused endpoint.
 func measureQueue(b *testing.B) {
 	n := *benchEvents
-	far := newSink(b)
+	far := newCountingReceiver(b)
 	s := prepareService(b, "CALLBOARD_LOG_LEVEL=warn")
 	s.start()
 	s.removeLimits()

@@ -28,7 +28,7 @@ func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 	require.NoError(t, os.WriteFile(key, text, 0o600))
 	s.env = append(s.env, "CALLBOARD_MASTER_KEY_FILE="+key)
 	root := os.Geteuid() == 0
-	takeFoldersAway(t, root, s.dataFolder(), empty)
+	changeFolderOwner(t, root, s.dataFolder(), empty)
 	before := s.listFileOwners(s.dataFolder(), empty)
 
 	trunk := []string{"init", "--yes", "--data", s.dataFolder(), "--env-file", filepath.Join(s.dir, "callboard.env"), "--trunk-host", "127.0.0.1"}
@@ -61,20 +61,20 @@ func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 		require.Error(t, err)
 		assert.Regexp(t, `data_owner +\S+/left-by-root belongs to root, and the data folder to uid 12345`, said)
 	}
-	giveFoldersBack(t, root, s.dataFolder(), empty)
+	restoreFolderOwner(t, root, s.dataFolder(), empty)
 	_, errs, err = s.runCommand("restore", backup, "--data", empty)
 	require.NoError(t, err, errs)
 	s.start()
 }
 
-// takeFoldersAway makes the folders belong to another user if the test runs as root. Otherwise it removes the write
+// changeFolderOwner makes the folders belong to another user if the test runs as root. Otherwise it removes the write
 // permission.
-func takeFoldersAway(t *testing.T, root bool, folders ...string) {
+func changeFolderOwner(t *testing.T, root bool, folders ...string) {
 	t.Helper()
 	changeOwner(t, root, 12345, 0o500, folders)
 }
 
-func giveFoldersBack(t *testing.T, root bool, folders ...string) {
+func restoreFolderOwner(t *testing.T, root bool, folders ...string) {
 	t.Helper()
 	changeOwner(t, root, 0, 0o700, folders)
 }

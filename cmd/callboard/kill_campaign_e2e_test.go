@@ -50,8 +50,8 @@ func (s *service) killAtRandomMoment(id string, answer *sippPeer) {
 	s.start()
 }
 
-// killLoop kills the service n times during a campaign and waits for the end of the campaign.
-func killLoop(t *testing.T, s *service, answer *sippPeer, n int) (campaignStatus, string) {
+// killRepeatedly kills the service n times during a campaign and waits for the end of the campaign.
+func killRepeatedly(t *testing.T, s *service, answer *sippPeer, n int) (campaignStatus, string) {
 	t.Helper()
 	id := startKillCampaign(t, s, answer)
 	for range n {
@@ -64,7 +64,7 @@ func TestKill9CallsEachContactOnceOnPebble(t *testing.T) {
 	t.Parallel()
 	answer := startSIPp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
 	s := newRaceFreeService(t)
-	st, id := killLoop(t, s, answer, 20)
+	st, id := killRepeatedly(t, s, answer, 20)
 	s.checkAfterKills(st, id, answer)
 }
 
@@ -73,7 +73,7 @@ func TestKill9CallsEachContactOnceOnRedis(t *testing.T) {
 	url, _ := redistest.Start(t)
 	answer := startSIPp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
 	s := newRaceFreeService(t, "CALLBOARD_REDIS_URL="+url)
-	st, id := killLoop(t, s, answer, 20)
+	st, id := killRepeatedly(t, s, answer, 20)
 	s.checkAfterKills(st, id, answer)
 }
 

@@ -135,15 +135,15 @@ func TestMetricsAreReadableByPrometheus(t *testing.T) {
 	} {
 		assert.Positive(t, values[some], some)
 	}
-	s.metricsDocumented(kinds)
+	s.checkMetricsDocumentation(kinds)
 	for _, b := range codeBlocks(t, "docs/metrics.md", "sh run") {
 		assert.Contains(t, s.runBlocks(t.TempDir(), []string{b}, "", "ADMIN="+admin)[0], `callboard_calls_ended_total{direction="outbound",disposition="busy"} 1`)
 	}
 }
 
-// metricsDocumented checks that docs/metrics.md lists exactly the existing metrics, and that the alert rules and
+// checkMetricsDocumentation checks that docs/metrics.md lists exactly the existing metrics, and that the alert rules and
 // the dashboard use only existing metrics.
-func (s *service) metricsDocumented(kinds map[string]string) {
+func (s *service) checkMetricsDocumentation(kinds map[string]string) {
 	s.t.Helper()
 	page, err := os.ReadFile("../../docs/metrics.md")
 	require.NoError(s.t, err)

@@ -104,7 +104,7 @@ func TestAudioThroughNATInBothDirections(t *testing.T) { //nolint:tparallel // t
 	s := prepareService(t)
 	s.env = append(s.env, fmt.Sprintf("CALLBOARD_SIP_ADDR=%s:%d", natService, s.sip), "CALLBOARD_PUBLIC_IP="+natService)
 	s.start()
-	n := &natTest{service: s, at: phoneLocation{natPhone, "phones"}, agent: s.longSpeechAgent()}
+	n := &natTest{service: s, at: phoneLocation{natPhone, "phones"}, agent: s.createLongSpeechAgent()}
 	s.api("PATCH", "/v1/agents/"+n.agent, object{"extension": "200", "inbound": object{"answer": "direct"}})
 	n.registerPhone("1001")
 	t.Run("a phone is called", func(t *testing.T) { n := n.withTest(t); n.checkAudioBothWays(n.callPhone("1001")) })
@@ -145,8 +145,8 @@ func (n *natTest) withTest(t *testing.T) *natTest {
 	return &c
 }
 
-// longSpeechAgent creates an agent that speaks longer than any call of the test lasts.
-func (s *service) longSpeechAgent() string {
+// createLongSpeechAgent creates an agent that speaks longer than any call of the test lasts.
+func (s *service) createLongSpeechAgent() string {
 	s.t.Helper()
 	return s.createAgent(object{
 		"name": "chatty", "start": "talk",

@@ -122,7 +122,7 @@ func (s *service) checkSurvivedCall(name, id string, l *phoneReports) (f callFig
 // for meaningful figures.
 const maxCleanJitterMs = 15
 
-func (f callFigures) isSteady() bool {
+func (f callFigures) isUndisturbed() bool {
 	return !f.machineStalled && f.jitter < maxCleanJitterMs && f.phone.Stats.JitterMs < maxCleanJitterMs && f.mos > 4.2 && f.phone.Stats.MOS > 4.2
 }
 
@@ -144,7 +144,7 @@ func compareNetworks(t *testing.T, by map[string]callFigures) {
 	assert.InDelta(t, 5, five.loss, 3)
 	assert.Less(t, five.mos, clean.mos, "a loss of 5 %% lowers the MOS on any machine")
 	assert.Greater(t, five.mos, 2.0, "a loss of 5 %% leaves intelligible speech")
-	if !clean.isSteady() {
+	if !clean.isUndisturbed() {
 		t.Log("the machine is too busy for finer differences")
 		return
 	}
@@ -152,7 +152,7 @@ func compareNetworks(t *testing.T, by map[string]callFigures) {
 	assert.Less(t, five.mos, one.mos-0.1, "a loss of 5 %% lowers the MOS more than 1 %%")
 	assert.Less(t, jitter.mos, clean.mos, "so is jitter")
 	assert.Less(t, all.mos, clean.mos-0.02)
-	if twice := by["duplication"]; twice.isSteady() {
+	if twice := by["duplication"]; twice.isUndisturbed() {
 		// Jitter of the machine itself, which costs some hundredths of MOS per millisecond, is not the fault of
 		// duplicates.
 		kept := 0.04 * max(twice.jitter-clean.jitter, 0)
@@ -169,7 +169,7 @@ func TestCallsSurvivePacketLoss(t *testing.T) {
 	t.Parallel()
 	s := newRaceFreeService(t)
 	s.removeLimits()
-	r, agent := newRelay(t, s.sip), s.createKeypadAgent()
+	r, agent := newNetworkRelay(t, s.sip), s.createKeypadAgent()
 	ledgers := make([]phoneReports, len(networkFaults))
 	number := func(n int) string { return fmt.Sprintf("+1202555013%d", n) }
 	for n, f := range networkFaults {
@@ -195,7 +195,7 @@ func TestCallsSurvivePacketLoss(t *testing.T) {
 			by[f.name] = s.checkSurvivedCall(f.name, ids[n], &ledgers[n])
 			ledgers[n].reset()
 		}
-		if by["clean"].isSteady() {
+		if by["clean"].isUndisturbed() {
 			break
 		}
 		t.Logf("the machine was busy: %s", by["clean"])

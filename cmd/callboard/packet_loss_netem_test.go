@@ -58,7 +58,7 @@ func (p *packetPipe) setFault(f networkFault) {
 // callsEach is the number of concurrent calls over each network.
 const callsEach = 6
 
-func run(t testing.TB, name string, args ...string) {
+func runProgram(t testing.TB, name string, args ...string) {
 	t.Helper()
 	out, err := exec.Command(name, args...).CombinedOutput()
 	require.NoError(t, err, "%s %v: %s", name, args, out)
@@ -72,15 +72,15 @@ func newFaultyLink(t testing.TB) (set func(networkFault)) {
 	if os.Getenv(netemWire) == "netem" {
 		return func(f networkFault) {
 			args := append([]string{"qdisc", "replace", "dev", netemDev, "root"}, f.netemArguments()...)
-			run(t, "tc", args...)
-			run(t, "tc", slices.Insert(args, 0, "-n", peer)...)
+			runProgram(t, "tc", args...)
+			runProgram(t, "tc", slices.Insert(args, 0, "-n", peer)...)
 		}
 	}
 	here, there := openTUN(t, ""), openTUN(t, peer)
-	run(t, "ip", "address", "add", netemHere.String(), "peer", netemThere.Addr().String(), "dev", netemDev)
-	run(t, "ip", "-n", peer, "address", "add", netemThere.Addr().String(), "peer", netemHere.String(), "dev", netemDev)
-	run(t, "ip", "link", "set", netemDev, "up")
-	run(t, "ip", "-n", peer, "link", "set", netemDev, "up")
+	runProgram(t, "ip", "address", "add", netemHere.String(), "peer", netemThere.Addr().String(), "dev", netemDev)
+	runProgram(t, "ip", "-n", peer, "address", "add", netemThere.Addr().String(), "peer", netemHere.String(), "dev", netemDev)
+	runProgram(t, "ip", "link", "set", netemDev, "up")
+	runProgram(t, "ip", "-n", peer, "link", "set", netemDev, "up")
 	one, two := connectDevices(t, here, there, 1), connectDevices(t, there, here, 2)
 	return func(f networkFault) { one.setFault(f); two.setFault(f) }
 }
@@ -126,7 +126,7 @@ func openTUN(t testing.TB, space string) *os.File {
 // connectDevices forwards the packets of one device to the other.
 func connectDevices(t testing.TB, from, to *os.File, seed uint64) *packetPipe {
 	t.Helper()
-	p := newPipe(networkFault{}, seed)
+	p := newPacketPipe(networkFault{}, seed)
 	t.Cleanup(p.close)
 	go func() {
 		b := make([]byte, 65536)
@@ -221,7 +221,7 @@ func TestCallsSurvivePacketLossBetweenNamespaces(t *testing.T) {
 			}
 			by[f.name] = averageFigures(all)
 			t.Logf("%d calls over %s in %s: %s", callsEach, f.name, time.Since(began).Round(time.Second), by[f.name])
-			if f.name != "clean" || by[f.name].isSteady() {
+			if f.name != "clean" || by[f.name].isUndisturbed() {
 				break
 			}
 		}

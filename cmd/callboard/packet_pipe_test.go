@@ -61,7 +61,7 @@ func (d *packetQueue) Pop() any {
 	return last
 }
 
-func newPipe(f networkFault, seed uint64) *packetPipe {
+func newPacketPipe(f networkFault, seed uint64) *packetPipe {
 	p := &packetPipe{fault: f, random: rand.New(rand.NewPCG(seed, seed)), wake: make(chan struct{}, 1), stop: make(chan struct{})}
 	p.work.Go(p.forwardPackets)
 	return p

@@ -39,8 +39,8 @@ const (
 
 var audioPortLine = regexp.MustCompile(`m=audio (\d+)`)
 
-// newRelay starts a relay for a service with the given SIP port.
-func newRelay(t testing.TB, sip int) *networkRelay {
+// newNetworkRelay starts a relay for a service with the given SIP port.
+func newNetworkRelay(t testing.TB, sip int) *networkRelay {
 	t.Helper()
 	r := &networkRelay{t: t, service: relayService, phoneSideAddr: relayFront, sockets: map[netip.AddrPort]*net.UDPConn{}, phones: map[string]*relayedPhone{}}
 	t.Cleanup(r.close)
@@ -52,7 +52,7 @@ func newRelay(t testing.TB, sip int) *networkRelay {
 func (r *networkRelay) addPhone(n, port int, f networkFault) string {
 	r.t.Helper()
 	digit := strconv.Itoa(n)
-	b := &relayedPhone{real: "127.0.1." + digit, front: "127.0.2." + digit, to: newPipe(f, relaySeed), from: newPipe(f, relaySeed)}
+	b := &relayedPhone{real: "127.0.1." + digit, front: "127.0.2." + digit, to: newPacketPipe(f, relaySeed), from: newPacketPipe(f, relaySeed)}
 	r.mu.Lock()
 	r.phones[b.real], r.phones[b.front] = b, b
 	r.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// blindTransferAgent creates an agent that transfers its caller by REFER at once. The outcome is confirmed if the
+// createBlindTransferAgent creates an agent that transfers its caller by REFER at once. The outcome is confirmed if the
 // peer accepts the REFER, and declined if the caller returns.
-func (s *service) blindTransferAgent() string {
+func (s *service) createBlindTransferAgent() string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
 		"name": "hands over", "start": "hand",
@@ -34,8 +34,8 @@ func (s *service) blindTransferAgent() string {
 	})["id"].(string)
 }
 
-// referAcceptingAgent creates an agent that accepts a REFER and ends the call two seconds after its last word.
-func (s *service) referAcceptingAgent() string {
+// createReferAcceptingAgent creates an agent that accepts a REFER and ends the call two seconds after its last word.
+func (s *service) createReferAcceptingAgent() string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
 		"name": "follows", "start": "wait",
@@ -106,7 +106,7 @@ func TestOutboundReferVariantsHaveAnOutcome(t *testing.T) {
 		"REFER not allowed":              {[]string{"uas-refer-405"}, back("sip_405", "REFER 405")},
 		"REFER not implemented":          {[]string{"uas-refer-501"}, back("sip_501", "REFER 501")},
 	}
-	agent := s.blindTransferAgent()
+	agent := s.createBlindTransferAgent()
 	peers, ids := map[string]*sippPeer{}, map[string]string{}
 	for name, c := range phones {
 		number := "+120255503" + strconv.Itoa(10+len(peers))
@@ -129,7 +129,7 @@ func TestInboundReferVariantsHaveAnOutcome(t *testing.T) {
 	s.createTrunk("+12025550199", desk.port)
 	s.createTrunk("+12025550198", busy.port)
 	in := s.createTrunk("+1999", siptest.Port(t))
-	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.referAcceptingAgent(), "trunk_id": in})
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.createReferAcceptingAgent(), "trunk_id": in})
 	to := func(refer, more, scenario string) []string {
 		return []string{scenario, "-key", "refer", refer, "-key", "more", more}
 	}

@@ -134,7 +134,7 @@ func (s *soakTest) createResources() {
 		"+120257": {patient("uas-503").port, instant.port}, "+120258": {patient("uas-instant").port}, "+120259": {instant.port},
 		"+120260": {refer.port}, desk: {hangup.port}, noDesk: {busy.port},
 	}
-	s.phoneFarm = startPhones(t)
+	s.phoneFarm = startPhoneFarm(t)
 	ports["+120261"] = []int{s.phoneFarm.port}
 	var trunk string
 	for prefix, to := range ports {

@@ -173,7 +173,7 @@ func (w *tenant) createObjects(number string) {
 	w.createObject("phone", "/v1/phones", object{"extension": "7" + number[9:], "name": "own", "username": "own" + number[1:]})
 	w.createObject("trunk", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "lent", "proxies": []object{{"host": "127.0.0.1", "port": 9, "transport": "udp"}}})
 	w.createObject("dnc", "/v1/dnc-lists", object{"name": "lent"})
-	w.createObject("prov", "/v1/providers", object{"name": "lent", "timezone": "UTC", "hours": object{"monday": allDay(), "tuesday": allDay(), "wednesday": allDay(), "thursday": allDay(), "friday": allDay(), "saturday": allDay(), "sunday": allDay()}})
+	w.createObject("prov", "/v1/providers", object{"name": "lent", "timezone": "UTC", "hours": object{"monday": allDayHours(), "tuesday": allDayHours(), "wednesday": allDayHours(), "thursday": allDayHours(), "friday": allDayHours(), "saturday": allDayHours(), "sunday": allDayHours()}})
 	w.createObject("num", "/v1/phone-numbers", object{"number": number, "agent_id": w.ids["agent"], "sms_enabled": true})
 	w.createObject("campaign", "/v1/campaigns", object{"name": "lent", "agent_id": w.ids["agent"], "contacts": []object{{"phone": "+12025550123"}}})
 	w.createObject("wh", "/v1/webhooks", object{"url": w.receiver.url, "events": []string{"call.*"}})
@@ -192,7 +192,7 @@ func (w *tenant) createObjects(number string) {
 	w.ids["url"], w.ids["tomorrow"], w.ids["later"] = w.receiver.url, hoursAhead(24), hoursAhead(72)
 }
 
-func allDay() []object { return []object{{"start": "00:00", "end": "24:00"}} }
+func allDayHours() []object { return []object{{"start": "00:00", "end": "24:00"}} }
 
 // hoursAhead returns the full hour after the given number of hours.
 func hoursAhead(hours int) string {
