@@ -49,7 +49,7 @@ func BenchmarkCompare(b *testing.B) {
 	defer func() { *benchBinary = own }()
 	for round := range compareRounds {
 		for turn := range 2 {
-			build := (round + turn) % 2 // the builds alternate in the first place
+			build := (round + turn) % 2 // the builds take turns at being measured first
 			*benchBinary = []string{own, *benchOther}[build]
 			keep := func(row int, figure float64) { rows[row].figures[build] = append(rows[row].figures[build], figure) }
 			// Each service ends before the next one starts, because they use the same media ports.

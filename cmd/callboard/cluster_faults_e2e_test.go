@@ -248,7 +248,7 @@ func (o *faultTest) promoteStaleReplica() {
 	}
 }
 
-// Injects faults into nodes, Redis and the network while campaigns of eight workspaces run. Each contact is called
+// The test injects faults into nodes, Redis and the network while campaigns of eight workspaces run. Each contact is called
 // once and gets an outcome, limits hold, and every event is delivered. FAULTS_CONTACTS=5000 selects the full form
 // with fifty endpoints and five kills of each node.
 func TestFaultsOfNodesKeepInvariants(t *testing.T) {

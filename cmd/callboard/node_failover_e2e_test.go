@@ -276,7 +276,7 @@ func TestStandbyNodeForwardsRequests(t *testing.T) {
 	code, _, _ := front.tryRequest("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+made["key"].(string))
 	assert.Equal(t, http.StatusUnauthorized, code)
 
-	// Forwards an event stream and an upload longer than the buffer.
+	// The node forwards an event stream and an upload longer than the buffer.
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+front.http+"/v1/events/stream", nil)
 	require.NoError(t, err)
 	r.Header.Set("Authorization", "Bearer "+front.key)

@@ -45,7 +45,7 @@ func TestSMSGuideCommandsWorkWithSIPp(t *testing.T) {
 	})
 }
 
-// Kills the process while messages are being sent. No message is lost, and none is sent under two ids.
+// The test kills the process while messages are being sent. No message is lost, and none is sent under two ids.
 func TestSMSMessagesSurviveKill9(t *testing.T) {
 	t.Parallel()
 	s := newRaceFreeService(t)

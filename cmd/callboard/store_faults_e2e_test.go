@@ -218,7 +218,7 @@ func TestKillsOfServiceWithRetriesOnPebble(t *testing.T) {
 	o.runThroughFaults(func(int) { o.kill9(); o.start() })
 }
 
-// Kills the service, Redis, and both at once.
+// The faults are kills of the service, of Redis, and of both at once.
 func TestKillsOfServiceAndRedisTogetherAndApart(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)

@@ -138,7 +138,7 @@ func run(t *testing.T, env []string, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Starts Redis, the sentinels and HAProxy as the compose file does. After a kill of the primary, redis_url leads to
+// The test starts Redis, the sentinels and HAProxy as the compose file does. After a kill of the primary, redis_url leads to
 // the new primary, and the restarted old primary follows it.
 func TestRedisProxyFollowsSentinelFailover(t *testing.T) {
 	t.Parallel()
