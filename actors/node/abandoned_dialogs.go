@@ -37,7 +37,7 @@ func (n *Node) newAttemptLeg(callID string, slot *trunk.Slot, to, from string) d
 // calls of open attempts and the calls whose dialogs the last process did not end. All of them are stored when the
 // function returns, so the caller may close the attempts.
 func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.AbandonedCall, error) {
-	var fresh []*domain.AbandonedCall
+	var found []*domain.AbandonedCall
 	known := make(map[string]bool)
 	for _, a := range attempts {
 		o := domain.AbandonedCallOf(a)
@@ -53,68 +53,68 @@ func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attem
 			o.Number = c.From
 		}
 		known[o.CallID] = true
-		fresh = append(fresh, o)
+		found = append(found, o)
 	}
-	var left []*domain.AbandonedCall
-	err := commit.ForEachRow(ctx, st.store, "orphan", ws, "left", func(o *domain.AbandonedCall) {
+	var stored []*domain.AbandonedCall
+	err := commit.ForEachRow(ctx, st.store, "orphan", ws, "stored", func(o *domain.AbandonedCall) {
 		if !known[o.CallID] {
-			left = append(left, o)
+			stored = append(stored, o)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	if st.quarantined { // the service that was backed up may still use these dialogs
-		ids := make([]string, len(left))
-		for i, o := range left {
+		ids := make([]string, len(stored))
+		for i, o := range stored {
 			ids[i] = o.CallID
 		}
 		return nil, st.deleteAbandonedDialogs(ctx, ws, ids)
 	}
-	for at := 0; at < len(fresh); at += abandonedBatch {
+	for at := 0; at < len(found); at += abandonedBatch {
 		change := commit.Change{Workspace: ws}
-		for _, o := range fresh[at:min(at+abandonedBatch, len(fresh))] {
+		for _, o := range found[at:min(at+abandonedBatch, len(found))] {
 			change.Puts = append(change.Puts, o)
 		}
 		if _, err := st.store.Apply(ctx, change); err != nil {
 			return nil, err
 		}
 	}
-	return append(left, fresh...), nil
+	return append(stored, found...), nil
 }
 
 // deleteEndedDialogRows deletes the row of each call soon after the last dialog of the call has ended, without
 // waiting for other calls. The next process then sends no second BYE. A failed deletion is retried until the store
 // is available.
 func (n *Node) deleteEndedDialogRows(ctx context.Context, ws string, o *abandonedDialogs) {
-	var over []string
-	for left := 1; left > 0 || len(over) > 0; {
-		var again <-chan time.Time
-		if len(over) > 0 {
-			again = time.After(abandonedRetry)
+	var ended []string
+	for live := 1; live > 0 || len(ended) > 0; {
+		var retry <-chan time.Time
+		if len(ended) > 0 {
+			retry = time.After(abandonedRetry)
 		}
 		select {
 		case <-o.endedSignal:
-		case <-again:
+		case <-retry:
 		case <-ctx.Done():
 			return
 		}
-		var more []string
-		more, left = o.takeEnded()
-		over = append(over, more...)
-		if err := n.rows.deleteAbandonedDialogs(ctx, ws, over); err != nil {
-			n.cfg.Log.Warn("rows of interrupted calls that are over stay behind", slog.Any("error", err))
+		var newlyEnded []string
+		newlyEnded, live = o.takeEnded()
+		ended = append(ended, newlyEnded...)
+		if err := n.rows.deleteAbandonedDialogs(ctx, ws, ended); err != nil {
+			n.cfg.Log.Warn("the rows of ended calls cannot be deleted: trying retry", slog.Any("error", err))
 			continue
 		}
-		over = nil
+		ended = nil
 	}
 }
 
 // deleteAbandonedDialogs deletes the rows of abandoned dialogs. Repeating the deletion does no harm.
 func (st *actorRows) deleteAbandonedDialogs(ctx context.Context, ws string, calls []string) error {
-	for some := range slices.Chunk(calls, abandonedBatch) {
+	for batch := range slices.Chunk(calls, abandonedBatch) {
 		change := commit.Change{Workspace: ws}
-		for _, id := range some {
+		for _, id := range batch {
 			change.Deletes = append(change.Deletes, (&domain.AbandonedCall{WorkspaceID: ws, CallID: id}).Key())
 		}
 		if _, err := st.store.Apply(ctx, change); err != nil {
@@ -199,11 +199,11 @@ func (o *abandonedDialogs) endLeg(callID string) (last bool) {
 }
 
 // takeEnded returns the calls that ended since the last takeEnded, and the number of calls that have not ended.
-func (o *abandonedDialogs) takeEnded() (over []string, left int) {
+func (o *abandonedDialogs) takeEnded() (ended []string, live int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	over, o.ended = o.ended, nil
-	return over, len(o.live)
+	ended, o.ended = o.ended, nil
+	return ended, len(o.live)
 }
 
 // endAbandonedDialogs sends a BYE in each dialog of earlier processes. Until a dialog has ended, its call keeps its

@@ -18,7 +18,7 @@ func (n *Node) startAlerts() error {
 		return nil
 	}
 	root := n.sys.Root.Copy().WithGuardian(mailbox.RestartStrategy(n.cfg.Log, func(pid *actor.PID, reason any) {
-		n.cfg.Log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
+		n.cfg.Log.Error("an actor failed too often and is not restarted", slog.String("actor", pid.Id), slog.Any("reason", reason))
 	}))
 	cfg := alerts.Config{
 		Store: n.cfg.Store, Workspaces: n.WorkspaceIDs, ReadValues: n.services.Alerts.Read, Mailer: n.cfg.Mail, OnCommitted: n.Committed, CheckInterval: n.cfg.AlertInterval, Log: n.cfg.Log,

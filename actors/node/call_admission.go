@@ -38,9 +38,9 @@ func (a *callAdmission) holdError() error {
 	case "":
 		return nil
 	case dialer.ReasonQuarantine:
-		text = "the service was restored from a backup: it calls nobody until an operator releases it"
+		text = "the service was restored from a backup and places no calls until an operator releases it"
 	case dialer.ReasonDraining:
-		text = "an operator has drained this node: it takes no calls; try again later"
+		text = "an operator has drained this node; try again later"
 	}
 	return domain.Errorf(domain.CodeUnavailable, "%s", text).With("reason", reason).With("retry_after", holdRetryAfter)
 }
@@ -73,7 +73,7 @@ func (a *callAdmission) QuarantineError() error {
 	return a.holdError()
 }
 
-// DialStop returns the operator's stop of all dialing.
+// DialStop returns the operator's stop of all dialling.
 func (a *callAdmission) DialStop() *DialStop { return a.dialStop }
 
 // NodeDrain returns the drain of this node.
@@ -81,5 +81,5 @@ func (a *callAdmission) NodeDrain() *Drain { return a.drain }
 
 // stoppingError is the answer to a request for a call while the node stops.
 func stoppingError() error {
-	return domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
+	return domain.Errorf(domain.CodeUnavailable, "the service is stopping; try again").With("retry_after", 5)
 }

@@ -39,7 +39,7 @@ func (e *callEngines) Engines(s *domain.Script) pathway.Capabilities {
 // warnOptOutNotTranscribed logs a warning if no engine transcribes the spoken opt-out keywords of a campaign.
 func (e *callEngines) warnOptOutNotTranscribed(c *domain.Campaign, s *domain.Script) {
 	if o := c.Compliance.OptOut; o != nil && len(dnc.SpokenKeywords(o.Keywords)) > 0 && !e.Engines(s).Text {
-		e.log.Warn("keywords of opt_out_handling are heard at nodes that ask for words in a language that a recognizer knows, and nowhere else: there is no engine that transcribes; keys count everywhere",
+		e.log.Warn("no engine transcribes speech in the campaign's language: spoken opt-out keywords work only at pathway nodes that expect words",
 			slog.String("campaign_id", c.ID), slog.String("language", s.RecognitionLanguage()))
 	}
 }

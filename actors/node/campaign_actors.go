@@ -84,8 +84,8 @@ func (a *campaignActors) IsRunning(pid *actor.PID) bool {
 	if pid == nil {
 		return false
 	}
-	_, lives := a.sys.ProcessRegistry.GetLocal(pid.Id)
-	return lives
+	_, isRunning := a.sys.ProcessRegistry.GetLocal(pid.Id)
+	return isRunning
 }
 
 // AwaitContacts notifies a campaign of added contacts and waits until its status counts total contacts. It returns
@@ -98,8 +98,8 @@ func (a *campaignActors) AwaitContacts(ctx context.Context, c *domain.Campaign, 
 	a.sys.Root.Send(pid, campaign.ContactsAdded{})
 	bound, cancel := context.WithTimeout(ctx, contactsAddedWait)
 	defer cancel()
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
 	for {
 		st, err := mailbox.Ask[domain.CampaignStatusObject](bound, a.sys, pid, campaign.GetStatus{})
 		if err == nil && st.Progress.Total >= total {
@@ -108,7 +108,7 @@ func (a *campaignActors) AwaitContacts(ctx context.Context, c *domain.Campaign, 
 		select {
 		case <-bound.Done():
 			return
-		case <-look.C:
+		case <-tick.C:
 		}
 	}
 }

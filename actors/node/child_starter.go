@@ -26,7 +26,7 @@ func (c *childStarter) startChild(ctx context.Context, supervisor *actor.PID, ch
 	if err == nil {
 		return
 	}
-	c.log.Warn("an actor is late", slog.String("actor", child.ID), slog.Any("error", err))
+	c.log.Warn("an actor has not started in time: trying again", slog.String("actor", child.ID), slog.Any("error", err))
 	c.background(func() {
 		wait := time.NewTicker(startRetry)
 		defer wait.Stop()

@@ -38,11 +38,11 @@ func TestAContactThatTalksIsShownAsInCall(t *testing.T) {
 	_, err = d.Campaigns.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
 	h.until(10*time.Second, "one talks and one rings", func() bool {
-		return len(h.by(id, "in_call")) == 1 && len(h.by(id, "dialing")) == 1
+		return len(h.by(id, "in_call")) == 1 && len(h.by(id, "dialling")) == 1
 	})
 	assert.NotZero(t, h.engine.Live(), "uploads give way")
 	assert.Equal(t, []string{talks}, h.by(id, "in_call"))
-	assert.Equal(t, []string{rings}, h.by(id, "dialing"))
+	assert.Equal(t, []string{rings}, h.by(id, "dialling"))
 	assert.Equal(t, []string{waits}, h.by(id, "pending"))
 	assert.Equal(t, []string{talks, rings, waits}, h.by(id, ""))
 	l, err := d.Contacts.ListContacts(ctx, h.test, id, contactsservice.Query{Limit: 1})
@@ -59,7 +59,7 @@ func TestAContactThatTalksIsShownAsInCall(t *testing.T) {
 	}
 	_, err = d.Campaigns.CancelCampaign(ctx, h.test, id, true)
 	require.NoError(t, err)
-	h.until(20*time.Second, "nobody talks", func() bool { return len(h.by(id, "in_call"))+len(h.by(id, "dialing")) == 0 })
+	h.until(20*time.Second, "nobody talks", func() bool { return len(h.by(id, "in_call"))+len(h.by(id, "dialling")) == 0 })
 }
 
 func TestACallBeyondTheInboundLinesIsToldHowManyThereAre(t *testing.T) {

@@ -20,7 +20,7 @@ const (
 	dialStopReadTimeout = 2 * time.Second
 )
 
-// DialStop is an operator's stop of all dialing in the installation. The stored row keeps the stop across restarts.
+// DialStop is an operator's stop of all dialling in the installation. The stored row keeps the stop across restarts.
 // Nodes that share a store apply each other's changes.
 type DialStop struct {
 	store    dialStopStore
@@ -28,7 +28,7 @@ type DialStop struct {
 	onChange func(stopped bool) // called with mu held, except by load
 	log      *slog.Logger
 
-	row     atomic.Pointer[domain.DialStop] // nil: dialing is allowed. Since is zero until the row is stored
+	row     atomic.Pointer[domain.DialStop] // nil: dialling is allowed. Since is zero until the row is stored
 	mu      sync.Mutex                      // held while a change is stored
 	changes int                             // number of changes by this node; guarded by mu
 }
@@ -51,7 +51,7 @@ func (s *DialStop) load(ctx context.Context) error {
 	}
 	s.row.Store(row)
 	s.onChange(true)
-	s.log.Warn("nobody is rung: an operator has stopped all dialling", slog.Time("since", row.Since), slog.String("reason", row.Reason))
+	s.log.Warn("dialling is stopped: an operator has stopped all dialling", slog.Time("since", row.Since), slog.String("reason", row.Reason))
 	return nil
 }
 
@@ -89,15 +89,15 @@ func (s *DialStop) poll(ctx context.Context) {
 		s.log.Warn("an operator has stopped all dialling", slog.String("actor", stored.By.ID))
 	case !stored.Stopped && known != nil && !known.Since.IsZero():
 		s.row.Store(nil)
-		s.log.Warn("an operator lets people be rung again", slog.String("actor", stored.By.ID))
+		s.log.Warn("an operator has resumed dialling", slog.String("actor", stored.By.ID))
 	default:
 		return
 	}
 	s.onChange(stored.Stopped)
 }
 
-// Stop stops all dialing until Resume, also across restarts. Live calls continue. row has the reason and the
-// author. If dialing is already stopped, the first row stays.
+// Stop stops all dialling until Resume, also across restarts. Live calls continue. row has the reason and the
+// author. If dialling is already stopped, the first row stays.
 func (s *DialStop) Stop(ctx context.Context, row *domain.DialStop) (load.DiallingNow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *DialStop) Stop(ctx context.Context, row *domain.DialStop) (load.Diallin
 	s.onChange(true)
 	row.Stopped, row.Since = true, domain.Timestamp(time.Now())
 	if _, err := s.store.Apply(commit.WithAuditInNextCommit(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
-		s.log.Error("nobody is rung, but whether a restart will know it is not: stop all dialling once more", slog.Any("error", err))
+		s.log.Error("dialling is stopped until a restart only, because the stop may not be stored: stop all dialling again", slog.Any("error", err))
 		return load.DiallingNow{}, commit.StoreError(err)
 	}
 	s.row.Store(row)
@@ -117,7 +117,7 @@ func (s *DialStop) Stop(ctx context.Context, row *domain.DialStop) (load.Diallin
 	return dialStopOf(row), nil
 }
 
-// Resume allows dialing again. Paused campaigns stay paused. row has the author.
+// Resume allows dialling again. Paused campaigns stay paused. row has the author.
 func (s *DialStop) Resume(ctx context.Context, row *domain.DialStop) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,14 +131,14 @@ func (s *DialStop) Resume(ctx context.Context, row *domain.DialStop) error {
 	}
 	s.row.Store(nil)
 	s.onChange(false)
-	s.log.Warn("an operator lets people be rung again", slog.String("actor", row.By.ID))
+	s.log.Warn("an operator has resumed dialling", slog.String("actor", row.By.ID))
 	return nil
 }
 
-// Current returns the active stop; the zero value if dialing is allowed.
+// Current returns the active stop; the zero value if dialling is allowed.
 func (s *DialStop) Current() load.DiallingNow { return dialStopOf(s.row.Load()) }
 
-// isStopped reports whether dialing is stopped.
+// isStopped reports whether dialling is stopped.
 func (s *DialStop) isStopped() bool { return s.row.Load() != nil }
 
 // stored reads the stored row; it returns an empty row if none is stored.
@@ -152,7 +152,7 @@ func (s *DialStop) stored(ctx context.Context) (*domain.DialStop, error) {
 	return row, nil
 }
 
-// isStored reports whether the known stop is still stored: another node may have resumed dialing.
+// isStored reports whether the known stop is still stored: another node may have resumed dialling.
 func (s *DialStop) isStored(ctx context.Context) bool {
 	if !s.shared {
 		return true

@@ -42,7 +42,7 @@ func (n *Node) drainAll(ctx context.Context) {
 	wait.Wait()
 }
 
-// stopTakingCalls refuses new calls and makes the campaigns stop dialing. It returns the live calls.
+// stopTakingCalls refuses new calls and makes the campaigns stop dialling. It returns the live calls.
 func (n *Node) stopTakingCalls() liveCalls {
 	n.drain.stop()
 	live := n.liveCalls()
@@ -76,33 +76,33 @@ func (l liveCalls) drain(ctx context.Context, t *workspaceTree) {
 	}
 }
 
-// hangUp hangs up the live calls of a workspace. With stuck it hangs up only those that no other node can resume.
-func (l liveCalls) hangUp(ctx context.Context, t *workspaceTree, stuck bool) error {
+// hangUp hangs up the live calls of a workspace. With onlyUnmovable it hangs up only those that no other node can resume.
+func (l liveCalls) hangUp(ctx context.Context, t *workspaceTree, onlyUnmovable bool) error {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, l.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
 		return err
 	}
-	calls := 0
+	count := 0
 	for _, c := range live.Calls {
-		if !stuck || !c.CanMove {
-			calls++
+		if !onlyUnmovable || !c.CanMove {
+			count++
 			l.sys.Root.Send(t.calls, call.HangUp{CallID: c.CallID})
 		}
 	}
-	if calls > 0 {
-		l.log.Warn("live calls are hung up: the time to end has passed", slog.Int("calls", calls))
+	if count > 0 {
+		l.log.Warn("the drain limit has passed: live count are hung up", slog.Int("count", count))
 	}
 	return nil
 }
 
 // DrainForHandover is Drain for a node whose shard another node takes over. It waits for calls that cannot be
 // handed over and hangs them up at the deadline of ctx. It returns true if live calls remain that HandOverCalls has
-// to hand over. heirs reports whether a node is available that resumes them. The API accepts writes meanwhile, so
+// to hand over. hasSuccessor reports whether a node is available that resumes them. The API accepts writes meanwhile, so
 // the caller calls RefuseWrites afterwards.
 //
 // A cancelled ctx means that another node already owns the shard: DrainForHandover returns at once. With the cause
 // context.DeadlineExceeded a cancelled ctx counts as an early deadline.
-func (n *Node) DrainForHandover(ctx context.Context, heirs func() bool) bool {
+func (n *Node) DrainForHandover(ctx context.Context, hasSuccessor func() bool) bool {
 	if !n.cfg.SurviveCalls {
 		n.drainAll(ctx)
 		return false
@@ -111,27 +111,27 @@ func (n *Node) DrainForHandover(ctx context.Context, heirs func() bool) bool {
 	for _, t := range live.trees {
 		n.sys.Root.Send(t.calls, call.DrainCalls{})
 	}
-	texts := make(chan struct{})
-	go func() { n.services.Messages.FinishDeliveries(ctx); close(texts) }()
+	messagesDone := make(chan struct{})
+	go func() { n.services.Messages.FinishDeliveries(ctx); close(messagesDone) }()
 	tick := time.NewTicker(movablePoll)
 	defer tick.Stop()
-	var still time.Time // time since when only live calls are waited for
+	var idleSince time.Time // time since when only live calls are waited for
 	for {
 		now, err := live.countMovable(ctx)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil || now.Movable < now.Open || now.RecordingsActive:
-			still = time.Time{}
+			idleSince = time.Time{}
 		case now.Open == 0:
-			<-texts
+			<-messagesDone
 			return false
-		case !isClosed(texts): // the state of the calls, read before, may be outdated when the messages are done
-			still = time.Time{}
-		case heirs():
-			if still.IsZero() {
-				still = time.Now()
+		case !isClosed(messagesDone): // the state of the calls, read before, may be outdated when the messages are done
+			idleSince = time.Time{}
+		case hasSuccessor():
+			if idleSince.IsZero() {
+				idleSince = time.Now()
 			}
-			if now.Busy == 0 || time.Since(still) > idleWaitLimit {
+			if now.Busy == 0 || time.Since(idleSince) > idleWaitLimit {
 				return true
 			}
 		}
@@ -143,7 +143,7 @@ func (n *Node) DrainForHandover(ctx context.Context, heirs func() bool) bool {
 		if errors.Is(context.Cause(ctx), context.Canceled) {
 			return false
 		}
-		return live.hangUpRemaining(heirs())
+		return live.hangUpRemaining(hasSuccessor())
 	}
 }
 
@@ -176,24 +176,24 @@ func (l liveCalls) countMovable(ctx context.Context) (sum call.LiveCalls, err er
 	return sum, nil
 }
 
-// hangUpRemaining hangs up all calls; with heirs only those that no other node can resume. It reports whether calls
+// hangUpRemaining hangs up all calls; with hasSuccessor only those that no other node can resume. It reports whether calls
 // remain to be handed over.
-func (l liveCalls) hangUpRemaining(heirs bool) bool {
+func (l liveCalls) hangUpRemaining(hasSuccessor bool) bool {
 	bound, cancel := context.WithTimeout(context.Background(), hangUpLimit)
 	defer cancel()
 	for _, t := range l.trees {
-		_ = l.hangUp(bound, t, heirs)
+		_ = l.hangUp(bound, t, hasSuccessor)
 	}
 	tick := time.NewTicker(movablePoll)
 	defer tick.Stop()
 	for {
 		now, err := l.countMovable(bound)
-		if err == nil && now.Open == now.Movable && (heirs || now.Open == 0) {
-			return heirs && now.Open > 0
+		if err == nil && now.Open == now.Movable && (hasSuccessor || now.Open == 0) {
+			return hasSuccessor && now.Open > 0
 		}
 		select {
 		case <-bound.Done():
-			return heirs
+			return hasSuccessor
 		case <-tick.C:
 		}
 	}
@@ -228,7 +228,7 @@ func (n *Node) HandOverCalls(ctx context.Context) {
 	}
 	wait.Wait()
 	if all.Ready > 0 {
-		n.cfg.Log.Info("live calls are handed over: another node goes on with them", slog.Int("calls", all.Ready))
+		n.cfg.Log.Info("live calls are handed over to another node", slog.Int("calls", all.Ready))
 	}
 }
 

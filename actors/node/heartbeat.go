@@ -9,7 +9,7 @@ import (
 )
 
 // heartbeatName is the name of the actor that answers heartbeat requests.
-const heartbeatName = "pulse"
+const heartbeatName = "heartbeat"
 
 type (
 	heartbeatRequest struct{}

@@ -76,7 +76,7 @@ func (r *inboundCalls) ReceiveInvite(in *sip.Incoming) {
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()
 		if err := r.routeCall(ctx, in); err != nil {
-			r.log.Warn("an inbound call could not be taken", slog.String("sip_call_id", in.CallID), slog.Any("error", err))
+			r.log.Warn("an inbound call could not be routed", slog.String("sip_call_id", in.CallID), slog.Any("error", err))
 			in.Reject(sipUnavailable, overloadAfter)
 		}
 	})
@@ -84,9 +84,9 @@ func (r *inboundCalls) ReceiveInvite(in *sip.Incoming) {
 
 // rejectCall rejects an INVITE of a trunk and counts the reason. It counts first, so that a caller who has the
 // response finds the count.
-func (r *inboundCalls) rejectCall(in *sip.Incoming, e trunk.Entry, code int, after time.Duration, why string) {
-	r.countInvite(e, why)
-	in.Reject(code, after)
+func (r *inboundCalls) rejectCall(in *sip.Incoming, e trunk.Entry, code int, retryAfter time.Duration, reason string) {
+	r.countInvite(e, reason)
+	in.Reject(code, retryAfter)
 }
 
 // countInvite counts an INVITE at its trunk. refusal is the reason of the rejection; "": the call is accepted.
@@ -168,9 +168,9 @@ func (r *inboundCalls) startInboundCall(ctx context.Context, t *workspaceTree, i
 			r.sys.Root.Send(t.numbers, numbers.CallEnded{CallID: c.ID})
 		}
 	}()
-	var also func(*commit.Change, *domain.Call)
+	var addVariables func(*commit.Change, *domain.Call)
 	if script.Hook != nil {
-		also = r.lookUpInbound(ctx, script.Hook, c)
+		addVariables = r.lookUpInbound(ctx, script.Hook, c)
 		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), inboundLimit) // the lookup has a time limit of its own, so the commit gets a new one
 		defer cancel()
 		ctx = bound
@@ -180,7 +180,7 @@ func (r *inboundCalls) startInboundCall(ctx context.Context, t *workspaceTree, i
 		Legs:  []domain.AttemptLeg{{Number: 1, TrunkID: entry.Trunk.ID, SIPCallID: in.CallID}},
 		Trace: r.traces.UnclaimedAttemptTrace(in.CallID, in.Tag()),
 	}
-	if err := r.opener.OpenCall(ctx, call.OpeningCommit{Call: c, Attempt: a, AddTo: also}); err != nil {
+	if err := r.opener.OpenCall(ctx, call.OpeningCommit{Call: c, Attempt: a, AddTo: addVariables}); err != nil {
 		r.sys.Root.Send(t.inbound, lines.ReturnPermit{Permit: permit})
 		return err
 	}
@@ -202,13 +202,13 @@ func (r *inboundCalls) newInboundCall(in *sip.Incoming, num *domain.PhoneNumber,
 	if w := r.workspaces.Workspace(num.WorkspaceID); w != nil {
 		country = inbound.NumberCountry(t, w)
 	}
-	told := domain.CallingParty{From: in.From, Name: in.FromName, Verstat: in.Verstat, Header: in.Header}
+	caller := domain.CallingParty{From: in.From, Name: in.FromName, Verstat: in.Verstat, Header: in.Header}
 	if in.PhoneID != "" {
-		told.Header = nil // no trunk vouches for the headers of a phone
+		caller.Header = nil // no trunk vouches for the headers of a phone
 	}
-	shown, party := told.ReadCaller(t, country)
+	callerNumber, party := caller.ReadCaller(t, country)
 	c := &domain.Call{
-		Direction: domain.Inbound, From: shown, To: num.Number, AgentID: num.AgentID, AgentVersion: script.Version,
+		Direction: domain.Inbound, From: callerNumber, To: num.Number, AgentID: num.AgentID, AgentVersion: script.Version,
 		PathwayID: script.Pathway.ID, Status: domain.CallInitiated, Legs: []domain.Leg{}, Attempt: 1,
 		StartedAt: &now, Variables: map[string]string{}, Record: true,
 	}
@@ -238,7 +238,7 @@ func (r *inboundCalls) recordOverLimit(ctx context.Context, c *domain.Call) erro
 	})
 	r.committed(c.WorkspaceID)
 	if err != nil {
-		r.log.Error("the record of a refused call could not be kept", slog.String("call_id", c.ID), slog.Any("error", err))
+		r.log.Error("the record of a refused call could not be stored", slog.String("call_id", c.ID), slog.Any("error", err))
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (r *inboundMessages) ReceiveMessage(in *sip.IncomingMessage) {
 		case errors.Is(err, inbound.ErrAuthRequired):
 			in.Challenge()
 		case err != nil:
-			r.log.Warn("a text message could not be taken", slog.String("sip_call_id", in.CallID), slog.Any("error", err))
+			r.log.Warn("an inbound text message could not be stored", slog.String("sip_call_id", in.CallID), slog.Any("error", err))
 			in.Reply(sipUnavailable, overloadAfter)
 		default:
 			in.Reply(code, 0)
@@ -73,7 +73,7 @@ func (r *inboundMessages) routeMessage(ctx context.Context, in *sip.IncomingMess
 		return sipBadRequest, nil //nolint:nilerr // the response states the error
 	}
 	as := &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, IsAuthenticated: in.IsAuthenticated, Source: in.Source, MatchFields: in.MatchFields}
-	carries := func(e trunk.Entry) bool { return e.Trunk.SMS == domain.SMSPlain || e.Trunk.SMS == domain.SMSIMDN }
+	acceptsSMS := func(e trunk.Entry) bool { return e.Trunk.SMS == domain.SMSPlain || e.Trunk.SMS == domain.SMSIMDN }
 	if content.Report != nil {
 		return r.routeReport(ctx, as, content.Report)
 	}
@@ -83,7 +83,7 @@ func (r *inboundMessages) routeMessage(ctx context.Context, in *sip.IncomingMess
 		return sipNotFound, nil
 	case err != nil:
 		return 0, err
-	case !carries(entry):
+	case !acceptsSMS(entry):
 		return sipForbidden, nil
 	}
 	w := r.workspaces.Workspace(number.WorkspaceID)

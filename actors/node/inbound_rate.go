@@ -21,26 +21,26 @@ type inboundRate struct {
 
 // acquire counts a call of a trunk. over is true if the trunk exceeds perSecond; wait is then the time until the
 // next call is allowed. perSecond 0 means no limit.
-func (p *inboundRates) acquire(trunkID string, perSecond float64, now time.Time) (wait time.Duration, over bool) {
+func (r *inboundRates) acquire(trunkID string, perSecond float64, now time.Time) (wait time.Duration, isOver bool) {
 	if perSecond <= 0 {
 		return 0, false
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	most := math.Max(1, perSecond)
-	b := p.byTrunk[trunkID]
-	if b == nil {
-		b = &inboundRate{tokens: most, at: now}
-		if p.byTrunk == nil {
-			p.byTrunk = make(map[string]*inboundRate)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	burst := math.Max(1, perSecond)
+	bucket := r.byTrunk[trunkID]
+	if bucket == nil {
+		bucket = &inboundRate{tokens: burst, at: now}
+		if r.byTrunk == nil {
+			r.byTrunk = make(map[string]*inboundRate)
 		}
-		p.byTrunk[trunkID] = b
+		r.byTrunk[trunkID] = bucket
 	}
-	b.tokens = math.Min(most, b.tokens+now.Sub(b.at).Seconds()*perSecond)
-	b.at = now
-	if b.tokens < 1 {
-		return max(time.Second, time.Duration((1-b.tokens)/perSecond*float64(time.Second))), true
+	bucket.tokens = math.Min(burst, bucket.tokens+now.Sub(bucket.at).Seconds()*perSecond)
+	bucket.at = now
+	if bucket.tokens < 1 {
+		return max(time.Second, time.Duration((1-bucket.tokens)/perSecond*float64(time.Second))), true
 	}
-	b.tokens--
+	bucket.tokens--
 	return 0, false
 }

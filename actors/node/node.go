@@ -1,5 +1,6 @@
-// Package node runs the supervision tree of a shard: one actor per live call, campaign, trunk group and webhook endpoint of each workspace.
-// What it needs of services is an interface in Services; SIP, media and the store are handed in.
+// Package node runs the supervision tree of a shard: one actor per live call, campaign, trunk group and webhook
+// endpoint of each workspace. The node calls the services through the interfaces in Services. SIP, media and the
+// store come with the Config.
 package node
 
 import (
@@ -40,14 +41,14 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// Blobs keeps recordings.
+// Blobs stores recordings and other files.
 type Blobs interface {
 	recording.Blobs
-	// DeleteAll removes all of a workspace.
+	// DeleteAll deletes all blobs of a workspace.
 	DeleteAll(ctx context.Context, workspace string) error
 }
 
-// Config of a node.
+// Config configures a Node.
 type Config struct {
 	Store             *storecache.Store
 	Keys              Keyring
@@ -55,54 +56,55 @@ type Config struct {
 	SIP               *sip.UserAgent
 	Media             *media.Engine
 	Speaker           speech.Synthesizer
-	Recognizer        speech.Recognizer             // nil: words are not recognized
-	Realtime          *speech.RealtimeEngines       // speech-to-speech engines; nil: there is none
-	Models            llm.Models                    // language models; none: no model takes part in calls
-	TestCarrierTarget func() (resolve.Target, bool) // where the built-in carrier listens
-	TestCarrierAddr   func() netip.AddrPort         // where the built-in carrier sends from; nil: there is none
-	Egress            access.Egress                 // what webhooks may reach
-	RootCAs           *x509.CertPool                // of webhook receivers; nil: the system's
-	Mail              alerts.Mailer                 // sends mails of alerts; nil: there is no mail server
-	// AlertsEvery is how often alerts are looked for; 0: as usual. Tests hurry.
+	Recognizer        speech.Recognizer             // speech to text; nil: no speech is recognized
+	Realtime          *speech.RealtimeEngines       // speech-to-speech engines; nil: none is configured
+	Models            llm.Models                    // language models; empty: none is configured
+	TestCarrierTarget func() (resolve.Target, bool) // address at which the test carrier receives calls; false: it does not run
+	TestCarrierAddr   func() netip.AddrPort         // address from which the test carrier sends; nil: it does not run
+	Egress            access.Egress                 // addresses that webhooks may reach
+	RootCAs           *x509.CertPool                // certificate authorities of webhook receivers; nil: the system's
+	Mail              alerts.Mailer                 // sends mails of alerts; nil: no mail server is configured
+	// AlertInterval is the time between two evaluations of the alert rules. Default: that of the package alerts.
 	AlertInterval time.Duration
-	// OwnsShard reports whether this node still owns its shard; it sends nothing otherwise. It must not block. nil: always.
+	// OwnsShard reports whether this node still owns its shard. A node that lost its shard sends nothing. The
+	// function must not block. nil: the node always owns it.
 	OwnsShard func() bool
-	// OwnsWorkspace reports whether a workspace belongs to this node; nil: all do. Otherwise other nodes of the process share SIP,
-	// Media and MediaCapacity with it.
+	// OwnsWorkspace reports whether a workspace belongs to this node; nil: all workspaces do. If it is set, other
+	// nodes of the process share SIP, Media and MediaCapacity with this node.
 	OwnsWorkspace func(workspaceID string) bool
-	// Quarantined says that the store was restored from a backup and is not released: the node answers and writes, and nothing
-	// leaves it.
+	// Quarantined means that the store was restored from a backup and is not released. The node then answers
+	// requests and writes to the store, but sends nothing.
 	Quarantined bool
-	// Survive says that another process resumes live calls when this one ends. ResumptionDone counts the result of each
-	// (recovery.Resumed and so on); nil: they are not counted.
+	// SurviveCalls means that another process resumes the live calls when this process ends. ResumptionDone is
+	// called with the result of each resumption, such as recovery.Resumed; nil: results are not counted.
 	SurviveCalls   bool
 	ResumptionDone func(result string)
-	MediaCapacity  *lines.PortCapacity // RTP port pairs of the process, shared by its nodes (PlacesOf); nil: those of Media
-	// Router gives inbound requests to the nodes of the process; nil: this is the only one.
+	MediaCapacity  *lines.PortCapacity // RTP port pairs, shared by the nodes of the process; nil: those of Media
+	// Router routes inbound requests to the nodes of the process; nil: this node is the only one.
 	Router *Router
-	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
+	// MaxWebhookRequests limits the webhook requests in progress. Default: 2048.
 	MaxWebhookRequests int
-	// WebhookTimeout is how long a webhook may take to answer, WebhookHurry
-	// divides the waits before retries; 0: as documented. Tests hurry.
+	// WebhookTimeout limits the response time of a webhook. WebhookRetryDivisor divides the waits before retries,
+	// for tests. Default: as docs/webhooks.md says.
 	WebhookTimeout      time.Duration
 	WebhookRetryDivisor int
 	PublicURL           string
 	SpoolDir            string
-	TraceContexts       *tracing.SpanContexts // nil: no collector wants traces
-	SIPTraces           *siptrace.Buffer      // what the user agent's dialogs say; nil: not kept
+	TraceContexts       *tracing.SpanContexts // nil: no traces are exported
+	SIPTraces           *siptrace.Buffer      // buffers the SIP messages of calls; nil: they are not recorded
 	Log                 *slog.Logger
-	BeforeMessage       func(actor string, msg any) // sees each message first; nil in production
+	BeforeMessage       func(actor string, msg any) // called before each message of an actor; nil in production
 }
 
-// Keyring has the secrets of workspaces that the node needs.
+// Keyring provides the secrets of workspaces that the node needs.
 type Keyring interface {
-	// NumberHash returns the hash under which lists keep a number.
+	// NumberHash returns the hash under which do-not-call lists store a number.
 	NumberHash(workspaceID, e164 string) string
-	// DecisionLogKey returns the key of the hash chains of a workspace's decision logs.
+	// DecisionLogKey returns the key for the hash chains of a workspace's decision logs.
 	DecisionLogKey(workspaceID string) []byte
 }
 
-// Node is the supervision tree of the workspaces of a shard.
+// Node runs the supervision tree of the workspaces of a shard.
 type Node struct {
 	*backgroundTasks
 	*callAdmission
@@ -128,10 +130,10 @@ type Node struct {
 	zones         *calendar.SharedZones
 	models        *llm.Client
 	routing       routingLimit
-	writesRefused atomic.Bool // the API refuses what would begin something
+	writesRefused atomic.Bool // the API refuses requests that would start work
 }
 
-// New makes a node; nothing runs before Start.
+// New creates a node. Nothing runs before Start.
 func New(cfg Config) *Node {
 	if cfg.Quarantined {
 		cfg.OwnsShard, cfg.SurviveCalls = func() bool { return false }, false
@@ -167,7 +169,7 @@ func New(cfg Config) *Node {
 	return n
 }
 
-// connectWorkspaceActors builds what asks and notifies the actors of workspaces.
+// connectWorkspaceActors creates the components that send requests and notifications to the actors of workspaces.
 func (n *Node) connectWorkspaceActors() {
 	cfg := &n.cfg
 	children := &childStarter{sys: n.sys, background: n.RunInBackground, stopping: n.IsStopping, log: cfg.Log}
@@ -181,7 +183,7 @@ func (n *Node) connectWorkspaceActors() {
 	n.callEngines = &callEngines{recognizer: cfg.Recognizer, realtime: cfg.Realtime, models: cfg.Models, log: cfg.Log}
 }
 
-// connectInbound builds what opens calls and receives INVITEs and MESSAGEs.
+// connectInbound creates the components that open calls and receive INVITEs and MESSAGEs.
 func (n *Node) connectInbound() {
 	cfg := &n.cfg
 	n.lookup = inbound.New(inbound.Config{Store: cfg.Store, Trunks: n.trunkSources, Phones: n.phones, Workspace: n.Workspace})
@@ -199,7 +201,7 @@ func (n *Node) connectInbound() {
 	}
 }
 
-// connectCallAdmission builds what decides whether calls may begin.
+// connectCallAdmission creates the components that decide whether calls may begin.
 func (n *Node) connectCallAdmission() {
 	cfg := &n.cfg
 	n.installation = &installation{store: cfg.Store, owned: cfg.OwnsWorkspace, own: n.workspaceTable, log: cfg.Log}
@@ -217,8 +219,8 @@ func (n *Node) connectCallAdmission() {
 	n.callAdmission = &callAdmission{quarantined: cfg.Quarantined, dialStop: stop, drain: drain}
 }
 
-// Quarantined reports whether nothing may leave this node: its store was restored
-// from a backup and is not released.
+// Quarantined reports whether the store was restored from a backup and is not released. The node then sends
+// nothing.
 func (n *Node) Quarantined() bool { return n.cfg.Quarantined }
 
 // OwnsShard reports whether this node still owns its shard.
@@ -227,19 +229,19 @@ func (n *Node) OwnsShard() bool { return n.cfg.OwnsShard == nil || n.cfg.OwnsSha
 // Store returns the store of the node.
 func (n *Node) Store() *storecache.Store { return n.cfg.Store }
 
-// Blobs returns the recordings and other files of the node's workspaces; a deleted workspace gets no more.
+// Blobs returns the blob store of the node's workspaces. It refuses blobs of deleted workspaces.
 func (n *Node) Blobs() Blobs { return n.cfg.Blobs }
 
-// System returns the system of the node's actors.
+// System returns the actor system of the node.
 func (n *Node) System() *actor.ActorSystem { return n.sys }
 
 // DNC returns the do-not-call lists of the node's workspaces.
 func (n *Node) DNC() *dnc.Registry { return n.dnc }
 
-// Zones returns the time zones that the node's services share.
+// Zones returns the time zones, which the services of the node share.
 func (n *Node) Zones() *calendar.SharedZones { return n.zones }
 
-// WebhookClient returns the HTTP client for addresses that workspaces name.
+// WebhookClient returns the HTTP client for addresses that workspaces configure.
 func (n *Node) WebhookClient() *webhook.Client { return n.webhookClient }
 
 // ModelClient returns the client of language models.
@@ -248,12 +250,14 @@ func (n *Node) ModelClient() *llm.Client { return n.models }
 // PhoneCount returns the number of phones of a workspace.
 func (n *Node) PhoneCount(workspaceID string) int { return n.phones.CountPhones(workspaceID) }
 
-// DeleteOldNumberDays deletes the rows of a workspace's numbers that were last called days ago.
+// DeleteOldNumberDays deletes old counts of the calls to each number of a workspace. Frequency caps need only the
+// counts of the last days.
 func (n *Node) DeleteOldNumberDays(ctx context.Context, workspaceID string) error {
 	return n.rows.deleteOldNumberDays(ctx, workspaceID)
 }
 
-// sweep resolves the proxies of trunks again, joins parts of recordings and deletes expired rows, for all workspaces.
+// sweep looks up the addresses of trunks again, joins the parts of recordings and deletes expired rows, for all
+// workspaces.
 func (n *Node) sweep(ctx context.Context) {
 	for _, id := range n.WorkspaceIDs() {
 		turn := n.trunkSources.NextUpdate()
@@ -261,7 +265,7 @@ func (n *Node) sweep(ctx context.Context) {
 			n.trunkSources.Set(ctx, turn, id, trunks)
 		}
 		n.JoinRecordingParts(id)
-		_ = n.services.Retention.Sweep(ctx, id, time.Now()) // the service has logged it
+		_ = n.services.Retention.Sweep(ctx, id, time.Now()) // the service logs its errors
 	}
 }
 
@@ -281,10 +285,10 @@ func (n *Node) runSweeps(ctx context.Context) {
 	}
 }
 
-// Ready is nil when the node can serve; otherwise its text says why not.
+// Ready returns nil if the node can serve calls, and otherwise an error with the reason.
 func (n *Node) Ready(context.Context) error {
 	if n.drain.isStopping() {
-		return errors.New("draining: the process is being stopped")
+		return errors.New("draining: the process is stopping")
 	}
 	if err := n.drain.reason(); err != nil {
 		return err
@@ -299,21 +303,20 @@ func (n *Node) Ready(context.Context) error {
 	case <-n.cfg.SIP.Ready():
 		return nil
 	default:
-		return errors.New("SIP does not listen yet")
+		return errors.New("the SIP listeners are not open yet")
 	}
 }
 
-// IsStopping says whether the node is stopping: no call begins any more.
+// IsStopping reports whether the node is stopping. A stopping node starts no calls.
 func (n *Node) IsStopping() bool { return n.drain.isStopping() }
 
-// RefuseWrites lets the API refuse what would begin something, because the node is
-// about to stop.
+// RefuseWrites makes the API refuse requests that would start work, because the node is about to stop.
 func (n *Node) RefuseWrites() { n.writesRefused.Store(true) }
 
-// RefusesWrites says whether the API refuses what would begin something.
+// RefusesWrites reports whether the API refuses requests that would start work.
 func (n *Node) RefusesWrites() bool { return n.writesRefused.Load() }
 
-// SetWorkspace tells the actors of a workspace its new settings and limits.
+// SetWorkspace notifies the actors of a workspace of changed settings and limits.
 func (n *Node) SetWorkspace(w *domain.Workspace) {
 	t := n.tree(w.ID)
 	if t == nil {
@@ -327,24 +330,24 @@ func (n *Node) SetWorkspace(w *domain.Workspace) {
 	n.sys.Root.Send(t.campaigns, workspace.Broadcast{Message: campaign.RulesChanged{}})
 }
 
-// Stop stops all actors and background tasks. Call Drain before.
+// Stop stops all actors and background tasks. The caller calls Drain first.
 func (n *Node) Stop() {
 	n.drain.stopping.Store(true)
 	n.RefuseWrites()
 	n.services.Lifecycle.Finish()
-	n.stopActor(alertsActor) // before what it looks at
+	n.stopActor(alertsActor) // before the workspaces that it reads
 	n.stopActor(heartbeatName)
 	trees := n.removeAll()
 	var wait sync.WaitGroup
-	room := make(chan struct{}, stopAtOnce)
+	slots := make(chan struct{}, stopAtOnce)
 	for id, t := range trees {
-		room <- struct{}{}
+		slots <- struct{}{}
 		wait.Go(func() {
 			if err := n.flush(t); err != nil {
-				n.cfg.Log.Warn("how the trunks do was not kept", slog.Any("error", err))
+				n.cfg.Log.Warn("the health of the trunks could not be stored", slog.Any("error", err))
 			}
 			n.stopActor(id)
-			<-room
+			<-slots
 		})
 	}
 	wait.Wait()
@@ -354,11 +357,11 @@ func (n *Node) Stop() {
 	n.cfg.MediaCapacity.Release()
 }
 
-// stopAtOnce bounds how many workspaces are ended at a time: each may wait for the
-// store, while calls that were handed over are silent.
+// stopAtOnce limits how many workspaces stop at the same time. Each may wait for the store, and calls that are
+// handed over are silent meanwhile.
 const stopAtOnce = 16
 
-// stopActor stops an actor and its children, and waits at most five seconds for their end.
+// stopActor stops an actor and its children. It waits at most five seconds.
 func (n *Node) stopActor(id string) {
 	ended := make(chan struct{})
 	watcher := n.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
@@ -374,7 +377,7 @@ func (n *Node) stopActor(id string) {
 	select {
 	case <-ended:
 	case <-time.After(5 * time.Second):
-		n.cfg.Log.Warn("a workspace did not end in time", slog.String("workspace_id", id))
+		n.cfg.Log.Warn("an actor did not stop in time", slog.String("actor", id))
 	}
 	n.sys.Root.Poison(watcher)
 }

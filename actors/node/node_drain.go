@@ -12,24 +12,23 @@ import (
 	"github.com/callboard/callboard/domain/load"
 )
 
-// Drain keeps new calls off the node while an operator has drained it, and for
-// good once it is stopping. Live calls go on. Shards of a process share the drain.
+// Drain refuses new calls while an operator has drained the node or while the node is stopping. Live calls
+// continue. All shards of a process share the operator's drain.
 type Drain struct {
-	sip      callDrainer                    // nil: there is no SIP
-	shared   bool                           // other shards use sip as well
-	onChange func()                         // the drain has begun or ended
-	current  *atomic.Pointer[load.DrainNow] // of the process; nil within: calls may begin
+	sip      callDrainer                    // nil: the node has no SIP
+	shared   bool                           // other shards use the same user agent
+	onChange func()                         // called after the drain has begun or ended
+	current  *atomic.Pointer[load.DrainNow] // drain of the process; nil inside: calls may begin
 	log      *slog.Logger
 
-	mu       sync.Mutex  // held while sip is told
+	mu       sync.Mutex  // held while the state changes
 	stopping atomic.Bool // the node is stopping
 }
 
-// callDrainer refuses inbound calls.
+// callDrainer makes the user agent refuse inbound calls.
 type callDrainer interface{ Drain(on bool) }
 
-// Start drains the node until End or the end of the process. A drained node keeps its
-// first drain.
+// Start drains the node until End or the end of the process. If the node is already drained, the first drain stays.
 func (d *Drain) Start(at time.Time, by domain.Actor) load.DrainNow {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -46,12 +45,12 @@ func (d *Drain) Start(at time.Time, by domain.Actor) load.DrainNow {
 	return *now
 }
 
-// End lets the node take calls again. Errors: unavailable while the node is stopping.
+// End ends the drain, so that calls may begin again. Errors: unavailable while the node is stopping.
 func (d *Drain) End(by domain.Actor) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.isStopping() {
-		return domain.Errorf(domain.CodeUnavailable, "the service is being stopped: it takes no calls any more").With("reason", dialer.ReasonDraining)
+		return domain.Errorf(domain.CodeUnavailable, "the service is stopping and accepts no calls").With("reason", dialer.ReasonDraining)
 	}
 	if d.current.Swap(nil) == nil {
 		return nil
@@ -60,11 +59,12 @@ func (d *Drain) End(by domain.Actor) error {
 		d.sip.Drain(false)
 	}
 	d.onChange()
-	d.log.Warn("an operator lets the node take calls again", slog.String("actor", by.ID))
+	d.log.Warn("an operator has ended the drain of the node", slog.String("actor", by.ID))
 	return nil
 }
 
-// stop lets no call begin any more. SIP of other shards goes on.
+// stop refuses new calls because the node is stopping. If other shards use the user agent, it continues to accept
+// calls.
 func (d *Drain) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,7 +74,7 @@ func (d *Drain) stop() {
 	}
 }
 
-// Current returns the operator's drain, if there is one.
+// Current returns the operator's drain; the zero value if the node is not drained.
 func (d *Drain) Current() load.DrainNow {
 	if now := d.current.Load(); now != nil {
 		return *now
@@ -88,7 +88,7 @@ func (d *Drain) isDrained() bool { return d.current.Load() != nil }
 // isStopping reports whether the node is stopping.
 func (d *Drain) isStopping() bool { return d.stopping.Load() }
 
-// reason returns why a drained node is not ready; nil: it is not drained.
+// reason returns the reason why a drained node is not ready; nil: the node is not drained.
 func (d *Drain) reason() error {
 	if now := d.current.Load(); now != nil && now.Since != nil {
 		return fmt.Errorf("an operator has drained the node at %s", now.Since.Format(time.RFC3339))

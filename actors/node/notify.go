@@ -11,14 +11,14 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Committed says that events of a workspace were committed: its outbox reads them.
+// Committed notifies the outbox of a workspace that events were committed.
 func (n *Node) Committed(workspaceID string) {
 	if t := n.tree(workspaceID); t != nil {
 		n.sys.Root.Send(t.outbox, outbox.EventsCommitted{})
 	}
 }
 
-// holdCalls has the user agent send no INVITE that begins a call.
+// holdCalls stops or allows the sending of INVITEs that begin a call.
 func (n *Node) holdCalls(on bool) {
 	switch {
 	case n.cfg.Router != nil:
@@ -28,7 +28,7 @@ func (n *Node) holdCalls(on bool) {
 	}
 }
 
-// wakeAllCampaigns wakes the campaigns of all nodes of the process.
+// wakeAllCampaigns makes the campaigns of all nodes of the process check again whether they may dial.
 func (n *Node) wakeAllCampaigns() {
 	if n.cfg.Router != nil {
 		n.cfg.Router.wakeCampaigns()
@@ -37,7 +37,7 @@ func (n *Node) wakeAllCampaigns() {
 	n.WakeCampaigns()
 }
 
-// ReloadTrunks tells the trunks and the book what is stored now.
+// ReloadTrunks reads the trunks of a workspace from the store and updates the trunk actor and the inbound sources.
 func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 	t, err := n.workspaceActors(workspaceID)
 	if err != nil {
@@ -56,7 +56,7 @@ func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
-// JoinRecordingParts has the calls of a workspace join the parts of recordings in the spool.
+// JoinRecordingParts makes the calls actor of a workspace join the parts of recordings in the spool.
 func (n *Node) JoinRecordingParts(workspaceID string) {
 	if t := n.tree(workspaceID); t != nil {
 		n.sys.Root.Send(t.calls, recording.JoinParts{})

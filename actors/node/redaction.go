@@ -6,14 +6,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// redactionCache is what the patterns of a workspace's record were made into.
+// redactionCache is the compiled redactor of a workspace's patterns.
 type redactionCache struct {
 	mu        sync.Mutex
 	workspace *domain.Workspace
 	redactor  *domain.Redactor
 }
 
-// redactor takes out of words what the workspace does not want kept now.
+// redactor returns the redactor for the current patterns of the workspace. It compiles changed patterns again.
 func (t *workspaceTree) redactor() *domain.Redactor {
 	w := t.record.Load()
 	t.redaction.mu.Lock()
@@ -24,7 +24,7 @@ func (t *workspaceTree) redactor() *domain.Redactor {
 	return t.redaction.redactor
 }
 
-// Redactor returns the redactor of a workspace.
+// Redactor returns the redactor of a workspace, which removes texts that must not be stored.
 func (n *Node) Redactor(workspaceID string) (*domain.Redactor, error) {
 	t, err := n.workspaceActors(workspaceID)
 	if err != nil {

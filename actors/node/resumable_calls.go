@@ -11,17 +11,17 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// resumableBatch is how many rows one commit holds.
+// resumableBatch is the maximum number of rows in one commit.
 const resumableBatch = 100
 
-// claimResumableCalls moves the open attempts whose calls may be resumed here from l.attempts to l.resumable. It commits that they
-// are this node's; the commit fails if another node has the workspace meanwhile.
+// claimResumableCalls moves the open attempts of calls that this node may resume from l.attempts to l.resumable. It
+// commits that this node owns them. The commit fails if another node owns the workspace meanwhile.
 func (st *actorRows) claimResumableCalls(ctx context.Context, ws string, l *startRows) error {
 	if !st.resume {
 		return nil
 	}
 	now := domain.Timestamp(time.Now())
-	var left []*domain.Attempt
+	var remaining []*domain.Attempt
 	for _, a := range l.attempts {
 		c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
 		if len(a.ResumeState) > 0 {
@@ -31,7 +31,7 @@ func (st *actorRows) claimResumableCalls(ctx context.Context, ws string, l *star
 		}
 		s, ok := recovery.NewResumable(*c, *a, st.processID, now)
 		if !ok {
-			left = append(left, a)
+			remaining = append(remaining, a)
 			continue
 		}
 		for i := range l.trunks {
@@ -44,10 +44,10 @@ func (st *actorRows) claimResumableCalls(ctx context.Context, ws string, l *star
 		}
 		l.resumable = append(l.resumable, s)
 	}
-	l.attempts = left
-	for some := range slices.Chunk(l.resumable, resumableBatch) {
+	l.attempts = remaining
+	for batch := range slices.Chunk(l.resumable, resumableBatch) {
 		change := commit.Change{Workspace: ws}
-		for _, s := range some {
+		for _, s := range batch {
 			change.Puts = append(change.Puts, &s.Attempt)
 		}
 		if _, err := st.store.Apply(ctx, change); err != nil {
@@ -57,6 +57,5 @@ func (st *actorRows) claimResumableCalls(ctx context.Context, ws string, l *star
 	return nil
 }
 
-// hasLostShard says that another node may have the work: what lives here is not to be
-// ended, but let go of.
+// hasLostShard reports whether another node may own the shard. Live calls here are then released without a BYE.
 func (n *Node) hasLostShard() bool { return !n.OwnsShard() }

@@ -17,22 +17,21 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Router gives what comes in by the one user agent of a process to the
-// node whose workspace it is for. With one node it costs nothing. Nodes come
-// and go while it works.
+// Router routes the inbound requests of a process's user agent to the node that owns the called workspace. Nodes
+// may be added and removed at any time. With one node the router reads no store.
 type Router struct {
 	mu      sync.Mutex
 	nodes   atomic.Pointer[[]*Node]
 	ua      *sip.UserAgent
-	holding map[*Node]bool                // which of them let no call begin
-	drained atomic.Pointer[load.DrainNow] // no call begins in this process; nil: calls may
+	holding map[*Node]bool                // nodes that allow no new calls
+	drained atomic.Pointer[load.DrainNow] // the operator's drain of this process; nil: calls may begin
 }
 
-// IsDrained says whether an operator lets no call begin in this process.
+// IsDrained reports whether an operator has drained this process.
 func (s *Router) IsDrained() bool { return s.drained.Load() != nil }
 
-// holdCalls lets no INVITE leave that begins a call as long as any node wants that.
-// What a node that is gone has wanted does not count.
+// holdCalls stops the sending of INVITEs that begin a call while at least one node holds calls. Removed nodes do
+// not count.
 func (s *Router) holdCalls(n *Node, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,22 +48,23 @@ func (s *Router) holdCalls(n *Node, on bool) {
 	}
 }
 
-// wakeCampaigns has the campaigns of all nodes look again whether they may ring.
+// wakeCampaigns makes the campaigns of all nodes check again whether they may dial.
 func (s *Router) wakeCampaigns() {
 	for _, n := range s.all() {
 		n.WakeCampaigns()
 	}
 }
 
-// Add lets a node be found.
+// Add adds a node.
 func (s *Router) Add(n *Node) { s.changeNodes(func(all []*Node) []*Node { return append(all, n) }) }
 
-// Remove lets a node not be found any more.
+// Remove removes a node.
 func (s *Router) Remove(n *Node) {
 	s.changeNodes(func(all []*Node) []*Node { return slices.DeleteFunc(all, func(x *Node) bool { return x == n }) })
 	s.holdCalls(n, false)
 }
 
+// changeNodes replaces the list of nodes by the result of f.
 func (s *Router) changeNodes(f func([]*Node) []*Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,6 +72,7 @@ func (s *Router) changeNodes(f func([]*Node) []*Node) {
 	s.nodes.Store(&all)
 }
 
+// all returns the nodes.
 func (s *Router) all() []*Node {
 	if all := s.nodes.Load(); all != nil {
 		return *all
@@ -79,7 +80,7 @@ func (s *Router) all() []*Node {
 	return nil
 }
 
-// Attach lets a user agent ask here, before it serves.
+// Attach registers the router with a user agent before the user agent serves.
 func (s *Router) Attach(ua *sip.UserAgent) {
 	s.mu.Lock()
 	s.ua = ua
@@ -90,7 +91,7 @@ func (s *Router) Attach(ua *sip.UserAgent) {
 	ua.SetAdmission(s.admitSource)
 }
 
-// admitSource adds up what the nodes say of a source.
+// admitSource combines the admissions of all nodes for a source address.
 func (s *Router) admitSource(from transport.Source) (out sip.Admission) {
 	for _, n := range s.all() {
 		a := n.trunkSources.Admit(from)
@@ -106,6 +107,7 @@ func (s *Router) admitSource(from transport.Source) (out sip.Admission) {
 	return out
 }
 
+// firstAccount returns a lookup of digest accounts that tries one and then the other; either may be nil.
 func firstAccount(one, other func(string) (auth.Account, bool)) func(string) (auth.Account, bool) {
 	if one == nil || other == nil {
 		if one == nil {
@@ -121,10 +123,12 @@ func firstAccount(one, other func(string) (auth.Account, bool)) func(string) (au
 	}
 }
 
+// hasPhones reports whether a node has phones that may register.
 func (s *Router) hasPhones() bool {
 	return slices.ContainsFunc(s.all(), func(n *Node) bool { return n.phones.HasPhones() })
 }
 
+// findAccount returns the digest account of a phone's user name.
 func (s *Router) findAccount(user string) (auth.Account, bool) {
 	for _, n := range s.all() {
 		if a, known := n.phones.Account(user); known {
@@ -134,6 +138,7 @@ func (s *Router) findAccount(user string) (auth.Account, bool) {
 	return auth.Account{}, false
 }
 
+// presenceOf returns the strongest presence of a phone at a source address among all nodes.
 func (s *Router) presenceOf(from transport.Source) (out registrar.Presence) {
 	for _, n := range s.all() {
 		out = max(out, n.phones.PresenceAt(from))
@@ -141,6 +146,7 @@ func (s *Router) presenceOf(from transport.Source) (out registrar.Presence) {
 	return out
 }
 
+// registerPhone passes a REGISTER to the node of the phone.
 func (s *Router) registerPhone(u *registrar.Update) {
 	for _, n := range s.all() {
 		if _, known := n.phones.Phone(u.AccountID); known {
@@ -151,23 +157,22 @@ func (s *Router) registerPhone(u *registrar.Update) {
 	u.Refuse(sipUnavailable, overloadAfter)
 }
 
-// receiveInvite finds the node of a call: of the phone that calls, of whoever has
-// ordered it, or else of the number, where several nodes have a trunk at its
-// source.
+// receiveInvite passes an INVITE to the node that owns the call: the node of the calling phone, the node that
+// requested the test call, or else the node of the called number.
 func (s *Router) receiveInvite(in *sip.Incoming) {
 	all := s.all()
-	var at []*Node
+	var candidates []*Node
 	for _, n := range all {
 		if n.isOwnInvite(in) {
 			n.ReceiveInvite(in)
 			return
 		}
 		if !n.IsStopping() && len(n.trunkSources.TrunksAt(in.Source)) > 0 {
-			at = append(at, n)
+			candidates = append(candidates, n)
 		}
 	}
 	s.route(inboundRequest{
-		candidates: at, forwarded: in.Through.IsValid(), deliver: func(n *Node) { n.ReceiveInvite(in) }, refuse: func(code int, after time.Duration) { in.Reject(code, after) },
+		candidates: candidates, forwarded: in.Through.IsValid(), deliver: func(n *Node) { n.ReceiveInvite(in) }, refuse: func(code int, after time.Duration) { in.Reject(code, after) },
 		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.lookup.RankClaim(ctx, in) },
 		mayMove: func(ctx context.Context, n *Node) bool {
 			return n.lookup.MayBeElsewhere(ctx, in, func(workspace string) bool {
@@ -177,7 +182,8 @@ func (s *Router) receiveInvite(in *sip.Incoming) {
 	}, all)
 }
 
-// isOwnInvite says whether a call is surely the node's.
+// isOwnInvite reports whether the caller of an INVITE certainly belongs to this node: a phone or a requested test
+// call.
 func (n *Node) isOwnInvite(in *sip.Incoming) bool {
 	if in.PhoneID != "" {
 		_, known := n.phones.Phone(in.PhoneID)
@@ -187,73 +193,72 @@ func (n *Node) isOwnInvite(in *sip.Incoming) bool {
 	return ordered
 }
 
-// receiveMessage finds the node of a text message or of a report of one.
+// receiveMessage passes a MESSAGE, a text or a delivery report, to the node that owns it.
 func (s *Router) receiveMessage(in *sip.IncomingMessage) {
 	all := s.all()
-	var at []*Node
+	var candidates []*Node
 	for _, n := range all {
 		if !n.IsStopping() && len(n.trunkSources.TrunksAt(in.Source)) > 0 {
-			at = append(at, n)
+			candidates = append(candidates, n)
 		}
 	}
 	s.route(inboundRequest{
-		candidates: at, deliver: func(n *Node) { n.ReceiveMessage(in) }, refuse: in.Reply,
+		candidates: candidates, deliver: func(n *Node) { n.ReceiveMessage(in) }, refuse: in.Reply,
 		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.claimMessage(ctx, in) },
 	}, all)
 }
 
-// inboundRequest is what came in: who may know it, and what is to be done with it.
+// inboundRequest is an INVITE or a MESSAGE with the nodes that may own it.
 type inboundRequest struct {
-	candidates []*Node // those that have a trunk at its source
-	forwarded  bool    // another node of the install says that it belongs here
+	candidates []*Node // nodes with a trunk at the source address
+	forwarded  bool    // another node of the cluster forwarded the request to this process
 	claim      func(context.Context, *Node) (domain.CallClaim, error)
-	mayMove    func(context.Context, *Node) bool // what was sent here belongs to a workspace that is not here; nil: nobody knows
+	mayMove    func(context.Context, *Node) bool // reports whether the workspace of a forwarded request may be moving between nodes; nil: unknown
 	deliver    func(*Node)
 	refuse     func(code int, after time.Duration)
 }
 
-// route gives what came in to the node with the best claim to it. Where none has
-// any, the first
-// that has a trunk at its source refuses it; but what another node of the
-// install has sent here may be on the move with its workspace, and come again.
-func (s *Router) route(a inboundRequest, all []*Node) {
+// route passes a request to the node with the best claim. Without any claim the first node with a trunk at the
+// source refuses it. If another node forwarded the request, its workspace may be moving: then the response is 503,
+// so that the sender repeats it.
+func (s *Router) route(r inboundRequest, all []*Node) {
 	switch {
-	case len(all) == 0 || len(a.candidates) == 0 && a.forwarded:
-		a.refuse(sipUnavailable, overloadAfter)
+	case len(all) == 0 || len(r.candidates) == 0 && r.forwarded:
+		r.refuse(sipUnavailable, overloadAfter)
 		return
-	case len(a.candidates) == 0:
-		a.deliver(all[0])
+	case len(r.candidates) == 0:
+		r.deliver(all[0])
 		return
-	case len(a.candidates) == 1 && !a.forwarded:
-		a.deliver(a.candidates[0])
+	case len(r.candidates) == 1 && !r.forwarded:
+		r.deliver(r.candidates[0])
 		return
 	}
-	first := a.candidates[0]
+	first := r.candidates[0]
 	if !first.routing.acquire() {
-		a.refuse(sipUnavailable, overloadAfter)
+		r.refuse(sipUnavailable, overloadAfter)
 		return
 	}
 	first.RunInBackground(func() {
 		defer first.routing.release()
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()
-		i := a.bestClaim(ctx)
-		if i < 0 && a.forwarded && (a.mayMove == nil || slices.ContainsFunc(a.candidates, func(n *Node) bool { return a.mayMove(ctx, n) })) {
-			a.refuse(sipUnavailable, overloadAfter)
+		best := r.bestClaim(ctx)
+		if best < 0 && r.forwarded && (r.mayMove == nil || slices.ContainsFunc(r.candidates, func(n *Node) bool { return r.mayMove(ctx, n) })) {
+			r.refuse(sipUnavailable, overloadAfter)
 			return
 		}
-		a.deliver(a.candidates[max(i, 0)])
+		r.deliver(r.candidates[max(best, 0)])
 	})
 }
 
-// bestClaim is the place of the node with the best claim to it; -1: for none it is
-// more than a source that is known.
-func (a *inboundRequest) bestClaim(ctx context.Context) int {
-	at, best := -1, domain.CallClaim{}
-	for i, n := range a.candidates {
-		if c, err := a.claim(ctx, n); err == nil && c.Rank > domain.ClaimSource && c.Precedes(best) {
-			at, best = i, c
+// bestClaim returns the index in candidates of the node with the best claim. It returns -1 if no claim is stronger
+// than a known source.
+func (r *inboundRequest) bestClaim(ctx context.Context) int {
+	index, best := -1, domain.CallClaim{}
+	for i, n := range r.candidates {
+		if c, err := r.claim(ctx, n); err == nil && c.Rank > domain.ClaimSource && c.Precedes(best) {
+			index, best = i, c
 		}
 	}
-	return at
+	return index
 }

@@ -2,13 +2,13 @@ package node
 
 import "sync/atomic"
 
-// maxRouting bounds the requests that wait for the store and for actors at a time.
+// maxRouting limits how many requests wait for the store and for actors at the same time.
 const maxRouting = 1000
 
-// routingLimit counts the inbound INVITEs and MESSAGEs that are being routed.
+// routingLimit limits the inbound INVITEs and MESSAGEs that are being routed.
 type routingLimit struct{ requests atomic.Int32 }
 
-// acquire reports whether another request may be routed. release must follow.
+// acquire reports whether another request may be routed. After true the caller calls release.
 func (r *routingLimit) acquire() bool {
 	if r.requests.Add(1) > maxRouting {
 		r.requests.Add(-1)

@@ -28,17 +28,18 @@ import (
 	"github.com/callboard/callboard/sip/registration"
 )
 
-// commitLimit bounds the commit of an attempt: so long after its opening its INVITE may still be sent.
+// commitLimit bounds the commit of an attempt. Its INVITE may be sent up to this time after the attempt is opened.
 const commitLimit = 10 * time.Second
 
-// startLimit bounds the start of a workspace's actors. startRetry is the pause before a late one is asked for again.
+// startLimit bounds the start of a workspace's actors. startRetry is the pause before a repeated request to start
+// an actor.
 const (
 	startLimit = 10 * time.Second
 	startRetry = 250 * time.Millisecond
 )
 
-// Start loads every workspace, ends or resumes the calls that an earlier process left open, and starts the actors. Calls come in
-// from then on.
+// Start loads all workspaces, ends or resumes the calls that an earlier process left open, and starts the actors.
+// Afterwards the node accepts inbound calls.
 func (n *Node) Start(ctx context.Context) error {
 	run := n.startTasks(ctx)
 	if err := n.dialStop.load(ctx); err != nil {
@@ -72,7 +73,7 @@ func (n *Node) Start(ctx context.Context) error {
 	return nil
 }
 
-// startBackgroundTasks starts the tasks that run beside the actors until run ends.
+// startBackgroundTasks starts the tasks that run until run ends.
 func (n *Node) startBackgroundTasks(run context.Context) {
 	n.services.Lifecycle.Run(run)
 	n.RunInBackground(func() { n.runSweeps(run) })
@@ -81,24 +82,24 @@ func (n *Node) startBackgroundTasks(run context.Context) {
 	}
 }
 
-// startRows are the rows from which the actors of a workspace start.
+// startRows are the stored rows that the actors of a workspace need at their start.
 type startRows struct {
 	trunks    []domain.Trunk
 	webhooks  []domain.Webhook
 	campaigns []string
-	attempts  []*domain.Attempt     // left open by an earlier process
-	resumable []*recovery.Resumable // of these, those that may go on: they are not among attempts
+	attempts  []*domain.Attempt     // open attempts of an earlier process, except resumable
+	resumable []*recovery.Resumable // calls of open attempts that this node may resume
 	abandoned []*domain.AbandonedCall
 }
 
-// StartWorkspace loads a workspace, closes the single calls that an earlier process
-// left open, and starts its actors.
+// StartWorkspace loads a workspace, ends the calls outside of campaigns that an earlier process left open, and
+// starts the actors.
 func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
-	l, err := n.rows.loadStartRows(ctx, w.ID)
+	rows, err := n.rows.loadStartRows(ctx, w.ID)
 	if err != nil {
 		return err
 	}
-	for _, a := range l.attempts {
+	for _, a := range rows.attempts {
 		if a.CampaignID == "" {
 			if err = n.rows.endInterruptedCall(ctx, a); err != nil {
 				return err
@@ -108,12 +109,12 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	if err = n.rows.createDefaultLists(ctx, w); err != nil {
 		return err
 	}
-	n.trunkSources.Set(ctx, n.trunkSources.NextUpdate(), w.ID, l.trunks)
-	own, err := n.rows.phones(ctx, w.ID)
+	n.trunkSources.Set(ctx, n.trunkSources.NextUpdate(), w.ID, rows.trunks)
+	phones, err := n.rows.phones(ctx, w.ID)
 	if err != nil {
 		return err
 	}
-	n.phones.Set(w.ID, own)
+	n.phones.Set(w.ID, phones)
 	pid := func(path ...string) *actor.PID { return workspace.PID(n.sys, w.ID, path...) }
 	t := &workspaceTree{
 		outbound: pid(workspace.OutboundLines), tests: pid(workspace.TestLines), inbound: pid(workspace.InboundLines), trunks: pid(workspace.Trunks),
@@ -121,39 +122,39 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 		phones: pid(workspace.Registrar), numbers: pid(workspace.Numbers),
 	}
 	t.record.Store(w)
-	t.dialogs.set(l.abandoned, time.Now().Add(abandonedDialogLimit))
+	t.dialogs.set(rows.abandoned, time.Now().Add(abandonedDialogLimit))
 	n.add(w.ID, t)
 	root := n.sys.Root.Copy().WithGuardian(mailbox.ResumeStrategy(n.cfg.Log, nil))
-	children := n.workspaceChildren(w, t, l)
-	lives, first := make(chan struct{}), children.AfterSpawn
+	children := n.workspaceChildren(w, t, rows)
+	started, startFirst := make(chan struct{}), children.AfterSpawn
 	children.AfterSpawn = func(actx actor.Context) {
-		first(actx)
-		close(lives)
+		startFirst(actx)
+		close(started)
 	}
 	if _, err = root.SpawnNamed(workspace.Props(children), w.ID); err != nil {
 		return err
 	}
-	if len(l.abandoned) > 0 {
+	if len(rows.abandoned) > 0 {
 		run := n.Context()
 		n.RunInBackground(func() { n.deleteEndedDialogRows(run, w.ID, &t.dialogs) })
 	}
 	late := time.NewTimer(3 * startLimit)
 	defer late.Stop()
-	select { // whoever asks now finds everybody
-	case <-lives:
-		if len(l.resumable) > 0 {
+	select { // after the return every actor of the workspace can be reached
+	case <-started:
+		if len(rows.resumable) > 0 {
 			n.sys.Root.Send(t.calls, call.ResumeCalls{})
 		}
 		return nil
 	case <-late.C:
-		return fmt.Errorf("the actors of workspace %s do not live after %s", w.ID, 3*startLimit)
+		return fmt.Errorf("the actors of workspace %s did not start within %s", w.ID, 3*startLimit)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// DetachWorkspace makes a workspace unknown. stop hangs up its calls and stops its
-// actors; nil: it has none.
+// DetachWorkspace removes a workspace from the node's table. stop hangs up the calls of the workspace and stops its
+// actors; nil: the workspace does not run here.
 func (n *Node) DetachWorkspace(id string) (stop func(ctx context.Context)) {
 	t := n.remove(id)
 	if t == nil {
@@ -161,20 +162,21 @@ func (n *Node) DetachWorkspace(id string) (stop func(ctx context.Context)) {
 	}
 	return func(ctx context.Context) {
 		n.sys.Root.Send(t.campaigns, workspace.Broadcast{Message: campaign.Drain{}})
-		over, cancel := context.WithCancel(ctx) // no call may continue
+		over, cancel := context.WithCancel(ctx) // already cancelled, so that no call continues
 		cancel()
 		n.liveCalls().drain(over, t)
 		n.stopActor(id)
 	}
 }
 
-// RemoveInboundSources removes the trunks and phones of a deleted workspace from the
-// inbound router.
+// RemoveInboundSources removes the trunks and phones of a deleted workspace from the inbound routing.
 func (n *Node) RemoveInboundSources(ctx context.Context, id string) {
 	n.trunkSources.Set(ctx, n.trunkSources.NextUpdate(), id, nil)
 	n.phones.Set(id, nil)
 }
 
+// loadStartRows reads the rows that the actors of a workspace need. It claims resumable calls and stores abandoned
+// dialogs.
 func (st *actorRows) loadStartRows(ctx context.Context, ws string) (*startRows, error) {
 	l := &startRows{}
 	var err error
@@ -187,16 +189,16 @@ func (st *actorRows) loadStartRows(ctx context.Context, ws string) (*startRows, 
 			return nil, err
 		}
 	}
-	working := make(map[string]bool)
-	keep := func(id string) {
-		if !working[id] {
-			working[id] = true
+	added := make(map[string]bool)
+	addCampaign := func(id string) {
+		if !added[id] {
+			added[id] = true
 			l.campaigns = append(l.campaigns, id)
 		}
 	}
 	if err = commit.ForEachRow(ctx, st.store, "campaign", ws, "open", func(c *domain.Campaign) {
-		if c.Status != domain.CampaignDraft { // which has no actor until something is wanted of it
-			keep(c.ID)
+		if c.Status != domain.CampaignDraft { // the actor of a draft starts on demand
+			addCampaign(c.ID)
 		}
 	}); err != nil {
 		return nil, err
@@ -211,23 +213,23 @@ func (st *actorRows) loadStartRows(ctx context.Context, ws string) (*startRows, 
 		return nil, err
 	}
 	if st.quarantined {
-		l.trunks = nil // nobody registers, and nobody asks whether they live
+		l.trunks = nil // without trunks no actor registers or sends OPTIONS
 	}
 	for _, s := range l.resumable {
 		if s.Call.CampaignID != "" {
-			keep(s.Call.CampaignID)
+			addCampaign(s.Call.CampaignID)
 		}
 	}
 	for _, a := range l.attempts {
 		if a.CampaignID != "" {
-			keep(a.CampaignID) // a cancelled one may have had live calls
+			addCampaign(a.CampaignID) // a cancelled campaign may have had live calls
 		}
 	}
 	return l, nil
 }
 
-// recentlyOpenedCalls returns for each outbound call of the last minute the latest time at which it can have been sent: the
-// store knows only when it was opened.
+// recentlyOpenedCalls returns, for each outbound call of the last minute, the latest time at which its INVITE may
+// have been sent. The store knows only the time of the opening.
 func (st *actorRows) recentlyOpenedCalls(ctx context.Context, ws string, env domain.Environment) ([]time.Time, error) {
 	var out []time.Time
 	now := time.Now()
@@ -255,7 +257,7 @@ func (st *actorRows) recentlyOpenedCalls(ctx context.Context, ws string, env dom
 	return out, nil
 }
 
-// endInterruptedCall ends a single call of an earlier process, in one commit with its event.
+// endInterruptedCall ends a call of an earlier process that has no campaign. The call and its event are one commit.
 func (st *actorRows) endInterruptedCall(ctx context.Context, a *domain.Attempt) error {
 	c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
 	_, err := st.store.Get(ctx, c)
@@ -271,12 +273,12 @@ func (st *actorRows) endInterruptedCall(ctx context.Context, a *domain.Attempt) 
 	return err
 }
 
-// workspaceChildren lists the children of a workspace, in the order in which they ask
-// each other.
+// workspaceChildren returns the children of a workspace in the order of their start. A child sends requests only to
+// children before it.
 func (n *Node) workspaceChildren(w *domain.Workspace, t *workspaceTree, l *startRows) workspace.Config {
 	log := n.cfg.Log
 	onGiveUp := func(pid *actor.PID, reason any) {
-		log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
+		log.Error("an actor failed too often and is not restarted", slog.String("actor", pid.Id), slog.Any("reason", reason))
 	}
 	key := n.cfg.Keys.DecisionLogKey(w.ID)
 	campaignProps := func(id string) *actor.Props { return n.campaignProps(w.ID, id, t, key) }
@@ -288,7 +290,7 @@ func (n *Node) workspaceChildren(w *domain.Workspace, t *workspaceTree, l *start
 	return workspace.Config{
 		Log: log, OnGiveUp: onGiveUp,
 		Children: []workspace.Child{
-			{Name: workspace.Calls, Props: n.callProps(w.ID, t, l.resumable)}, // asked by the lines' census; starts no call by itself
+			{Name: workspace.Calls, Props: n.callProps(w.ID, t, l.resumable)}, // the lines actors query live calls; calls starts no call by itself
 			{Name: workspace.Numbers, Props: n.numbersProps(w.ID, t)},
 			{Name: workspace.OutboundLines, Props: n.linesProps(t, domain.Outbound, domain.Live)},
 			{Name: workspace.TestLines, Props: n.linesProps(t, domain.Outbound, domain.Test)},
@@ -303,7 +305,7 @@ func (n *Node) workspaceChildren(w *domain.Workspace, t *workspaceTree, l *start
 	}
 }
 
-// NewMediaCapacity are the places for calls that an engine has pairs of ports for.
+// NewMediaCapacity returns the number of calls that the RTP port pairs of a media engine have room for.
 func NewMediaCapacity(e *media.Engine) *lines.PortCapacity {
 	return lines.NewPortCapacity(func() lines.PortUsage {
 		ports := e.Ports()
@@ -311,12 +313,12 @@ func NewMediaCapacity(e *media.Engine) *lines.PortCapacity {
 	})
 }
 
-// linesProps are the lines of a direction. Outbound calls of the test
-// environment have lines of their own: what is tried out takes nothing away from
-// live calls, and may go as fast as its clock. env "": of both.
+// linesProps returns the props of the actor that grants permits in one direction. Outbound calls of the test
+// environment have permits of their own, so that test calls take none from live calls. An empty env means both
+// environments.
 func (n *Node) linesProps(t *workspaceTree, d domain.Direction, env domain.Environment) *actor.Props {
 	return mailbox.Props(n.observed("lines", func() actor.Actor {
-		limits := t.record.Load().Limits // of now: a restarted actor must not know old ones
+		limits := t.record.Load().Limits // read at each start: the limits may have changed
 		cfg := lines.Config{
 			Concurrent: limits.ConcurrentInbound, Capacity: n.cfg.MediaCapacity, Log: n.cfg.Log,
 			ListLiveCalls: func(ctx context.Context) ([]lines.LiveCall, error) { return n.listLiveCalls(ctx, t, d, env) },
@@ -332,6 +334,8 @@ func (n *Node) linesProps(t *workspaceTree, d domain.Direction, env domain.Envir
 	}), 10_000)
 }
 
+// listLiveCalls returns the live calls and transfer legs in one direction. After a restart the lines actor rebuilds
+// its permits from them.
 func (n *Node) listLiveCalls(ctx context.Context, t *workspaceTree, d domain.Direction, env domain.Environment) ([]lines.LiveCall, error) {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, n.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
@@ -351,6 +355,7 @@ func (n *Node) listLiveCalls(ctx context.Context, t *workspaceTree, d domain.Dir
 	return out, nil
 }
 
+// trunkProps returns the props of the actor that owns the trunks of a workspace.
 func (n *Node) trunkProps(t *workspaceTree, trunks []domain.Trunk) *actor.Props {
 	ws := t.record.Load().ID
 	return mailbox.Props(n.observed("trunks", func() actor.Actor {
@@ -372,6 +377,7 @@ func (n *Node) trunkProps(t *workspaceTree, trunks []domain.Trunk) *actor.Props 
 	}), 10_000)
 }
 
+// callProps returns the props of the actor that owns the live calls of a workspace.
 func (n *Node) callProps(ws string, t *workspaceTree, resumable []*recovery.Resumable) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.NewUserAgent(n.cfg.SIP, n.cfg.OwnsShard), Media: leg.NewMedia(n.cfg.Media),
@@ -389,6 +395,7 @@ func (n *Node) callProps(ws string, t *workspaceTree, resumable []*recovery.Resu
 	})
 }
 
+// campaignProps returns the props of a campaign's actor.
 func (n *Node) campaignProps(ws, id string, t *workspaceTree, key []byte) *actor.Props {
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
@@ -413,6 +420,7 @@ func (n *Node) campaignProps(ws, id string, t *workspaceTree, key []byte) *actor
 	}, 1000)
 }
 
+// webhookProps returns the props of a webhook endpoint's actor.
 func (n *Node) webhookProps(ws, id string) *actor.Props {
 	cfg := webhook.Config{
 		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.webhookClient, Pool: n.webhookPool, Results: n.webhookLedger, TimeFactor: n.cfg.WebhookRetryDivisor, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
@@ -421,6 +429,7 @@ func (n *Node) webhookProps(ws, id string) *actor.Props {
 	return mailbox.Props(n.observed("webhook", webhook.New(cfg)), 1000)
 }
 
+// outboxProps returns the props of a workspace's outbox actor.
 func (n *Node) outboxProps(ws string) *actor.Props {
 	cfg := outbox.Config{
 		Workspace: ws, Store: n.cfg.Store, Log: n.cfg.Log,
@@ -429,28 +438,29 @@ func (n *Node) outboxProps(ws string) *actor.Props {
 	return mailbox.Props(n.observed("outbox", outbox.New(cfg)), 1000)
 }
 
-// observed shows each message to the hook of the tests before the actor that
-// of makes.
-func (n *Node) observed(name string, of actor.Producer) actor.Producer {
+// observed returns a producer whose actors call Config.BeforeMessage before each message. Without that hook it
+// returns the producer of.
+func (n *Node) observed(name string, producer actor.Producer) actor.Producer {
 	before := n.beforeMessage(name)
 	if before == nil {
-		return of
+		return producer
 	}
-	return func() actor.Actor { return &observedActor{Actor: of(), beforeMessage: before} }
+	return func() actor.Actor { return &observedActor{Actor: producer(), beforeMessage: before} }
 }
 
+// observedActor calls a test hook before each message.
 type observedActor struct {
 	actor.Actor
 	beforeMessage func(msg any)
 }
 
-// Receive is protoactor's.
+// Receive implements actor.Actor.
 func (w *observedActor) Receive(ctx actor.Context) {
 	w.beforeMessage(ctx.Message())
 	w.Actor.Receive(ctx)
 }
 
-// beforeMessage names the actor that a hook of the tests sees; nil without one.
+// beforeMessage returns Config.BeforeMessage for one actor name; nil without the hook.
 func (n *Node) beforeMessage(name string) func(any) {
 	if n.cfg.BeforeMessage == nil {
 		return nil
@@ -458,6 +468,7 @@ func (n *Node) beforeMessage(name string) func(any) {
 	return func(msg any) { n.cfg.BeforeMessage(name, msg) }
 }
 
+// beforeCallMessage returns Config.BeforeMessage in the form that the call actors use; nil without the hook.
 func (n *Node) beforeCallMessage() func(actor, callID string, msg any) {
 	if n.cfg.BeforeMessage == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// numbersProps make the owner of the numbers that a workspace rings.
+// numbersProps returns the props of the actor that decides which numbers a workspace may call now.
 func (n *Node) numbersProps(ws string, t *workspaceTree) *actor.Props {
 	return mailbox.Props(n.observed("numbers", func() actor.Actor {
 		return numbers.New(numbers.Config{
@@ -25,6 +25,8 @@ func (n *Node) numbersProps(ws string, t *workspaceTree) *actor.Props {
 	}), 10_000)
 }
 
+// liveNumbers returns the numbers of live calls and of abandoned dialogs. After a restart the numbers actor
+// rebuilds its state from them.
 func (n *Node) liveNumbers(ctx context.Context, t *workspaceTree) ([]numbers.LiveCall, error) {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, n.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
@@ -60,7 +62,8 @@ func (st *actorRows) createDefaultLists(ctx context.Context, w *domain.Workspace
 	return nil
 }
 
-// deleteOldNumberDays deletes the rows of numbers that were last called days ago. A row that changes meanwhile stays.
+// deleteOldNumberDays deletes call counts of numbers that were last called days ago. A row that changes meanwhile
+// stays.
 func (st *actorRows) deleteOldNumberDays(ctx context.Context, workspaceID string) error {
 	q := commit.Query{
 		Kind: "number_days", Workspace: workspaceID, Index: "all", Limit: 500, Oldest: true,
@@ -79,11 +82,11 @@ func (st *actorRows) deleteOldNumberDays(ctx context.Context, workspaceID string
 		}
 		change := commit.Change{Workspace: workspaceID}
 		for _, row := range old {
-			version, missing := st.store.Get(ctx, row)
+			version, getErr := st.store.Get(ctx, row)
 			switch {
-			case errors.Is(missing, domain.ErrNotFound):
-			case missing != nil:
-				return missing
+			case errors.Is(getErr, domain.ErrNotFound):
+			case getErr != nil:
+				return getErr
 			case row.Sort() < q.To:
 				change.Deletes = append(change.Deletes, row.Key())
 				change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})

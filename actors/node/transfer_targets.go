@@ -10,26 +10,25 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// transferTargets finds to whom a caller is transferred.
+// transferTargets finds the target of a call transfer.
 type transferTargets struct {
 	destinations destinationChecker
 	dnc          DNC
 	phones       Phones
 }
 
-// destinationChecker checks numbers by the rules of a workspace for destinations.
+// destinationChecker checks numbers against the destination rules of a workspace.
 type destinationChecker interface {
-	// checkDestination returns a number in E.164. Errors: destination_not_allowed,
-	// spend_cap_reached.
+	// checkDestination returns a number in E.164. Errors: destination_not_allowed, spend_cap_reached.
 	checkDestination(ctx context.Context, p domain.Principal, to string) (e164 string, err error)
 }
 
-// FindTransferTarget finds to whom a caller is transferred: a number within the rules
-// of the workspace for destinations, or a phone.
+// FindTransferTarget returns the target of a transfer: a number that the workspace's destination rules allow, or a
+// phone of the workspace. Errors name the field of the request.
 func (t *transferTargets) FindTransferTarget(ctx context.Context, c *domain.Call, rules *domain.AgentTransfer, to call.TransferDestination) (transferleg.Target, error) {
 	if to.Destination != "" {
 		d, known := rules.Find(to.Destination)
-		if !known { // a number, filled in from what the caller said
+		if !known { // a number that the agent took from the caller's words
 			return t.findTextTarget(ctx, c, to.Destination, "destination")
 		}
 		target, err := t.FindTransferTarget(ctx, c, rules, call.TransferDestination{To: d.To, Phone: d.Phone})
@@ -42,15 +41,16 @@ func (t *transferTargets) FindTransferTarget(ctx context.Context, c *domain.Call
 	return t.findTextTarget(ctx, c, to.To, "to")
 }
 
-// findTextTarget is a number, or the extension of a phone.
+// findTextTarget returns the target for a text that is either a phone number or the extension of a phone.
 func (t *transferTargets) findTextTarget(ctx context.Context, c *domain.Call, text, param string) (transferleg.Target, error) {
-	if _, inside := domain.ParsePhoneUser(text); inside {
+	if _, isPhone := domain.ParsePhoneUser(text); isPhone {
 		return t.findPhoneTarget(ctx, c, text, param)
 	}
 	return t.findNumberTarget(ctx, c, text, param)
 }
 
-// findNumberTarget asks whether a number may be called at all.
+// findNumberTarget returns a phone number as the target, after the checks of destination rules and do-not-call
+// lists.
 func (t *transferTargets) findNumberTarget(ctx context.Context, c *domain.Call, text, param string) (transferleg.Target, error) {
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	to, err := t.destinations.checkDestination(ctx, p, text)
@@ -60,41 +60,41 @@ func (t *transferTargets) findNumberTarget(ctx context.Context, c *domain.Call, 
 	return transferleg.Target{To: to}, withParam(param, err)
 }
 
-// findPhoneTarget finds the phone of an extension or an id. Inside the workspace
-// the rules for destinations do not apply.
+// findPhoneTarget returns the phone of an extension or an id as the target. Destination rules do not apply inside a
+// workspace.
 func (t *transferTargets) findPhoneTarget(ctx context.Context, c *domain.Call, name, param string) (transferleg.Target, error) {
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	to := name
 	if id, err := domain.ParseID(domain.PrefixPhone, name); err == nil {
-		x, gone := t.phones.Phone(ctx, p, id)
-		if domain.CodeOf(gone) == domain.CodeNotFound {
+		phone, notFound := t.phones.Phone(ctx, p, id)
+		if domain.CodeOf(notFound) == domain.CodeNotFound {
 			return transferleg.Target{}, domain.FieldError(param, domain.CodeValidation, "there is no such phone")
 		}
-		if gone != nil {
-			return transferleg.Target{}, gone
+		if notFound != nil {
+			return transferleg.Target{}, notFound
 		}
-		to = x.Extension
+		to = phone.Extension
 	}
-	found, inside, err := t.phones.FindRegistered(ctx, p, to)
+	found, isPhone, err := t.phones.FindRegistered(ctx, p, to)
 	switch {
 	case err != nil:
 		return transferleg.Target{}, withParam(param, err)
-	case !inside:
+	case !isPhone:
 		return transferleg.Target{}, domain.FieldError(param, domain.CodeValidation, "is neither the extension nor the id of a phone")
 	}
 	return transferleg.Target{To: found.Phone.Extension, Phone: &transferleg.Phone{To: found.Phone.Extension, Contacts: found.Contacts, Media: found.Phone.MediaTrunk()}}, nil
 }
 
-// withParam names the field of a request that an error is about.
+// withParam returns a copy of an error that names the field param of the request.
 func withParam(param string, err error) error {
 	e, ok := errors.AsType[*domain.Error](err)
 	if !ok || e.Param == "" && len(e.Details) == 0 {
 		return err
 	}
-	blamed := *e
-	blamed.Param, blamed.Details = param, slices.Clone(e.Details)
-	for i := range blamed.Details {
-		blamed.Details[i].Param = param
+	named := *e
+	named.Param, named.Details = param, slices.Clone(e.Details)
+	for i := range named.Details {
+		named.Details[i].Param = param
 	}
-	return &blamed
+	return &named
 }

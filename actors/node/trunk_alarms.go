@@ -16,23 +16,23 @@ import (
 // alarmLimit bounds the commit of an alarm.
 const alarmLimit = 8 * time.Second
 
-// trunkAlarms commits the events of trunks whose quality fell below a bound, or recovered.
+// trunkAlarms commits events of trunks whose quality fell below a bound or recovered.
 type trunkAlarms struct {
 	store     commit.Store
 	committed func(workspaceID string)
 	log       *slog.Logger
 }
 
-// commit logs an alarm and stores its event.
+// commit logs an alarm of a trunk and stores its event.
 func (t *trunkAlarms) commit(ctx context.Context, a trunk.Alarm) {
 	about := []any{
 		slog.String("trunk_id", a.Trunk.ID), slog.String("measure", a.Measure), slog.Float64("value", a.Value), slog.Float64("bound", a.Bound),
 		slog.Int("calls", a.Calls),
 	}
 	if a.Recovered {
-		t.log.Info("a trunk does well again", about...)
+		t.log.Info("the quality of a trunk has recovered", about...)
 	} else {
-		t.log.Warn("a trunk does badly", about...)
+		t.log.Warn("the quality of a trunk is below its bound", about...)
 	}
 	bound, cancel := context.WithTimeout(ctx, alarmLimit)
 	defer cancel()
@@ -41,7 +41,7 @@ func (t *trunkAlarms) commit(ctx context.Context, a trunk.Alarm) {
 		WindowSeconds: int(routing.StatisticsWindow / time.Second), Message: a.Message, Recovered: a.Recovered,
 	})
 	if _, err := t.store.Apply(bound, commit.Change{Workspace: a.Trunk.WorkspaceID, Events: []event.Draft{d}}); err != nil {
-		t.log.Warn("the alarm of a trunk could not be kept", slog.Any("error", err))
+		t.log.Warn("the alarm of a trunk could not be stored", slog.Any("error", err))
 		return
 	}
 	t.committed(a.Trunk.WorkspaceID)

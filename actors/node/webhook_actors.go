@@ -17,12 +17,12 @@ type webhookActors struct {
 	workspaces    *workspaceTable
 	sys           *actor.ActorSystem
 	children      *childStarter
-	webhookClient *webhook.Client   // checks URLs and sends requests of endpoints
-	webhookPool   *webhook.SendPool // of the endpoints of all workspaces
+	webhookClient *webhook.Client   // checks URLs and sends the requests of endpoints
+	webhookPool   *webhook.SendPool // shared by the endpoints of all workspaces
 	webhookLedger *webhook.ResultCommitter
 }
 
-// CheckURL checks that a webhook may go to a URL. The error names the field param.
+// CheckURL checks that the egress rules allow a webhook URL. The error names the field param.
 func (a *webhookActors) CheckURL(ctx context.Context, param, url string) error {
 	err := a.webhookClient.CheckURL(ctx, url)
 	if e, ok := errors.AsType[*domain.Error](err); ok {
@@ -36,7 +36,7 @@ func (a *webhookActors) CheckURL(ctx context.Context, param, url string) error {
 	return err
 }
 
-// WebhookCreating tells the outbox of an endpoint that is about to be committed.
+// WebhookCreating notifies the outbox of an endpoint that is about to be committed.
 func (a *webhookActors) WebhookCreating(w *domain.Webhook) {
 	if t := a.workspaces.tree(w.WorkspaceID); t != nil {
 		a.sys.Root.Send(t.outbox, outbox.EndpointChanged{Webhook: *w})
@@ -46,7 +46,7 @@ func (a *webhookActors) WebhookCreating(w *domain.Webhook) {
 // WebhookChanged notifies the outbox and the endpoint actor of a new or changed endpoint.
 func (a *webhookActors) WebhookChanged(ctx context.Context, w *domain.Webhook) {
 	t := a.workspaces.tree(w.WorkspaceID)
-	if t == nil { // it was deleted meanwhile
+	if t == nil { // the workspace was deleted meanwhile
 		return
 	}
 	a.sys.Root.Send(t.outbox, outbox.EndpointChanged{Webhook: *w})
@@ -64,7 +64,7 @@ func (a *webhookActors) WebhookDeleted(w *domain.Webhook) {
 	a.sys.Root.Send(a.WebhookPID(w), webhook.EndpointDeleted{})
 }
 
-// WebhookPID is the actor of an endpoint.
+// WebhookPID returns the actor of an endpoint.
 func (a *webhookActors) WebhookPID(w *domain.Webhook) *actor.PID {
 	return workspace.PID(a.sys, w.WorkspaceID, workspace.Webhooks, w.ID)
 }

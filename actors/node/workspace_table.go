@@ -11,26 +11,26 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// workspaceTable has the workspaces that run on the node, and their actors.
+// workspaceTable holds the workspaces that run on the node, with their actors.
 type workspaceTable struct {
 	mu     sync.RWMutex
-	trees  map[string]*workspaceTree // by the id of the workspace
+	trees  map[string]*workspaceTree // by workspace id
 	loaded atomic.Bool               // all workspaces of the start are in trees
 }
 
-// workspaceTree is what the node knows of one workspace's actors.
+// workspaceTree holds the actors and the cached settings of one workspace.
 type workspaceTree struct {
-	outbound, tests, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID // tests: lines of outbound calls with a test key
+	outbound, tests, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID // tests grants the permits of outbound test calls
 
 	record    atomic.Pointer[domain.Workspace]
 	redaction redactionCache
 	dialogs   abandonedDialogs
-	// changing is held from a commit of settings until the actors were told, so
-	// that they hear changes in the order in which they were committed.
+	// settingsMu is held from a commit of settings until the actors are notified. The actors then receive changes
+	// in the order of the commits.
 	settingsMu sync.Mutex
 }
 
-// outboundLines are those of the outbound calls of an environment.
+// outboundLines returns the actor that grants permits for outbound calls of an environment.
 func (t *workspaceTree) outboundLines(env domain.Environment) *actor.PID {
 	if env == domain.Test {
 		return t.tests
@@ -38,14 +38,14 @@ func (t *workspaceTree) outboundLines(env domain.Environment) *actor.PID {
 	return t.outbound
 }
 
-// add makes a workspace known.
+// add adds a workspace.
 func (w *workspaceTable) add(id string, t *workspaceTree) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trees[id] = t
 }
 
-// remove makes a workspace unknown and returns its actors; nil: it was unknown.
+// remove removes a workspace and returns its actors; nil: the workspace was unknown.
 func (w *workspaceTable) remove(id string) *workspaceTree {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,7 +54,7 @@ func (w *workspaceTable) remove(id string) *workspaceTree {
 	return t
 }
 
-// removeAll makes all workspaces unknown and returns their actors.
+// removeAll removes all workspaces and returns their actors by workspace id.
 func (w *workspaceTable) removeAll() map[string]*workspaceTree {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,13 +70,14 @@ func (w *workspaceTable) allTrees() []*workspaceTree {
 	return slices.Collect(maps.Values(w.trees))
 }
 
+// tree returns the actors of a workspace; nil: the workspace is unknown.
 func (w *workspaceTable) tree(workspaceID string) *workspaceTree {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.trees[workspaceID]
 }
 
-// workspaceActors is the tree of a workspace that is not gone.
+// workspaceActors returns the actors of a workspace. Errors: as WorkspaceNotFound.
 func (w *workspaceTable) workspaceActors(workspaceID string) (*workspaceTree, error) {
 	if t := w.tree(workspaceID); t != nil {
 		return t, nil
@@ -84,8 +85,8 @@ func (w *workspaceTable) workspaceActors(workspaceID string) (*workspaceTree, er
 	return nil, w.WorkspaceNotFound()
 }
 
-// WorkspaceNotFound says that there is no such workspace, or that a node that has
-// just started has not loaded it yet.
+// WorkspaceNotFound returns the error for an unknown workspace: not_found, or unavailable while the node is loading
+// workspaces.
 func (w *workspaceTable) WorkspaceNotFound() error {
 	if w.loaded.Load() {
 		return domain.NotFound("workspace")
@@ -93,7 +94,7 @@ func (w *workspaceTable) WorkspaceNotFound() error {
 	return domain.Errorf(domain.CodeUnavailable, "the workspace is being loaded; try again").With("retry_after", 1)
 }
 
-// Workspace returns a workspace as it was last committed; nil if it is unknown.
+// Workspace returns the last committed settings of a workspace; nil if the workspace is unknown.
 func (w *workspaceTable) Workspace(id string) *domain.Workspace {
 	if t := w.tree(id); t != nil {
 		return t.record.Load()
@@ -101,8 +102,8 @@ func (w *workspaceTable) Workspace(id string) *domain.Workspace {
 	return nil
 }
 
-// LockSettings keeps others from telling the actors of a workspace its settings
-// until unlock is called: the actors hear changes in the order of their commits.
+// LockSettings locks the settings of a workspace until unlock is called. The holder commits a change and notifies
+// the actors, which then receive changes in the order of the commits.
 func (w *workspaceTable) LockSettings(workspaceID string) (unlock func(), err error) {
 	t, err := w.workspaceActors(workspaceID)
 	if err != nil {
@@ -141,6 +142,7 @@ func (w *workspaceTable) InboundLinesPID(workspaceID string) (*actor.PID, error)
 	return w.workspacePID(workspaceID, func(t *workspaceTree) *actor.PID { return t.inbound })
 }
 
+// workspacePID returns one actor of a workspace. Errors: as WorkspaceNotFound.
 func (w *workspaceTable) workspacePID(workspaceID string, of func(*workspaceTree) *actor.PID) (*actor.PID, error) {
 	t, err := w.workspaceActors(workspaceID)
 	if err != nil {

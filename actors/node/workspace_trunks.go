@@ -12,21 +12,20 @@ import (
 	"github.com/callboard/callboard/domain/billing"
 )
 
-// Limits of waiting for the trunks of a workspace.
+// Time limits of requests to the trunk actor of a workspace.
 const (
-	checkWait  = 5 * time.Second // for a check of a destination or of the spend cap
-	flushLimit = 2 * time.Second // for the health to be stored when the node stops
+	checkWait  = 5 * time.Second // check of a destination or of the spend cap
+	flushLimit = 2 * time.Second // storing the trunk health when the node stops
 )
 
-// workspaceTrunks asks the trunks of a workspace, and the spend cap that they guard.
+// workspaceTrunks sends requests to the trunk actors of workspaces, which also guard the spend cap.
 type workspaceTrunks struct {
 	workspaces *workspaceTable
 	sys        *actor.ActorSystem
 }
 
-// SettleSMS settles the reservation of an SMS message. The process that has stored the
-// result of the message calls it. found says that the message was found ended: the
-// answer to the commit was lost, or a delivery report was faster.
+// SettleSMS settles the reserved cost of an SMS message after its result is stored. found means that the message
+// had already ended: the reply to the commit was lost, or a delivery report came first.
 func (w *workspaceTrunks) SettleSMS(m *domain.Message, sent, found bool) {
 	t := w.workspaces.tree(m.WorkspaceID)
 	if t == nil || m.Environment != domain.Live {
@@ -39,32 +38,34 @@ func (w *workspaceTrunks) SettleSMS(m *domain.Message, sent, found bool) {
 	w.sys.Root.Send(t.trunks, p)
 }
 
-// ReserveSMS reserves the cost of a message even beyond the cap: a carrier may have it.
+// ReserveSMS reserves the cost of an SMS message, even beyond the spend cap, because the carrier may already have
+// the message.
 func (w *workspaceTrunks) ReserveSMS(m *domain.Message) {
 	if t := w.workspaces.tree(m.WorkspaceID); t != nil && m.Environment == domain.Live {
 		w.sys.Root.Send(t.trunks, trunk.ReserveSMS{Message: m.ID, Micros: smsCost(t.record.Load(), m.Segments)})
 	}
 }
 
-// smsCost is the current price of an SMS message.
+// smsCost returns the current price of an SMS message with this number of segments.
 func smsCost(w *domain.Workspace, segments int) domain.Amount {
 	return billing.CurrentTariff(w).Segment.Times(segments)
 }
 
-// ReserveWithinCap reserves the cost of a message until SettleSMS. Errors:
-// destination_not_allowed, spend_cap_reached.
+// ReserveWithinCap reserves the cost of an SMS message until SettleSMS. Errors: destination_not_allowed,
+// spend_cap_reached.
 func (w *workspaceTrunks) ReserveWithinCap(ctx context.Context, ws *domain.Workspace, env domain.Environment, id, to string, segments int) error {
 	_, err := w.check(ctx, ws.ID, trunk.CheckDestination{To: to, Environment: env, Message: id, Micros: smsCost(ws, segments)})
 	return err
 }
 
-// checkDestination returns the number, as a person or a remote party writes it, in E.164.
-// Transfers and REFER use it; calls that request a trunk slot are checked with the slot.
-// Errors: destination_not_allowed, spend_cap_reached.
+// checkDestination returns the number to, written as people or remote parties write it, in E.164. Transfers and
+// REFER use it. A call that requests a trunk slot is checked with that request. Errors: destination_not_allowed,
+// spend_cap_reached.
 func (w *workspaceTrunks) checkDestination(ctx context.Context, p domain.Principal, to string) (e164 string, err error) {
 	return w.check(ctx, p.WorkspaceID, trunk.CheckDestination{To: to, Environment: p.Environment})
 }
 
+// check sends a destination check to the trunk actor of a workspace.
 func (w *workspaceTrunks) check(ctx context.Context, workspaceID string, check trunk.CheckDestination) (e164 string, err error) {
 	t := w.workspaces.tree(workspaceID)
 	if t == nil {
@@ -91,7 +92,7 @@ func (w *workspaceTrunks) TrunkHealth(ctx context.Context, workspaceID string) (
 	return mailbox.Ask[trunk.Health](ctx, w.sys, t.trunks, trunk.GetHealth{})
 }
 
-// flush has the trunks of a workspace store their health now.
+// flush makes the trunk actor of a workspace store the trunk health now.
 func (w *workspaceTrunks) flush(t *workspaceTree) error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-var handoverLogPattern = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="live calls are handed over: another node goes on with them"`)
+var handoverLogPattern = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="live calls are handed over to another node"`)
 
 var resumeLogPattern = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="a call of an earlier process goes on here"`)
 

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-var handoverLogLine = regexp.MustCompile(`msg="live calls are handed over: another node goes on with them" calls=(\d+)`)
+var handoverLogLine = regexp.MustCompile(`msg="live calls are handed over to another node" calls=(\d+)`)
 
 // createLongMenuAgent creates an agent whose menu waits longer than a restart of several nodes takes.
 func (s *service) createLongMenuAgent() string {

@@ -90,7 +90,7 @@ func TestIsolatedNodeReleasesItsShards(t *testing.T) {
 				assert.Equal(t, "confirmed", next.withKey(one.key).awaitCallEnd(id, 30*time.Second)["disposition"])
 			} else {
 				next.withKey(one.key).awaitCallEnd(id, 30*time.Second)
-				assert.Contains(t, lonely.logText(), "live calls are hung up: the time to end has passed")
+				assert.Contains(t, lonely.logText(), "the drain limit has passed: live calls are hung up")
 				assert.Zero(t, c.countResumed())
 			}
 			require.NoError(t, os.Remove(parted(node)))

@@ -54,7 +54,7 @@ func TestLoadNamesSilentWorkspacesAndTroubledTrunks(t *testing.T) {
 	t.Parallel()
 	system := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	t.Cleanup(system.Shutdown)
-	n := &node{ready: errors.New("SIP does not listen yet")}
+	n := &node{ready: errors.New("the SIP listeners are not open yet")}
 	n.answers = system.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		switch ctx.Message().(type) {
 		case lines.GetUsage:
@@ -70,7 +70,7 @@ func TestLoadNamesSilentWorkspacesAndTroubledTrunks(t *testing.T) {
 	requests := func(*domain.Workspace) int { return 5 }
 	report, err := s.LocalReport(t.Context(), requests)
 	require.NoError(t, err)
-	assert.Equal(t, []any{false, "SIP does not listen yet", true}, []any{report.Node.Ready, report.Node.Reason, report.Node.Dialling.Stopped})
+	assert.Equal(t, []any{false, "the SIP listeners are not open yet", true}, []any{report.Node.Ready, report.Node.Reason, report.Node.Dialling.Stopped})
 	require.Len(t, report.Workspaces, 2)
 	silent, live := report.Workspaces[0], report.Workspaces[1]
 	assert.Equal(t, []any{"ws_2", true, "ws_1", false}, []any{silent.ID, silent.Silent, live.ID, live.Silent}, "the newest comes first")
