@@ -17,9 +17,9 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// crashedOn writes what a process leaves behind that crashed during a call.
-// Each dialog is a leg of it; nil: nothing is known of one.
-func (h *fixture) crashedOn(to string, dialogs ...*sip.DialogState) (callID string) {
+// storeCrashedCall stores the rows of a call whose process crashed. Each dialog is one leg of the call; nil means a
+// leg without a stored dialog.
+func (h *fixture) storeCrashedCall(to string, dialogs ...*sip.DialogState) (callID string) {
 	h.Helper()
 	id, now := mailbox.NewID(domain.PrefixCall), time.Now().UTC()
 	c := &domain.Call{
@@ -46,19 +46,18 @@ func (h *fixture) crashedOn(to string, dialogs ...*sip.DialogState) (callID stri
 	return id
 }
 
-// answering is a dialog of a call to a phone of the simulator, which answers
-// its BYE.
-func (h *fixture) answering(to string) *sip.DialogState {
+// answeredDialog returns the state of a dialog with a phone of the test carrier. The phone answers the BYE.
+func (h *fixture) answeredDialog(to string) *sip.DialogState {
 	return &sip.DialogState{
 		LocalTag: "ours", RemoteTag: "theirs", LocalURI: "sip:+12025550100@127.0.0.1", RemoteURI: "sip:" + to + "@127.0.0.1",
 		RemoteTarget: "sip:" + to + "@" + h.phones.Addr().String(), LocalCSeq: 2, Target: h.phones.Target(), Confirmed: true,
 	}
 }
 
-// free says whether a campaign may ring a number.
-func (h *fixture) free(to string) bool {
+// mayCall reports whether a campaign may call a number now.
+func (h *fixture) mayCall(to string) bool {
 	h.Helper()
-	got, err := h.node.MayRing(h.Context(), h.live.WorkspaceID, to)
+	got, err := h.node.MayCall(h.Context(), h.live.WorkspaceID, to)
 	require.NoError(h, err)
 	d, denied := got.(numbers.NumberDenied)
 	if denied {
@@ -67,22 +66,22 @@ func (h *fixture) free(to string) bool {
 	return !denied
 }
 
-func TestNobodyRingsANumberWhoseOrphanedLegMayStillRing(t *testing.T) {
+func TestNumberOfAnAbandonedDialogIsNotCalledUntilTheDialogEnds(t *testing.T) {
 	h := build(t, nil)
-	silent, answers, other := number(7, 1, "11"), number(7, 2, "11"), number(7, 3, "11")
-	h.crashedOn(silent, nil)
-	h.crashedOn(answers, h.answering(answers))
-	h.shut()
-	h.open()
-	assert.True(t, h.free(other))
-	h.until(20*time.Second, "the BYE of the other is answered", func() bool {
-		require.False(t, h.free(silent), "it may ring for all that is known")
-		return h.free(answers) // by its answer: the time of both is over at once
+	silent, answers, other := carrierNumber(7, 1, "11"), carrierNumber(7, 2, "11"), carrierNumber(7, 3, "11")
+	h.storeCrashedCall(silent, nil)
+	h.storeCrashedCall(answers, h.answeredDialog(answers))
+	h.shutdown()
+	h.start()
+	assert.True(t, h.mayCall(other))
+	h.waitUntil(20*time.Second, "the BYE of the other is answered", func() bool {
+		require.False(t, h.mayCall(silent), "it may ring for all that is known")
+		return h.mayCall(answers) // the call times of both numbers end when this BYE is answered
 	})
 }
 
-// orphaned counts the rows of calls that earlier processes left.
-func (h *fixture) orphaned() (n int) {
+// abandonedCallRows counts the stored rows of calls that earlier processes left.
+func (h *fixture) abandonedCallRows() (n int) {
 	h.Helper()
 	_, err := h.store.List(context.Background(), commit.Query{Kind: "orphan", Workspace: h.live.WorkspaceID, Index: "left", Limit: 100},
 		func() domain.Record { return &domain.AbandonedCall{} }, func(domain.Record) error {
@@ -93,61 +92,61 @@ func (h *fixture) orphaned() (n int) {
 	return n
 }
 
-func TestALegThatMayStillRingIsKnownAfterAnotherCrash(t *testing.T) {
+func TestAbandonedDialogHoldsNumberAndPermitAfterASecondCrash(t *testing.T) {
 	h := build(t, nil)
-	silent := number(7, 1, "11")
-	h.crashedOn(silent, nil)
+	silent := carrierNumber(7, 1, "11")
+	h.storeCrashedCall(silent, nil)
 	for range 2 {
-		h.shut()
-		h.open()
-		assert.False(t, h.free(silent), "it may ring for all that is known")
-		assert.Equal(t, 1, h.orphaned())
-		live, err := h.node.Usage(t.Context(), h.live.WorkspaceID, domain.Outbound)
+		h.shutdown()
+		h.start()
+		assert.False(t, h.mayCall(silent), "it may ring for all that is known")
+		assert.Equal(t, 1, h.abandonedCallRows())
+		live, err := h.node.LinesUsage(t.Context(), h.live.WorkspaceID, domain.Outbound)
 		require.NoError(t, err)
 		assert.Equal(t, 1, live.Active, "and has its line")
 	}
 }
 
-func TestNothingIsKeptOfAnOrphanedCallThatIsOver(t *testing.T) {
+func TestAbandonedDialogRowIsDeletedAfterItsByeIsAnswered(t *testing.T) {
 	h := build(t, nil)
-	answers := number(7, 2, "11")
-	h.crashedOn(answers, h.answering(answers))
-	h.shut()
-	h.open()
-	h.until(20*time.Second, "its BYE is answered", func() bool { return h.free(answers) })
-	h.until(20*time.Second, "its row is gone", func() bool { return h.orphaned() == 0 })
+	answers := carrierNumber(7, 2, "11")
+	h.storeCrashedCall(answers, h.answeredDialog(answers))
+	h.shutdown()
+	h.start()
+	h.waitUntil(20*time.Second, "its BYE is answered", func() bool { return h.mayCall(answers) })
+	h.waitUntil(20*time.Second, "its row is gone", func() bool { return h.abandonedCallRows() == 0 })
 }
 
-func TestNothingIsKeptOfAnOrphanedCallThatIsOverWhileAnotherMayRing(t *testing.T) {
+func TestAbandonedDialogRowIsDeletedWhileAnotherDialogIsStillOpen(t *testing.T) {
 	h := build(t, nil)
-	silent, answers := number(7, 1, "11"), number(7, 2, "11")
-	h.crashedOn(silent, nil)
-	h.crashedOn(answers, h.answering(answers))
-	h.shut()
-	h.open()
-	h.until(20*time.Second, "the row of the other is gone", func() bool { return h.orphaned() == 1 })
-	require.False(t, h.free(silent), "it may ring for all that is known")
-	h.shut()
-	h.open()
-	assert.True(t, h.free(answers), "nobody asks its phone again")
+	silent, answers := carrierNumber(7, 1, "11"), carrierNumber(7, 2, "11")
+	h.storeCrashedCall(silent, nil)
+	h.storeCrashedCall(answers, h.answeredDialog(answers))
+	h.shutdown()
+	h.start()
+	h.waitUntil(20*time.Second, "the row of the other is gone", func() bool { return h.abandonedCallRows() == 1 })
+	require.False(t, h.mayCall(silent), "it may ring for all that is known")
+	h.shutdown()
+	h.start()
+	assert.True(t, h.mayCall(answers), "nobody asks its phone again")
 }
 
-func TestACallKeepsItsLineUntilTheLastOfItsOrphanedLegsHasEnded(t *testing.T) {
+func TestCallHoldsItsPermitUntilItsLastAbandonedLegEnds(t *testing.T) {
 	h := build(t, nil)
-	both, answers := number(7, 1, "11"), number(7, 2, "11")
-	left := h.crashedOn(both, h.answering(both), nil)
-	h.crashedOn(answers, h.answering(answers))
-	h.shut()
-	h.open()
+	both, answers := carrierNumber(7, 1, "11"), carrierNumber(7, 2, "11")
+	left := h.storeCrashedCall(both, h.answeredDialog(both), nil)
+	h.storeCrashedCall(answers, h.answeredDialog(answers))
+	h.shutdown()
+	h.start()
 	begun := time.Now()
 	active := func() int {
-		now, err := h.node.Usage(h.Context(), h.live.WorkspaceID, domain.Outbound)
+		now, err := h.node.LinesUsage(h.Context(), h.live.WorkspaceID, domain.Outbound)
 		require.NoError(h, err)
 		return now.Active
 	}
-	h.until(20*time.Second, "the BYE of the first leg is answered", func() bool { return h.node.OrphanedLegs(h.live.WorkspaceID, left) < 2 })
-	h.until(20*time.Second, "that of the other call too", func() bool { return h.free(answers) && active() < 2 })
-	h.free(both) // whatever was told has been heard
+	h.waitUntil(20*time.Second, "the BYE of the first leg is answered", func() bool { return h.node.AbandonedLegs(h.live.WorkspaceID, left) < 2 })
+	h.waitUntil(20*time.Second, "that of the other call too", func() bool { return h.mayCall(answers) && active() < 2 })
+	h.mayCall(both) // returns after all earlier messages to the numbers actor are processed
 	if now := active(); time.Since(begun) < 30*time.Second {
 		assert.Equal(t, 1, now, "the transfer leg may yet ring")
 	}

@@ -23,28 +23,28 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// hearing understands every turn to be the same words.
-type hearing struct{ words string }
+// fixedRecognizer recognizes the same words in every turn.
+type fixedRecognizer struct{ words string }
 
-func (hearing) SupportsLanguage(string) bool      { return true }
-func (hearing) TranscribesFreeSpeech(string) bool { return true }
+func (fixedRecognizer) SupportsLanguage(string) bool      { return true }
+func (fixedRecognizer) TranscribesFreeSpeech(string) bool { return true }
 
-func (h hearing) Open(_ speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
-	return &turn{h.words, told}
+func (h fixedRecognizer) Open(_ speech.RecognitionRequest, notify func(speech.RecognitionResult)) speech.Stream {
+	return &fixedRecognizerTurn{h.words, notify}
 }
 
-type turn struct {
-	words string
-	told  func(speech.RecognitionResult)
+type fixedRecognizerTurn struct {
+	words  string
+	notify func(speech.RecognitionResult)
 }
 
-func (*turn) Write([]byte) {}
-func (*turn) Close()       {}
-func (t *turn) End() {
-	go t.told(speech.RecognitionResult{Text: t.words, Confidence: 0.9, Final: true})
+func (*fixedRecognizerTurn) Write([]byte) {}
+func (*fixedRecognizerTurn) Close()       {}
+func (t *fixedRecognizerTurn) End() {
+	go t.notify(speech.RecognitionResult{Text: t.words, Confidence: 0.9, Final: true})
 }
 
-// modelsAt returns two models, of which the first is down.
+// modelsAt returns two language models, of which the first is unavailable.
 func modelsAt(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (llm.Models, *llmtest.Server) {
 	t.Helper()
 	up, down := llmtest.New(t, answer), llmtest.New(t, llmtest.Replies(llmtest.Reply{Status: 503}))
@@ -53,28 +53,28 @@ func modelsAt(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (l
 	}, up
 }
 
-// reopened is a fixture with models and ears.
-func reopened(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (*fixture, *llmtest.Server) {
+// buildWithModels builds a fixture with language models and a speech recognizer.
+func buildWithModels(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (*fixture, *llmtest.Server) {
 	t.Helper()
 	h := build(t, nil)
-	h.shut()
+	h.shutdown()
 	models, up := modelsAt(t, answer)
-	h.models, h.ears = models, hearing{"where is order seven"}
-	h.open()
+	h.models, h.recognizer = models, fixedRecognizer{"where is order seven"}
+	h.start()
 	return h, up
 }
 
-func (h *fixture) calls(agent, to string) string {
+func (h *fixture) placeCall(agent, to string) string {
 	h.Helper()
 	c, err := h.services().Calls.PlaceCall(h.Context(), h.test, domain.NewCall{To: to, AgentID: agent, RingTimeout: 20 * time.Second, MaxDuration: time.Minute})
 	require.NoError(h, err)
 	return c.ID
 }
 
-func (h *fixture) ended(id string) *domain.Call {
+func (h *fixture) waitForCallEnd(id string) *domain.Call {
 	h.Helper()
 	var c *domain.Call
-	h.until(time.Minute, "the call is over", func() bool {
+	h.waitUntil(time.Minute, "the call is over", func() bool {
 		var err error
 		c, err = h.services().Calls.Call(h.Context(), h.test, id)
 		return err == nil && c.Final()
@@ -82,8 +82,8 @@ func (h *fixture) ended(id string) *domain.Call {
 	return c
 }
 
-// payloadsOf are the payloads of a type of one call.
-func (h *fixture) payloadsOf(id string, of event.Type) []map[string]any {
+// callPayloads returns the payloads of the events of one type for a call.
+func (h *fixture) callPayloads(id string, of event.Type) []map[string]any {
 	h.Helper()
 	var out []map[string]any
 	for _, e := range h.events(h.test.WorkspaceID) {
@@ -96,12 +96,12 @@ func (h *fixture) payloadsOf(id string, of event.Type) []map[string]any {
 	return out
 }
 
-func TestAnAgentAnswersByItsModelAndItsTools(t *testing.T) {
+func TestAgentRepliesWithLanguageModelToolsAndKnowledge(t *testing.T) {
 	t.Parallel()
-	h, up := reopened(t, func(_ int, r *llmtest.Request) llmtest.Reply {
+	h, up := buildWithModels(t, func(_ int, r *llmtest.Request) llmtest.Reply {
 		switch last := r.Messages[len(r.Messages)-1]; {
 		case slices.ContainsFunc(r.Messages, func(m llmtest.Message) bool { return m.Role == "tool" && strings.Contains(m.Content, "Berlin") }):
-			return llmtest.Reply{Say: []string{"It is in Berlin. ", "Goodbye."}, Calls: []llmtest.Call{{ID: "e", Name: "end_call", Arguments: `{"outcome":"confirmed","notes":"told"}`}}}
+			return llmtest.Reply{Say: []string{"It is in Berlin. ", "Goodbye."}, Calls: []llmtest.Call{{ID: "e", Name: "end_call", Arguments: `{"outcome":"confirmed","notes":"isReported"}`}}}
 		case last.Role == "user" && strings.Contains(last.Content, "order seven"):
 			return llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "look_up", Arguments: `{"order":7}`}, {ID: "b", Name: "send_sms", Arguments: `{"body":"x"}`}}}
 		}
@@ -123,7 +123,7 @@ func TestAnAgentAnswersByItsModelAndItsTools(t *testing.T) {
 	require.NoError(t, err)
 	base, err := h.services().Knowledge.CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "orders"}, []domain.NewKnowledgeSource{{Type: domain.SourceText, Name: "orders.txt", Text: "Order seven is a blue bicycle.", ContentType: "text/plain"}})
 	require.NoError(t, err)
-	h.until(time.Minute, "the knowledge base is read", func() bool {
+	h.waitUntil(time.Minute, "the knowledge base is read", func() bool {
 		k, err := h.services().Knowledge.KnowledgeBase(ctx, h.test, base.ID)
 		return err == nil && k.Status == domain.KnowledgeReady
 	})
@@ -131,18 +131,18 @@ func TestAnAgentAnswersByItsModelAndItsTools(t *testing.T) {
 		Name: "desk", Language: "en-US", Timezone: "UTC", SystemPrompt: "You are the desk of a shop.", Tools: []string{tool.ID, "end"}, KnowledgeBaseIDs: []string{base.ID},
 	})
 	require.NoError(t, err)
-	id := h.calls(agent.ID, "+15005550007")
-	c := h.ended(id)
-	assert.Equal(t, []any{"confirmed", "told"}, []any{c.Disposition, c.Outcome.Notes})
+	id := h.placeCall(agent.ID, "+15005550007")
+	c := h.waitForCallEnd(id)
+	assert.Equal(t, []any{"confirmed", "isReported"}, []any{c.Disposition, c.Outcome.Notes})
 	require.NotNil(t, asked.Load())
 	assert.Equal(t, `s3cret {"order":7}`, *asked.Load())
 
-	actions := h.payloadsOf(id, event.AgentActionTriggered)
+	actions := h.callPayloads(id, event.AgentActionTriggered)
 	require.NotEmpty(t, actions)
 	assert.Equal(t, map[string]any{"at": "Berlin"}, actions[0]["result"])
 	assert.Equal(t, []any{"look_up", map[string]any{"order": 7.0}, agent.ID}, []any{actions[0]["action"], actions[0]["arguments"], actions[0]["agent_id"]})
 	codes := map[any]any{}
-	for _, e := range h.payloadsOf(id, event.AgentError) {
+	for _, e := range h.callPayloads(id, event.AgentError) {
 		codes[e["code"]] = e["recovered"]
 		assert.NotContains(t, e["message"], "secret")
 	}
@@ -155,22 +155,22 @@ func TestAnAgentAnswersByItsModelAndItsTools(t *testing.T) {
 	assert.ElementsMatch(t, []string{"end_call", "look_up"}, brief.Names())
 	transcript, err := h.services().Calls.Transcript(ctx, h.test, id)
 	require.NoError(t, err)
-	told := false
+	isReported := false
 	for _, s := range transcript.Segments {
 		for _, from := range s.Sources {
-			told = told || from.Name == "orders.txt" && s.Speaker == "agent" && s.FirstTokenMs > 0
+			isReported = isReported || from.Name == "orders.txt" && s.Speaker == "agent" && s.FirstTokenMs > 0
 		}
 	}
-	assert.True(t, told, "the source stands in the transcript: %+v", transcript.Segments)
+	assert.True(t, isReported, "the source stands in the transcript: %+v", transcript.Segments)
 	assert.NotContains(t, h.log.String(), "sk-secret")
 	assert.NotContains(t, h.log.String(), "s3cret")
 }
 
-func TestACallIsAnalysedOnceItIsOverWhateverHappensInBetween(t *testing.T) {
+func TestEndedCallIsAnalysedOnceAcrossRestart(t *testing.T) {
 	t.Parallel()
 	var hang atomic.Bool
 	hang.Store(true)
-	h, up := reopened(t, func(n int, r *llmtest.Request) llmtest.Reply {
+	h, up := buildWithModels(t, func(n int, r *llmtest.Request) llmtest.Reply {
 		if hang.Load() {
 			return llmtest.Reply{Hang: true}
 		}
@@ -180,7 +180,7 @@ func TestACallIsAnalysedOnceItIsOverWhateverHappensInBetween(t *testing.T) {
 		return llmtest.Words("```json\n" + `{"summary":"They confirmed.","success":true,"success_reason":"A key was pressed.","fields":{"order":7,"mood":"awful","more":1}}` + "\n```")
 	})
 	ctx := t.Context()
-	w := menu()
+	w := keyMenuPathway()
 	w.Name = "menu"
 	kept, err := h.services().Pathways.CreatePathway(ctx, h.test, &w)
 	require.NoError(t, err)
@@ -189,14 +189,14 @@ func TestACallIsAnalysedOnceItIsOverWhateverHappensInBetween(t *testing.T) {
 		Analysis: &domain.AgentAnalysis{Summary: true, SuccessCriteria: "the caller confirms", Fields: []domain.AnalysisField{{Name: "order", Type: "integer"}, {Name: "mood", Values: []string{"good", "bad"}}}},
 	})
 	require.NoError(t, err)
-	id := h.calls(agent.ID, "+15005550000")
-	assert.Nil(t, h.ended(id).Analysis, "the call is over before")
-	h.until(time.Minute, "the model is asked", func() bool { return len(up.Asked()) > 0 })
-	h.shut()
+	id := h.placeCall(agent.ID, "+15005550000")
+	assert.Nil(t, h.waitForCallEnd(id).Analysis, "the call is over before")
+	h.waitUntil(time.Minute, "the model is asked", func() bool { return len(up.Asked()) > 0 })
+	h.shutdown()
 	hang.Store(false)
-	h.open()
+	h.start()
 	var c *domain.Call
-	h.until(time.Minute, "the analysis is there", func() bool {
+	h.waitUntil(time.Minute, "the analysis is there", func() bool {
 		c, err = h.services().Calls.Call(ctx, h.test, id)
 		return err == nil && c.Analysis != nil
 	})
@@ -204,14 +204,14 @@ func TestACallIsAnalysedOnceItIsOverWhateverHappensInBetween(t *testing.T) {
 	require.NotNil(t, a.Success)
 	assert.Equal(t, []any{"They confirmed.", true, "A key was pressed.", ""}, []any{a.Summary, *a.Success, a.Reason, a.Error})
 	assert.Equal(t, map[string]any{"order": json.Number("7")}, a.Fields, "what does not fit is left out")
-	ready := h.payloadsOf(id, event.CallAnalysisReady)
+	ready := h.callPayloads(id, event.CallAnalysisReady)
 	require.Len(t, ready, 1)
 	assert.Equal(t, agent.ID, ready[0]["agent_id"])
 }
 
-func TestAModelIsTheCallerOfAConversation(t *testing.T) {
+func TestLanguageModelPlaysTheCallerInATestConversation(t *testing.T) {
 	t.Parallel()
-	h, up := reopened(t, llmtest.Replies(llmtest.Words("Yes, please."), llmtest.Words("Bye. [hang up]"), llmtest.Reply{Hang: true}))
+	h, up := buildWithModels(t, llmtest.Replies(llmtest.Words("Yes, please."), llmtest.Words("Bye. [hang up]"), llmtest.Reply{Hang: true}))
 	says := func(said ...pathway.Message) string {
 		got, err := h.services().AgentRuntime.PlayCaller(t.Context(), h.test, "You want to come.", said)
 		require.NoError(t, err)

@@ -18,14 +18,14 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// postbox takes mails, or refuses some.
-type postbox struct {
+// mailRecorder records mails and fails for some of them.
+type mailRecorder struct {
 	mu      sync.Mutex
 	refuses int
 	took    []alerts.Email
 }
 
-func (p *postbox) Send(_ context.Context, l alerts.Email) error {
+func (p *mailRecorder) Send(_ context.Context, l alerts.Email) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refuses--; p.refuses >= 0 {
@@ -35,7 +35,7 @@ func (p *postbox) Send(_ context.Context, l alerts.Email) error {
 	return nil
 }
 
-func (p *postbox) subjects() (out []string) {
+func (p *mailRecorder) subjects() (out []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, l := range p.took {
@@ -44,13 +44,13 @@ func (p *postbox) subjects() (out []string) {
 	return out
 }
 
-func TestAnAlertIsToldOnceByWebhookAndMailAlsoAcrossARestart(t *testing.T) {
+func TestAlertIsSentOnceByWebhookAndMailAcrossRestart(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	box := &postbox{}
-	h.shut()
+	box := &mailRecorder{}
+	h.shutdown()
 	h.mail = box
-	h.open()
+	h.start()
 	ctx := t.Context()
 	_, err := h.services().Webhooks.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url + "/", Events: []string{"alert.*"}})
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestAnAlertIsToldOnceByWebhookAndMailAlsoAcrossARestart(t *testing.T) {
 	require.NoError(t, err)
 	_, err = h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "all", Kind: domain.AlertAnswerRate, Below: 0.5, MinCalls: 3, Minutes: 15, Together: true})
 	require.NoError(t, err)
-	id := h.campaign(h.live, h.agent(h.live, menu()), number(1, 1, "14"), number(1, 2, "14"), number(1, 3, "14"))
+	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), carrierNumber(1, 1, "14"), carrierNumber(1, 2, "14"), carrierNumber(1, 3, "14"))
 	_, err = h.services().Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	now := func() []*domain.Alert {
@@ -66,41 +66,41 @@ func TestAnAlertIsToldOnceByWebhookAndMailAlsoAcrossARestart(t *testing.T) {
 		require.NoError(t, err)
 		return l.Data
 	}
-	h.until(time.Minute, "both rules have found it", func() bool {
+	h.waitUntil(time.Minute, "both rules have found it", func() bool {
 		return len(now()) == 2 && !slices.ContainsFunc(now(), func(a *domain.Alert) bool { return a.Status != domain.AlertFiring })
 	})
-	h.until(time.Minute, "a mail has come", func() bool { return len(box.subjects()) == 1 })
+	h.waitUntil(time.Minute, "a mail has come", func() bool { return len(box.subjects()) == 1 })
 	assert.Equal(t, []string{"[callboard] default: 0 % of 3 calls were answered; the bound is 50 %"}, box.subjects())
-	fired := told(h.events(h.live.WorkspaceID), event.AlertFiring)
+	fired := countEvents(h.events(h.live.WorkspaceID), event.AlertFiring)
 	assert.Len(t, fired, 2)
 	for _, e := range h.events(h.live.WorkspaceID) {
 		if e.Type == event.AlertFiring {
-			h.until(time.Minute, "the webhook has come", func() bool { return h.receiver.has(e.ID) })
+			h.waitUntil(time.Minute, "the webhook has come", func() bool { return h.receiver.hasEvent(e.ID) })
 		}
 	}
-	h.shut()
-	h.open()
-	test, err := h.services().Alerts.TestAlertRule(ctx, h.live, rate.ID) // what is told after it was looked at again
+	h.shutdown()
+	h.start()
+	test, err := h.services().Alerts.TestAlertRule(ctx, h.live, rate.ID) // the test event is sent after the next evaluation of the rule
 	require.NoError(t, err)
 	assert.Equal(t, []alertsservice.AlertMailTest{{To: "ops@example.com", Sent: true}}, test.Mails)
-	h.until(time.Minute, "a look is over", func() bool { return h.receiver.has(test.EventID) })
+	h.waitUntil(time.Minute, "a look is over", func() bool { return h.receiver.hasEvent(test.EventID) })
 	assert.Len(t, now(), 2, "it is known still")
 	require.NoError(t, h.services().Alerts.DeleteAlertRule(ctx, h.live, rate.ID))
-	h.until(time.Minute, "what nobody watches is over", func() bool { return len(now()) == 1 })
-	again := told(h.events(h.live.WorkspaceID), event.AlertFiring)
+	h.waitUntil(time.Minute, "what nobody watches is over", func() bool { return len(now()) == 1 })
+	again := countEvents(h.events(h.live.WorkspaceID), event.AlertFiring)
 	delete(again, test.AlertID)
 	assert.Equal(t, fired, again, "nothing was told twice")
 	assert.Len(t, box.subjects(), 2)
-	assert.Empty(t, told(h.events(h.live.WorkspaceID), event.AlertResolved), "whoever deletes a rule knows it")
+	assert.Empty(t, countEvents(h.events(h.live.WorkspaceID), event.AlertResolved), "whoever deletes a rule knows it")
 }
 
-func TestAnEndpointThatIsDisabledIsAnAlertUntilItIsResumed(t *testing.T) {
+func TestDisabledWebhookEndpointRaisesAnAlertUntilResumed(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	box := &postbox{refuses: 1}
-	h.shut()
+	box := &mailRecorder{refuses: 1}
+	h.shutdown()
 	h.mail = box
-	h.open()
+	h.start()
 	ctx := t.Context()
 	hook, err := h.services().Webhooks.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url + "/?token=s3cret", Events: []string{"webhook.test"}})
 	require.NoError(t, err)
@@ -114,13 +114,13 @@ func TestAnEndpointThatIsDisabledIsAnAlertUntilItIsResumed(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	firing := func() int { return len(told(h.events(h.live.WorkspaceID), event.AlertFiring)) }
-	resolved := func() int { return len(told(h.events(h.live.WorkspaceID), event.AlertResolved)) }
-	h.until(time.Minute, "it was found", func() bool { return firing() == 1 })
+	firing := func() int { return len(countEvents(h.events(h.live.WorkspaceID), event.AlertFiring)) }
+	resolved := func() int { return len(countEvents(h.events(h.live.WorkspaceID), event.AlertResolved)) }
+	h.waitUntil(time.Minute, "it was found", func() bool { return firing() == 1 })
 	_, err = h.services().Webhooks.ResumeWebhook(ctx, h.live, hook.ID)
 	require.NoError(t, err)
-	h.until(time.Minute, "it is over", func() bool { return resolved() == 1 })
-	h.until(time.Minute, "a mail has come", func() bool { return len(box.subjects()) == 1 })
+	h.waitUntil(time.Minute, "it is over", func() bool { return resolved() == 1 })
+	h.waitUntil(time.Minute, "a mail has come", func() bool { return len(box.subjects()) == 1 })
 	assert.Equal(t, []int{1, 1}, []int{firing(), resolved()})
 	assert.Contains(t, box.subjects()[0], "webhook endpoint 127.0.0.1 is", "the host alone")
 	for _, e := range h.events(h.live.WorkspaceID) {
@@ -128,26 +128,26 @@ func TestAnEndpointThatIsDisabledIsAnAlertUntilItIsResumed(t *testing.T) {
 	}
 	rule := &domain.AlertRule{Meta: domain.Meta{ID: "alertrule_1"}, Kind: domain.AlertTrunkDown, Minutes: 2}
 	assert.Contains(t, h.node.ReadAlerts(ctx, rule), rule.ID)
-	h.shut()
+	h.shutdown()
 	assert.Empty(t, h.node.ReadAlerts(ctx, rule), "nothing is found where all has ended")
 }
 
-func TestARuleIsPausedWhoseWorkspaceAndMailServerAreGone(t *testing.T) {
+func TestAlertRuleIsPausedAfterWorkspaceAndMailServerAreRemoved(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	h.shut()
-	h.mail = &postbox{}
-	h.open()
+	h.shutdown()
+	h.mail = &mailRecorder{}
+	h.start()
 	ctx := t.Context()
-	gone := h.founded("gone")
+	gone := h.createWorkspace("gone")
 	rule, err := h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{
 		Name: "r", Kind: domain.AlertTrunkDown, Minutes: 2, WatchesWorkspaceID: gone.WorkspaceID, Emails: []string{"ops@example.com", "night@example.com"},
 	})
 	require.NoError(t, err)
 	require.NoError(t, h.services().Workspaces.DeleteWorkspace(ctx, h.live, gone.WorkspaceID))
-	h.shut()
+	h.shutdown()
 	h.mail = nil
-	h.open()
+	h.start()
 	change := func(f func(*domain.AlertRule)) (*domain.AlertRule, error) {
 		return h.services().Alerts.UpdateAlertRule(ctx, h.live, rule.ID, func(r *domain.AlertRule) error { f(r); return nil })
 	}

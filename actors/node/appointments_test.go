@@ -17,8 +17,8 @@ import (
 	"github.com/callboard/callboard/service/sms"
 )
 
-// provider is always open.
-func (h *fixture) provider(p domain.Principal, name string) *domain.Provider {
+// createProvider creates a provider that is open at all times.
+func (h *fixture) createProvider(p domain.Principal, name string) *domain.Provider {
 	h.Helper()
 	x := &domain.Provider{Name: name, Timezone: "America/New_York", Hours: map[string][]domain.OpenSpan{}}
 	for _, d := range []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"} {
@@ -30,20 +30,19 @@ func (h *fixture) provider(p domain.Principal, name string) *domain.Provider {
 	return made
 }
 
-// dayAhead returns noon UTC n days ahead.
-func dayAhead(n int) time.Time {
+// noonInDays returns noon UTC in n days.
+func noonInDays(n int) time.Time {
 	return time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, n).Add(12 * time.Hour)
 }
 
-func order(provider string, at time.Time, minutes int) booking.NewAppointment {
+func appointmentOrder(provider string, at time.Time, minutes int) booking.NewAppointment {
 	return booking.NewAppointment{
 		Patient: domain.Patient{Name: "Ada", Phone: "+12025550123"}, Provider: provider, Datetime: at.Format(time.RFC3339), Minutes: minutes, Type: "consultation",
 	}
 }
 
-// race runs f so often at once and counts the codes of its errors; "" is
-// success.
-func (h *fixture) race(n int, f func(i int) error) map[domain.Code]int {
+// runConcurrently runs f n times concurrently and counts the error codes; "" is success.
+func (h *fixture) runConcurrently(n int, f func(i int) error) map[domain.Code]int {
 	out := make(map[domain.Code]int)
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -59,23 +58,23 @@ func (h *fixture) race(n int, f func(i int) error) map[domain.Code]int {
 	return out
 }
 
-func TestATimeIsGivenToOneOfFiftyWhoAskAtOnce(t *testing.T) {
+func TestConcurrentBookingsOfOneSlotSucceedOnce(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.live
-	x := h.provider(p, "Dr. Rivera")
-	_, err := d.Appointments.CreateProvider(ctx, p, &domain.Provider{Name: "dr.  RIVERA"})
+	x := h.createProvider(p, "Dr. Rivera")
+	_, err := d.Appointments.CreateProvider(ctx, p, &domain.Provider{Name: "dr. RIVERA"})
 	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err))
-	at := dayAhead(3)
+	at := noonInDays(3)
 
-	got := h.race(50, func(i int) error { // times that all touch each other
-		_, err := d.Appointments.Book(ctx, p, order("dr. rivera", at.Add(time.Duration(i%5)*5*time.Minute), 30))
+	got := h.runConcurrently(50, func(i int) error { // overlapping times
+		_, err := d.Appointments.Book(ctx, p, appointmentOrder("dr. rivera", at.Add(time.Duration(i%5)*5*time.Minute), 30))
 		return err
 	})
 	assert.Equal(t, map[domain.Code]int{"": 1, domain.CodeSlotUnavailable: 49}, got)
 
-	got = h.race(40, func(i int) error { // over midnight in UTC: two days each, one every other
-		start := dayAhead(5).Add(11*time.Hour + 40*time.Minute)
-		_, err := d.Appointments.Book(ctx, p, order(x.ID, start.AddDate(0, 0, i%4), 45))
+	got = h.runConcurrently(40, func(i int) error { // times over midnight UTC: each spans two days and overlaps the next but one
+		start := noonInDays(5).Add(11*time.Hour + 40*time.Minute)
+		_, err := d.Appointments.Book(ctx, p, appointmentOrder(x.ID, start.AddDate(0, 0, i%4), 45))
 		return err
 	})
 	assert.Equal(t, map[domain.Code]int{"": 4, domain.CodeSlotUnavailable: 36}, got)
@@ -89,12 +88,12 @@ func TestATimeIsGivenToOneOfFiftyWhoAskAtOnce(t *testing.T) {
 		}
 	}
 
-	free, err := d.Appointments.Book(ctx, p, order(x.ID, at.Add(2*time.Hour), 30))
+	free, err := d.Appointments.Book(ctx, p, appointmentOrder(x.ID, at.Add(2*time.Hour), 30))
 	require.NoError(t, err)
-	other, err := d.Appointments.Book(ctx, p, order(x.ID, at.Add(3*time.Hour), 30))
+	other, err := d.Appointments.Book(ctx, p, appointmentOrder(x.ID, at.Add(3*time.Hour), 30))
 	require.NoError(t, err)
 	target := at.Add(5 * time.Hour).Format(time.RFC3339)
-	got = h.race(20, func(i int) error { // moves to one time, and cancellations beside them
+	got = h.runConcurrently(20, func(i int) error { // reschedules to one time, concurrent with cancellations
 		id := free.ID
 		if i%2 == 0 {
 			id = other.ID
@@ -103,32 +102,32 @@ func TestATimeIsGivenToOneOfFiftyWhoAskAtOnce(t *testing.T) {
 		return err
 	})
 	assert.Equal(t, map[domain.Code]int{"": 10, domain.CodeSlotUnavailable: 10}, got, "one of the two has it, and to move it there again changes nothing")
-	got = h.race(10, func(int) error { _, err := d.Appointments.CancelAppointment(ctx, p, free.ID, "ill"); return err })
+	got = h.runConcurrently(10, func(int) error { _, err := d.Appointments.CancelAppointment(ctx, p, free.ID, "ill"); return err })
 	assert.Equal(t, map[domain.Code]int{"": 10}, got)
 	_, err = d.Appointments.CancelAppointment(ctx, p, other.ID, "ill")
 	require.NoError(t, err)
-	_, err = d.Appointments.Book(ctx, p, order(x.ID, at.Add(5*time.Hour), 30))
+	_, err = d.Appointments.Book(ctx, p, appointmentOrder(x.ID, at.Add(5*time.Hour), 30))
 	require.NoError(t, err, "what was cancelled can be had again")
-	told := told(h.events(p.WorkspaceID), event.AppointmentCancelled)
+	told := countEvents(h.events(p.WorkspaceID), event.AppointmentCancelled)
 	assert.Equal(t, map[string]int{free.ID: 1, other.ID: 1}, told)
 
 	err = d.Appointments.DeleteProvider(ctx, p, x.ID)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "somebody has an appointment")
 }
 
-func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
+func TestAppointmentLifecycleAndItsEvents(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.live
-	x := h.provider(p, "Dr. Rivera")
-	at := dayAhead(2)
-	a, err := d.Appointments.Book(ctx, p, order(x.ID, at, 0))
+	x := h.createProvider(p, "Dr. Rivera")
+	at := noonInDays(2)
+	a, err := d.Appointments.Book(ctx, p, appointmentOrder(x.ID, at, 0))
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.AppointmentBooked, 30, "America/New_York", at.Add(30 * time.Minute)}, []any{a.Status, a.DurationMinutes, a.Timezone, a.EndsAt})
 	zone, err := time.LoadLocation("America/New_York")
 	require.NoError(t, err)
 	assert.Equal(t, at.In(zone).Format(domain.LocalTimeFormat), a.LocalDatetime)
 
-	_, err = d.Appointments.Book(ctx, p, order(x.ID, at.Add(10*time.Minute), 0))
+	_, err = d.Appointments.Book(ctx, p, appointmentOrder(x.ID, at.Add(10*time.Minute), 0))
 	var refused *domain.Error
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "booked", refused.Extra["reason"])
@@ -137,7 +136,7 @@ func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, open.HasMore)
 	assert.Equal(t, []time.Time{at.Add(30 * time.Minute), at.Add(time.Hour)}, []time.Time{open.Slots[0].Start, open.Slots[1].Start})
-	last := time.Now().Add(2 * 366 * 24 * time.Hour) // as far ahead as may be booked
+	last := time.Now().Add(2 * 366 * 24 * time.Hour) // the latest time that can be booked
 	open, err = d.Appointments.Availability(ctx, p, booking.AvailabilityQuery{Provider: x.ID, From: last.Add(-2 * time.Hour).Format(time.RFC3339), To: last.Add(48 * time.Hour).Format(time.RFC3339), Limit: 500})
 	require.NoError(t, err)
 	require.NotEmpty(t, open.Slots)
@@ -193,7 +192,7 @@ func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
 	stranger := h.test
 	_, err = d.Appointments.Appointment(ctx, stranger, a.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
-	_, err = d.Appointments.Book(ctx, stranger, order(x.ID, at, 0))
+	_, err = d.Appointments.Book(ctx, stranger, appointmentOrder(x.ID, at, 0))
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 	require.NoError(t, d.Appointments.DeleteAppointment(ctx, p, a.ID))
 	require.NoError(t, d.Appointments.DeleteProvider(ctx, p, x.ID))
@@ -201,11 +200,11 @@ func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-// finals waits until nothing is left to do with the messages of the workspace.
-func (h *fixture) finals(p domain.Principal) map[string]*domain.Message {
+// waitForMessages waits until all messages of the workspace are final.
+func (h *fixture) waitForMessages(p domain.Principal) map[string]*domain.Message {
 	h.Helper()
 	out := make(map[string]*domain.Message)
-	h.until(10*time.Second, "all messages are settled", func() bool {
+	h.waitUntil(10*time.Second, "all messages are settled", func() bool {
 		l, err := h.services().SMS.ListMessages(context.Background(), p, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(h, err)
 		clear(out)
@@ -220,7 +219,7 @@ func (h *fixture) finals(p domain.Principal) map[string]*domain.Message {
 	return out
 }
 
-func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
+func TestTestMessageResultDependsOnTheTestNumber(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.test
 	_, err := d.SMS.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
@@ -237,7 +236,7 @@ func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 		assert.Equal(t, []any{domain.MessageQueued, "Hello Ada.", 1, domain.GSM7}, []any{m.Status, m.Body, m.Segments, m.Encoding})
 		sent[last] = m.ID
 	}
-	all := h.finals(p)
+	all := h.waitForMessages(p)
 	got := make(map[string]string)
 	for last, id := range sent {
 		got[last] = string(all[id].Status) + " " + all[id].ErrorCode
@@ -248,10 +247,10 @@ func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 		"0005": "failed invalid_number", "0006": "failed trunk_error", "0007": "delivered ", "0008": "undelivered landline", "0009": "delivered ",
 	}, got)
 	events := h.events(p.WorkspaceID)
-	assert.Len(t, told(events, event.SMSSent), 8+1, "and the notice")
-	assert.Len(t, told(events, event.SMSDelivered), 5+1)
-	assert.Len(t, told(events, event.SMSFailed), 4)
-	assert.Len(t, told(events, event.SMSReceived), 2)
+	assert.Len(t, countEvents(events, event.SMSSent), 8+1, "and the notice")
+	assert.Len(t, countEvents(events, event.SMSDelivered), 5+1)
+	assert.Len(t, countEvents(events, event.SMSFailed), 4)
+	assert.Len(t, countEvents(events, event.SMSReceived), 2)
 
 	var reply, notice *domain.Message
 	for _, m := range all {
@@ -264,9 +263,9 @@ func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 	}
 	assert.Equal(t, []any{"STOP", "+15005550007", sent["0007"], domain.MessageReceived}, []any{reply.Body, reply.From, reply.ReplyTo, reply.Status})
 	assert.Equal(t, []any{"+15005550007", reply.ID, domain.MessageDelivered}, []any{notice.To, notice.ReplyTo, notice.Status})
-	assert.Equal(t, map[string]int{reply.ID: 1}, told(events, event.ContactOptedOut))
-	for i, own := range []string{"+12025550171", "+12025550172"} { // only the second one is for messages
-		_, err = d.Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: own, AgentID: h.agent(p, menu()), SMSEnabled: i == 1})
+	assert.Equal(t, map[string]int{reply.ID: 1}, countEvents(events, event.ContactOptedOut))
+	for i, own := range []string{"+12025550171", "+12025550172"} { // only the second number may be used for messages
+		_, err = d.Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: own, AgentID: h.createAgent(p, keyMenuPathway()), SMSEnabled: i == 1})
 		require.NoError(t, err)
 	}
 	m, err := d.SMS.SendMessage(ctx, p, domain.NewMessage{To: "+15005550000", Body: "Hello."})
@@ -274,28 +273,28 @@ func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 	assert.Equal(t, "+12025550172", m.From)
 	_, err = d.SMS.SendMessage(ctx, p, domain.NewMessage{To: "+15005550007", Body: "Please."})
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err))
-	_, err = d.Calls.PlaceCall(ctx, p, domain.NewCall{To: "+15005550007", AgentID: h.agent(p, menu()), RingTimeout: time.Second, MaxDuration: time.Second})
+	_, err = d.Calls.PlaceCall(ctx, p, domain.NewCall{To: "+15005550007", AgentID: h.createAgent(p, keyMenuPathway()), RingTimeout: time.Second, MaxDuration: time.Second})
 	assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err), "nor is it rung")
 	found, err := d.DNC.CheckDNC(ctx, p, "+15005550007")
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, reply.ID, ""}, []any{found.Listed, found.Lists[0].MessageID, found.Lists[0].CallID})
 
-	for range 3 { // said again, it is heard and answered no more
+	for range 3 { // a repeated opt-out gets no further notice
 		_, err = d.SMS.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+15005550007", To: "+15005550100", Body: " stop "})
 		require.NoError(t, err)
 	}
-	h.race(10, func(int) error { // ten at once, from somebody else
+	h.runConcurrently(10, func(int) error { // ten concurrent opt-outs of another sender
 		_, err := d.SMS.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+12025550177", To: "+15005550100", Body: "Stop."})
 		return err
 	})
-	h.finals(p)
+	h.waitForMessages(p)
 	l, err := d.SMS.ListMessages(ctx, p, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, To: "+12025550177"})
 	require.NoError(t, err)
 	assert.Len(t, l.Data, 1, "one notice")
-	assert.Len(t, told(h.events(p.WorkspaceID), event.ContactOptedOut), 2)
+	assert.Len(t, countEvents(h.events(p.WorkspaceID), event.ContactOptedOut), 2)
 
-	h.shut()
-	h.open()
+	h.shutdown()
+	h.start()
 	_, err = h.services().SMS.SendMessage(ctx, h.test, domain.NewMessage{To: "+12025550177", Body: "Please."})
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err))
 	again, err := h.services().SMS.Message(ctx, h.test, sent["0000"])
@@ -306,7 +305,7 @@ func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-func TestAKnowledgeBaseReadsItsSourcesAndFindsWords(t *testing.T) {
+func TestKnowledgeBaseReadsSourcesAndFindsWords(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.live
 	k, err := d.Knowledge.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "desk"}, []domain.NewKnowledgeSource{
@@ -318,7 +317,7 @@ func TestAKnowledgeBaseReadsItsSourcesAndFindsWords(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, domain.KnowledgeProcessing, k.Status)
-	h.until(10*time.Second, "everything is read", func() bool {
+	h.waitUntil(10*time.Second, "everything is read", func() bool {
 		k, err = d.Knowledge.KnowledgeBase(ctx, p, k.ID)
 		require.NoError(t, err)
 		return k.Status != domain.KnowledgeProcessing

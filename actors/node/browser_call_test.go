@@ -15,18 +15,18 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// talker is somebody in a browser.
-type talker struct {
-	tape
+// browserCaller is a person who calls an agent from a browser.
+type browserCaller struct {
+	audioRecorder
 
 	mu       sync.Mutex
-	segments []domain.Segment // the last that was told of each
+	segments []domain.Segment // the last version of each segment
 	states   []domain.CallStatus
 }
 
-func (b *talker) listener() calls.BrowserCallEvents {
+func (b *browserCaller) events() calls.BrowserCallEvents {
 	return calls.BrowserCallEvents{
-		Sound: b.put, Key: func(byte) {},
+		Sound: b.record, Key: func(byte) {},
 		Segment: func(s domain.Segment) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -43,7 +43,7 @@ func (b *talker) listener() calls.BrowserCallEvents {
 	}
 }
 
-func (b *talker) read() string {
+func (b *browserCaller) transcriptText() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	lines := make([]string, 0, len(b.segments))
@@ -53,27 +53,27 @@ func (b *talker) read() string {
 	return strings.Join(lines, "\n")
 }
 
-func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
+func TestBrowserCallStreamsAudioAndTranscript(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	agent := h.agent(h.test, menu())
-	var one talker
-	talk, err := d.Calls.StartBrowserCall(ctx, h.test, calls.BrowserCallRequest{AgentID: agent, From: "+12025550177"}, one.listener())
+	agent := h.createAgent(h.test, keyMenuPathway())
+	var one browserCaller
+	talk, err := d.Calls.StartBrowserCall(ctx, h.test, calls.BrowserCallRequest{AgentID: agent, From: "+12025550177"}, one.events())
 	require.NoError(t, err)
-	h.until(20*time.Second, "the agent is heard and read", func() bool {
-		n, loud, _ := one.heard()
-		return n > 10 && loud && one.read() == "agent: Press one or two."
+	h.waitUntil(20*time.Second, "the agent is heard and read", func() bool {
+		n, loud, _ := one.recorded()
+		return n > 10 && loud && one.transcriptText() == "agent: Press one or two."
 	})
 	talk.Press("1")
-	h.until(20*time.Second, "the call is over", func() bool { _, _, ends := one.heard(); return ends == 1 && h.call(h.test, talk.CallID).Final() })
-	c := h.call(h.test, talk.CallID)
+	h.waitUntil(20*time.Second, "the call is over", func() bool { _, _, ends := one.recorded(); return ends == 1 && h.getCall(h.test, talk.CallID).Final() })
+	c := h.getCall(h.test, talk.CallID)
 	assert.Equal(t, []any{domain.Inbound, "+12025550177", "+15005550100", agent, domain.CallCompleted, "confirmed", domain.Test},
 		[]any{c.Direction, c.From, c.To, c.AgentID, c.Status, c.Disposition, c.Environment})
 	require.NotNil(t, c.Caller)
 	assert.Equal(t, "Browser", c.Caller.Name)
-	assert.Equal(t, "agent: Press one or two.\ncaller: [pressed 1]\nagent: Thank you.", one.read())
-	h.until(10*time.Second, "the state was told", func() bool {
+	assert.Equal(t, "agent: Press one or two.\ncaller: [pressed 1]\nagent: Thank you.", one.transcriptText())
+	h.waitUntil(10*time.Second, "the state was told", func() bool {
 		one.mu.Lock()
 		defer one.mu.Unlock()
 		return slices.Equal(one.states, []domain.CallStatus{domain.CallInProgress})
@@ -84,38 +84,38 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 	assert.Equal(t, script.Segments, one.segments, "what was read along is the transcript")
 	one.mu.Unlock()
 
-	var two talker
-	talk, err = d.Calls.StartBrowserCall(ctx, h.test, calls.BrowserCallRequest{AgentID: h.agent(h.test, linger())}, two.listener())
+	var two browserCaller
+	talk, err = d.Calls.StartBrowserCall(ctx, h.test, calls.BrowserCallRequest{AgentID: h.createAgent(h.test, waitingPathway())}, two.events())
 	require.NoError(t, err)
-	h.until(20*time.Second, "it goes on", func() bool { n, _, _ := two.heard(); return n > 10 })
+	h.waitUntil(20*time.Second, "it goes on", func() bool { n, _, _ := two.recorded(); return n > 10 })
 	talk.Say(make([]byte, 4096))
 	talk.Leave()
 	talk.Leave()
-	h.until(20*time.Second, "who leaves ends the call", func() bool { return h.call(h.test, talk.CallID).Final() })
-	assert.Equal(t, "remote", h.call(h.test, talk.CallID).EndedBy)
+	h.waitUntil(20*time.Second, "who leaves ends the call", func() bool { return h.getCall(h.test, talk.CallID).Final() })
+	assert.Equal(t, "remote", h.getCall(h.test, talk.CallID).EndedBy)
 
 	for code, c := range map[domain.Code]struct {
 		p     domain.Principal
 		agent string
 	}{
-		domain.CodeInvalidState: {h.live, agent}, domain.CodeNotFound: {h.test, h.agent(h.live, menu())},
+		domain.CodeInvalidState: {h.live, agent}, domain.CodeNotFound: {h.test, h.createAgent(h.live, keyMenuPathway())},
 	} {
-		_, err = d.Calls.StartBrowserCall(ctx, c.p, calls.BrowserCallRequest{AgentID: c.agent}, one.listener())
+		_, err = d.Calls.StartBrowserCall(ctx, c.p, calls.BrowserCallRequest{AgentID: c.agent}, one.events())
 		assert.Equal(t, code, domain.CodeOf(err))
 	}
 }
 
-func TestWhoHasNoCarrierTalksToNobodyElsesAgent(t *testing.T) {
+func TestBrowserCallWithoutTestTrunkReachesNoOtherWorkspace(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	const dialled = "+15005550100" // that a browser's call goes to
-	_, err := d.Numbers.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: dialled, AgentID: h.agent(h.test, menu())})
+	const dialled = "+15005550100" // number that a browser call dials
+	_, err := d.Numbers.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: dialled, AgentID: h.createAgent(h.test, keyMenuPathway())})
 	require.NoError(t, err)
-	live := h.founded("acme")
+	live := h.createWorkspace("acme")
 	test := live
 	test.Environment = domain.Test
-	agent := h.agent(test, menu())
+	agent := h.createAgent(test, keyMenuPathway())
 	for _, p := range []domain.Principal{live, test} {
 		all, err := d.Trunks.ListTrunks(ctx, p, record.PageQuery{Limit: 100})
 		require.NoError(t, err)
@@ -123,10 +123,10 @@ func TestWhoHasNoCarrierTalksToNobodyElsesAgent(t *testing.T) {
 			require.NoError(t, d.Trunks.DeleteTrunk(ctx, p, x.ID))
 		}
 	}
-	var one talker
-	_, err = d.Calls.StartBrowserCall(ctx, test, calls.BrowserCallRequest{AgentID: agent}, one.listener())
+	var one browserCaller
+	_, err = d.Calls.StartBrowserCall(ctx, test, calls.BrowserCallRequest{AgentID: agent}, one.events())
 	require.Error(t, err)
-	assert.Empty(t, one.read())
+	assert.Empty(t, one.transcriptText())
 	calls, err := d.Calls.ListCalls(ctx, h.test, calls.Query{PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	assert.Empty(t, calls.Data, "the other workspace was not called")

@@ -13,13 +13,13 @@ import (
 	"github.com/callboard/callboard/domain/load"
 )
 
-// drainedSIP keeps the calls of Drain.
-type drainedSIP []bool
+// drainRecorder records the calls of Drain.
+type drainRecorder []bool
 
-func (d *drainedSIP) Drain(on bool) { *d = append(*d, on) }
+func (d *drainRecorder) Drain(on bool) { *d = append(*d, on) }
 
-func newNodeDrain(shared bool) (d *Drain, sip *drainedSIP, changes *int) {
-	sip, changes = &drainedSIP{}, new(int)
+func newNodeDrain(shared bool) (d *Drain, sip *drainRecorder, changes *int) {
+	sip, changes = &drainRecorder{}, new(int)
 	return &Drain{
 		sip: sip, shared: shared, onChange: func() { *changes++ }, current: new(atomic.Pointer[load.DrainNow]), log: slog.New(slog.DiscardHandler),
 	}, sip, changes
@@ -35,21 +35,21 @@ func TestNodeDrainEndsUnlessTheNodeIsStopping(t *testing.T) {
 	assert.Equal(t, first, *d.Start(second, domain.Actor{ID: "user_2"}).Since, "the first drain stays")
 	require.ErrorContains(t, d.reason(), "drained the node at")
 	require.NoError(t, d.End(domain.Actor{}))
-	assert.Equal(t, []any{load.DrainNow{}, drainedSIP{true, false}, 2}, []any{d.Current(), *sip, *changes})
+	assert.Equal(t, []any{load.DrainNow{}, drainRecorder{true, false}, 2}, []any{d.Current(), *sip, *changes})
 	d.stop()
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(d.End(domain.Actor{})))
-	assert.Equal(t, drainedSIP{true, false, true}, *sip)
+	assert.Equal(t, drainRecorder{true, false, true}, *sip)
 	other, sip, _ := newNodeDrain(true)
 	other.stop()
 	assert.True(t, other.isStopping())
 	assert.Empty(t, *sip, "SIP of the other shards goes on")
 }
 
-func TestCallAdmissionNamesWhatHoldsCalls(t *testing.T) {
+func TestCallAdmissionReturnsTheReasonOfTheRefusal(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		set     func(a *callAdmission)
-		reason  string // of campaigns and outbound calls
+		reason  string // reason for campaigns and outbound calls
 		inbound bool   // inbound calls may begin
 	}{
 		"nothing":    {func(*callAdmission) {}, "", true},

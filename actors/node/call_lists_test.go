@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// past are calls that are over, oldest first; each hand may change one.
-func (h *fixture) past(n int, hand func(i int, c *domain.Call)) (ids []string) {
+// storeEndedCalls stores n ended calls, oldest first. change may modify each call.
+func (h *fixture) storeEndedCalls(n int, hand func(i int, c *domain.Call)) (ids []string) {
 	h.Helper()
 	for range n {
 		ids = append(ids, mailbox.NewID(domain.PrefixCall))
@@ -42,9 +42,8 @@ func (h *fixture) past(n int, hand func(i int, c *domain.Call)) (ids []string) {
 	return ids
 }
 
-// pages are the ids of all pages of a list, newest first, and how many pages
-// they took.
-func (h *fixture) pages(q calls.Query) (ids []string, n int) {
+// listAllPages returns the ids on all pages of a list, newest first, and the number of pages.
+func (h *fixture) listAllPages(q calls.Query) (ids []string, n int) {
 	h.Helper()
 	for {
 		l, err := h.services().Calls.ListCalls(h.Context(), h.live, q)
@@ -59,7 +58,7 @@ func (h *fixture) pages(q calls.Query) (ids []string, n int) {
 	}
 }
 
-func onBothStores(t *testing.T, test func(t *testing.T, h *fixture)) {
+func runOnBothStores(t *testing.T, test func(t *testing.T, h *fixture)) {
 	t.Helper()
 	t.Parallel()
 	for name, url := range map[string]func(*testing.T) string{
@@ -73,11 +72,11 @@ func onBothStores(t *testing.T, test func(t *testing.T, h *fixture)) {
 	}
 }
 
-func TestPagesOfTheCallsOfAnAgentAndOfAContactAreFull(t *testing.T) {
-	onBothStores(t, func(t *testing.T, h *fixture) {
+func TestCallListPagesFilteredByAgentOrContactAreFull(t *testing.T) {
+	runOnBothStores(t, func(t *testing.T, h *fixture) {
 		mine, other := mailbox.NewID(domain.PrefixAgent), mailbox.NewID(domain.PrefixAgent)
 		contact := mailbox.NewID(domain.PrefixContact)
-		ids := h.past(600, func(i int, c *domain.Call) {
+		ids := h.storeEndedCalls(600, func(i int, c *domain.Call) {
 			c.AgentID = other
 			if i%200 == 0 {
 				c.AgentID, c.ContactID = mine, contact
@@ -86,16 +85,16 @@ func TestPagesOfTheCallsOfAnAgentAndOfAContactAreFull(t *testing.T) {
 		want := []string{ids[400], ids[200], ids[0]}
 		for _, q := range []calls.Query{{AgentID: mine}, {ContactID: contact}, {AgentID: mine, ContactID: contact, Status: "completed"}} {
 			q.Limit = 3
-			got, n := h.pages(q)
+			got, n := h.listAllPages(q)
 			assert.Equal(t, want, got, "%+v", q)
 			assert.Equal(t, 1, n, "one page, however many others there are: %+v", q)
 		}
 		q := calls.Query{AgentID: mine}
 		q.Limit = 2
-		got, n := h.pages(q)
+		got, n := h.listAllPages(q)
 		assert.Equal(t, want, got)
 		assert.Equal(t, 2, n)
-		none, _ := h.pages(calls.Query{AgentID: mine, Status: "failed", PageQuery: record.PageQuery{Limit: 2}})
+		none, _ := h.listAllPages(calls.Query{AgentID: mine, Status: "failed", PageQuery: record.PageQuery{Limit: 2}})
 		assert.Empty(t, none)
 	})
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestACallShowsANumberThatItsTrunkMayShow(t *testing.T) {
+func TestCallerIDMustBeAllowedByTheTrunk(t *testing.T) {
 	h := build(t, nil)
 	d, ctx, p := h.services(), t.Context(), h.live
-	agent := h.agent(p, menu())
+	agent := h.createAgent(p, keyMenuPathway())
 	trunk := func(prefix string, callerIDs ...string) *domain.Trunk {
 		made, err := d.Trunks.CreateTrunk(ctx, p, &domain.Trunk{
 			Name: prefix, Proxies: []domain.Proxy{{Host: "127.0.0.1", Port: 9, Transport: "udp"}}, NumberFormat: "e164", Prefixes: []string{prefix}, CallerIDs: callerIDs,

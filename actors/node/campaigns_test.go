@@ -26,26 +26,28 @@ import (
 	"github.com/callboard/callboard/service/webhooks"
 )
 
-func (h *fixture) status(p domain.Principal, id string) domain.CampaignStatusObject {
+func (h *fixture) campaignStatus(p domain.Principal, id string) domain.CampaignStatusObject {
 	h.Helper()
-	return *again(h, func(ctx context.Context) (*domain.CampaignStatusObject, error) {
+	return *retryUntilAvailable(h, func(ctx context.Context) (*domain.CampaignStatusObject, error) {
 		return h.services().Campaigns.CampaignStatus(ctx, p, id)
 	})
 }
 
-func (h *fixture) over(p domain.Principal, id string) {
+func (h *fixture) waitForCampaignEnd(p domain.Principal, id string) {
 	h.Helper()
-	h.until(30*time.Second, "the campaign is over", func() bool { return h.status(p, id).Status.Final() })
+	h.waitUntil(30*time.Second, "the campaign is over", func() bool { return h.campaignStatus(p, id).Status.Final() })
 }
 
-// living says whether a campaign has an actor.
-func (h *fixture) living(id string) bool { return h.node.CampaignLives(h.live.WorkspaceID, id) }
+// hasCampaignActor reports whether a campaign has a running actor.
+func (h *fixture) hasCampaignActor(id string) bool {
+	return h.node.HasCampaignActor(h.live.WorkspaceID, id)
+}
 
-func TestOfManyRequestsAtOnceOneChangesTheState(t *testing.T) {
+func TestConcurrentCampaignRequestsChangeTheStateOnce(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	id := h.campaign(h.test, h.agent(h.test, linger()), number(2, 1, "09"), number(2, 2, "09"))
+	id := h.createCampaign(h.test, h.createAgent(h.test, waitingPathway()), carrierNumber(2, 1, "09"), carrierNumber(2, 2, "09"))
 	type verb struct {
 		do   func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
 		to   domain.CampaignStatus
@@ -74,7 +76,7 @@ func TestOfManyRequestsAtOnceOneChangesTheState(t *testing.T) {
 		for s := range got {
 			assert.Equal(t, v.to, s)
 		}
-		assert.Equal(t, 1, told(h.events(h.live.WorkspaceID), v.told)[id], v.told)
+		assert.Equal(t, 1, countEvents(h.events(h.live.WorkspaceID), v.told)[id], v.told)
 	}
 	for name, do := range map[string]func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error){
 		"start": d.Campaigns.StartCampaign, "pause": d.Campaigns.PauseCampaign, "resume": d.Campaigns.ResumeCampaign,
@@ -91,37 +93,37 @@ func TestOfManyRequestsAtOnceOneChangesTheState(t *testing.T) {
 	}
 }
 
-func TestACampaignThatIsOverKeepsNoActor(t *testing.T) {
+func TestCampaignActorStopsAfterTheCampaignEnds(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	agent := h.agent(h.test, linger())
-	id := h.campaign(h.test, h.agent(h.test, menu()), number(2, 3, "11"))
+	agent := h.createAgent(h.test, waitingPathway())
+	id := h.createCampaign(h.test, h.createAgent(h.test, keyMenuPathway()), carrierNumber(2, 3, "11"))
 	_, err := d.Campaigns.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
-	h.over(h.test, id)
-	h.until(10*time.Second, "its actor has ended", func() bool { return !h.living(id) })
-	assert.Equal(t, 1, h.status(h.test, id).Progress.Attempted, "the store tells")
+	h.waitForCampaignEnd(h.test, id)
+	h.waitUntil(10*time.Second, "its actor has ended", func() bool { return !h.hasCampaignActor(id) })
+	assert.Equal(t, 1, h.campaignStatus(h.test, id).Progress.Attempted, "the store tells")
 
-	talks := h.campaign(h.test, agent, number(2, 4, "09"))
+	talks := h.createCampaign(h.test, agent, carrierNumber(2, 4, "09"))
 	_, err = d.Campaigns.StartCampaign(ctx, h.test, talks)
 	require.NoError(t, err)
-	h.until(20*time.Second, "somebody is on the line", func() bool { _, n := h.diary.dialogs(); return n == 1 })
+	h.waitUntil(20*time.Second, "somebody is on the line", func() bool { _, n := h.phoneLog.liveDialogs(); return n == 1 })
 	st, err := d.Campaigns.CancelCampaign(ctx, h.test, talks, false)
 	require.NoError(t, err)
 	assert.Equal(t, 1, st.Progress.InProgress)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Campaigns.DeleteCampaign(ctx, h.test, talks)), "its call goes on")
-	require.True(t, h.living(talks), "its call goes on")
+	require.True(t, h.hasCampaignActor(talks), "its call goes on")
 	_, err = d.Campaigns.CancelCampaign(ctx, h.test, talks, true)
 	require.NoError(t, err)
-	h.until(20*time.Second, "the call was hung up and the actor has ended", func() bool { return !h.living(talks) })
-	assert.Zero(t, h.status(h.test, talks).Progress.InProgress)
+	h.waitUntil(20*time.Second, "the call was hung up and the actor has ended", func() bool { return !h.hasCampaignActor(talks) })
+	assert.Zero(t, h.campaignStatus(h.test, talks).Progress.InProgress)
 }
 
-func TestADraftHasNoActorUntilSomethingIsWantedOfIt(t *testing.T) {
+func TestDraftCampaignActorStartsOnDemand(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	agent := h.agent(h.test, menu())
+	agent := h.createAgent(h.test, keyMenuPathway())
 	for what, want := range map[string]func(ctx context.Context, d *services.Services, id string) error{
 		"its status": func(ctx context.Context, d *services.Services, id string) error {
 			st, err := d.Campaigns.CampaignStatus(ctx, h.test, id)
@@ -141,33 +143,33 @@ func TestADraftHasNoActorUntilSomethingIsWantedOfIt(t *testing.T) {
 			return err
 		},
 	} {
-		id := h.campaign(h.test, agent, number(2, 5, "11"))
-		assert.False(t, h.living(id))
+		id := h.createCampaign(h.test, agent, carrierNumber(2, 5, "11"))
+		assert.False(t, h.hasCampaignActor(id))
 		require.NoError(t, want(t.Context(), h.services(), id), what)
 		if what != "its end" {
-			assert.True(t, h.living(id), what)
+			assert.True(t, h.hasCampaignActor(id), what)
 		}
 	}
-	id := h.campaign(h.test, agent, number(2, 6, "11"))
-	_, err := h.services().Contacts.AddContacts(t.Context(), h.test, id, contacts(number(2, 7, "11")))
+	id := h.createCampaign(h.test, agent, carrierNumber(2, 6, "11"))
+	_, err := h.services().Contacts.AddContacts(t.Context(), h.test, id, contactRows(carrierNumber(2, 7, "11")))
 	require.NoError(t, err)
 	_, _, err = h.services().Campaigns.UpdateCampaign(t.Context(), h.test, id, func(c *domain.Campaign) error { c.Name = "other"; return nil })
 	require.NoError(t, err)
-	assert.False(t, h.living(id), "contacts and other changes are in the store")
-	h.shut()
-	h.open()
-	assert.False(t, h.living(id), "nor after a restart")
+	assert.False(t, h.hasCampaignActor(id), "contacts and other changes are in the store")
+	h.shutdown()
+	h.start()
+	assert.False(t, h.hasCampaignActor(id), "nor after a restart")
 	_, err = h.services().Campaigns.StartCampaign(t.Context(), h.test, id)
 	require.NoError(t, err)
-	h.over(h.test, id)
-	assert.Equal(t, 2, h.status(h.test, id).Progress.Attempted)
+	h.waitForCampaignEnd(h.test, id)
+	assert.Equal(t, 2, h.campaignStatus(h.test, id).Progress.Attempted)
 }
 
-func TestACampaignThatWasGivenUpIsNotRevivedByWhoeverAsks(t *testing.T) {
+func TestFailedCampaignActorIsNotRestartedByRequests(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	id := h.campaign(h.test, h.agent(h.test, linger()), number(2, 8, "09"), number(2, 9, "09"))
+	id := h.createCampaign(h.test, h.createAgent(h.test, waitingPathway()), carrierNumber(2, 8, "09"), carrierNumber(2, 9, "09"))
 	_, err := d.Campaigns.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
 	all, err := d.Contacts.ListContacts(ctx, h.test, id, contactsservice.Query{Limit: 1})
@@ -175,36 +177,36 @@ func TestACampaignThatWasGivenUpIsNotRevivedByWhoeverAsks(t *testing.T) {
 	_, err = d.Campaigns.PauseCampaign(ctx, h.test, id)
 	require.NoError(t, err)
 	require.NoError(t, h.node.EndCampaign(h.live.WorkspaceID, id))
-	require.False(t, h.living(id))
+	require.False(t, h.hasCampaignActor(id))
 	for what, want := range map[string]func() error{
 		"its status":     func() error { _, err := d.Campaigns.CampaignStatus(ctx, h.test, id); return err },
 		"to go on":       func() error { _, err := d.Campaigns.ResumeCampaign(ctx, h.test, id); return err },
 		"a contact less": func() error { return d.Contacts.DeleteContact(ctx, h.test, id, all.Data[0].ID) },
 	} {
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(want()), what)
-		assert.False(t, h.living(id), what)
+		assert.False(t, h.hasCampaignActor(id), what)
 	}
 	_, _, err = d.Campaigns.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error { c.Name = "other"; return nil })
 	require.NoError(t, err, "the store takes it")
-	assert.False(t, h.living(id))
-	h.shut()
-	h.open()
-	assert.Equal(t, domain.CampaignPaused, h.status(h.test, id).Status)
-	assert.True(t, h.living(id), "the next start tries it again")
+	assert.False(t, h.hasCampaignActor(id))
+	h.shutdown()
+	h.start()
+	assert.Equal(t, domain.CampaignPaused, h.campaignStatus(h.test, id).Status)
+	assert.True(t, h.hasCampaignActor(id), "the next start tries it again")
 }
 
-func TestOfManyStartsOfADraftOneGrowsItsActor(t *testing.T) {
+func TestConcurrentStartsOfADraftStartOneActor(t *testing.T) {
 	t.Parallel()
 	const n = 30
-	var begun atomic.Int32 // actors of campaigns
+	var begun atomic.Int32 // campaign actors that started
 	h := build(t, func(name string, msg any) {
 		if _, is := msg.(*actor.Started); is && name == "campaign" {
 			begun.Add(1)
 		}
 	})
 	ctx, d := t.Context(), h.services()
-	id := h.campaign(h.test, h.agent(h.test, linger()), number(3, 2, "09"))
-	require.False(t, h.living(id))
+	id := h.createCampaign(h.test, h.createAgent(h.test, waitingPathway()), carrierNumber(3, 2, "09"))
+	require.False(t, h.hasCampaignActor(id))
 	var wait sync.WaitGroup
 	for range n {
 		wait.Go(func() {
@@ -216,20 +218,20 @@ func TestOfManyStartsOfADraftOneGrowsItsActor(t *testing.T) {
 	}
 	wait.Wait()
 	assert.EqualValues(t, 1, begun.Load(), "one actor")
-	assert.Equal(t, 1, told(h.events(h.live.WorkspaceID), event.CampaignStarted)[id])
+	assert.Equal(t, 1, countEvents(h.events(h.live.WorkspaceID), event.CampaignStarted)[id])
 	_, err := d.Campaigns.CancelCampaign(ctx, h.test, id, true)
 	require.NoError(t, err)
 }
 
-func TestADraftIsStartedOrDeletedNotBoth(t *testing.T) {
+func TestConcurrentStartAndDeletionOfADraftExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	d := h.services()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience) // whoever is not answered
+	ctx, cancel := context.WithTimeout(t.Context(), 2*longWait) // for requests without a reply
 	defer cancel()
-	agent := h.agent(h.test, linger())
+	agent := h.createAgent(h.test, waitingPathway())
 	for i := range 20 {
-		id := h.campaign(h.test, agent, number(4, i%10, "09"))
+		id := h.createCampaign(h.test, agent, carrierNumber(4, i%10, "09"))
 		var wait sync.WaitGroup
 		var started, deleted error
 		wait.Go(func() { _, started = d.Campaigns.StartCampaign(ctx, h.test, id) })
@@ -239,7 +241,7 @@ func TestADraftIsStartedOrDeletedNotBoth(t *testing.T) {
 			assert.Equal(t, domain.CodeNotFound, domain.CodeOf(started), "%v", started)
 			_, err := d.Campaigns.CampaignStatus(ctx, h.test, id)
 			assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "%v", err)
-			h.until(patience, "its actor has ended", func() bool { return !h.living(id) })
+			h.waitUntil(longWait, "its actor has ended", func() bool { return !h.hasCampaignActor(id) })
 			continue
 		}
 		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(deleted), "%v", deleted)
@@ -249,8 +251,7 @@ func TestADraftIsStartedOrDeletedNotBoth(t *testing.T) {
 	}
 }
 
-// Endpoints outlive the token of a user, and a client's.
-func TestWebhooksOfACampaignAreMadeByAPIKeysOnly(t *testing.T) {
+func TestCampaignWebhooksRequireAnAPIKey(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
@@ -259,16 +260,16 @@ func TestWebhooksOfACampaignAreMadeByAPIKeysOnly(t *testing.T) {
 	hooks := map[string]string{"campaign.started": h.receiver.url}
 	draft := func(hooks map[string]string) *domain.Campaign {
 		return &domain.Campaign{
-			Name: "hooked", Status: domain.CampaignDraft, AgentID: h.agent(h.live, menu()), DefaultCountry: "US",
+			Name: "hooked", Status: domain.CampaignDraft, AgentID: h.createAgent(h.live, keyMenuPathway()), DefaultCountry: "US",
 			Schedule: domain.Schedule{Timezone: "UTC"}, Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 1}, Retry: domain.Retry{MaxAttempts: 1},
 			Webhooks: hooks,
 		}
 	}
 	set := func(c *domain.Campaign) error { c.Webhooks = hooks; return nil }
 	for name, p := range map[string]domain.Principal{"a user": user, "a client": client} {
-		_, err := d.Campaigns.CreateCampaign(ctx, p, draft(hooks), "", contacts())
+		_, err := d.Campaigns.CreateCampaign(ctx, p, draft(hooks), "", contactRows())
 		assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), name)
-		made, err := d.Campaigns.CreateCampaign(ctx, p, draft(nil), "", contacts())
+		made, err := d.Campaigns.CreateCampaign(ctx, p, draft(nil), "", contactRows())
 		require.NoError(t, err, "%s may have a campaign without", name)
 		_, _, err = d.Campaigns.UpdateCampaign(ctx, p, made.Campaign.ID, set)
 		assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), name)
@@ -277,18 +278,18 @@ func TestWebhooksOfACampaignAreMadeByAPIKeysOnly(t *testing.T) {
 	}
 }
 
-func TestWhatIsDeletedLeavesNothing(t *testing.T) {
+func TestDeletedCampaignLeavesNoRowsOrFiles(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	agent := h.agent(h.live, menu())
+	agent := h.createAgent(h.live, keyMenuPathway())
 	_, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true})
 	require.NoError(t, err)
 	made, err := d.Campaigns.CreateCampaign(ctx, h.live, &domain.Campaign{
 		Name: "gone", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", AutoComplete: true,
 		Schedule: domain.Schedule{Timezone: "UTC"}, Pacing: domain.Pacing{CallsPerMinute: 1200, MaxConcurrent: 20}, Retry: domain.Retry{MaxAttempts: 1},
 		CallerID: domain.CallerID{Number: "+15005550100"}, Webhooks: map[string]string{"campaign.started": h.receiver.url, "campaign.call_completed": h.receiver.url, "campaign.completed": h.receiver.url + "/end"},
-	}, "", contacts(number(3, 1, "11"), number(3, 2, "11"), number(3, 3, "14"), number(3, 4, "19")))
+	}, "", contactRows(carrierNumber(3, 1, "11"), carrierNumber(3, 2, "11"), carrierNumber(3, 3, "14"), carrierNumber(3, 4, "19")))
 	require.NoError(t, err)
 	id := made.Campaign.ID
 	assert.NotEmpty(t, made.WebhookSecret)
@@ -302,7 +303,7 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	require.NoError(t, err)
 	_, err = d.Campaigns.CampaignStatus(ctx, h.test, id)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "it is of another environment, and its actor lives")
-	h.over(h.live, id)
+	h.waitForCampaignEnd(h.live, id)
 
 	copied, err := d.Campaigns.CopyCampaign(ctx, h.live, id, []string{"busy", "failed"}, func(c *domain.Campaign) error { c.Webhooks = nil; return nil })
 	require.NoError(t, err)
@@ -313,12 +314,12 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	for _, c := range list.Data {
 		phones = append(phones, c.Phone)
 	}
-	assert.Equal(t, []string{number(3, 3, "14"), number(3, 4, "19")}, phones)
+	assert.Equal(t, []string{carrierNumber(3, 3, "14"), carrierNumber(3, 4, "19")}, phones)
 	assert.Equal(t, domain.CampaignDraft, copied.Campaign.Status)
 	calls, err := d.Calls.ListCalls(ctx, h.live, calls.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	require.Len(t, calls.Data, 4)
-	h.until(30*time.Second, "the events were delivered", func() bool {
+	h.waitUntil(30*time.Second, "the events were delivered", func() bool {
 		log, err := d.Webhooks.WebhookLog(ctx, h.live, hooks.Data[0].ID, record.PageQuery{Limit: 10})
 		return err == nil && len(log.Data) > 0
 	})
@@ -330,8 +331,8 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.Campaigns.DeleteCampaign(ctx, h.live, id)))
 	require.NoError(t, d.Campaigns.DeleteCampaign(ctx, h.live, copied.Campaign.ID), "a draft")
-	h.shut() // in between, or not: the next start goes on
-	h.open()
+	h.shutdown() // a restart during the deletion: the next start continues it
+	h.start()
 	traces := []string{strings.TrimPrefix(id, "campaign_"), strings.TrimPrefix(copied.Campaign.ID, "campaign_"), hooks.Data[0].ID, hooks.Data[1].ID}
 	for _, c := range calls.Data {
 		traces = append(traces, strings.TrimPrefix(c.ID, "call_"))
@@ -340,25 +341,24 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 		require.NoError(t, h.store.Under(ctx, domain.Key{Kind: kind, Workspace: h.live.WorkspaceID, ID: prefix}, "", 10, fresh, func(domain.Record) error { n++; return nil }))
 		return n
 	}
-	h.until(30*time.Second, "nothing remains to be deleted", func() bool {
+	h.waitUntil(30*time.Second, "nothing remains to be deleted", func() bool {
 		n := rows("doomed", "", func() domain.Record { return &domain.DeletedCampaign{} })
 		for _, w := range hooks.Data {
 			n += rows("delivery", w.ID+"/", func() domain.Record { return &domain.Delivery{} })
 		}
 		return n == 0
 	})
-	h.shut()
-	assert.Empty(t, h.traces(traces))
-	h.open()
+	h.shutdown()
+	assert.Empty(t, h.storedTraces(traces))
+	h.start()
 	u, err := h.services().Usage.Usage(ctx, h.live, billing.UsageQuery{From: time.Now().AddDate(0, 0, -1), To: time.Now()})
 	require.NoError(t, err)
 	assert.Equal(t, 4, u.Total.Attempts, "what was billed stays billed")
 }
 
-// traces are the keys of the store, of a fixture that is shut, and the names of
-// blobs that tell of any of the ids: all but the ledger, the log of events and
-// its sequences.
-func (h *fixture) traces(ids []string) []string {
+// storedTraces returns the keys and blob names that contain any of the ids, in the store of a stopped fixture. The
+// usage ledger, the event log and its sequences are left out.
+func (h *fixture) storedTraces(ids []string) []string {
 	h.Helper()
 	db, err := cockroach.Open(filepath.Join(h.dir, "store"), &cockroach.Options{ReadOnly: true})
 	require.NoError(h, err)
@@ -389,23 +389,23 @@ func (h *fixture) traces(ids []string) []string {
 	return left
 }
 
-func TestAChangedMapOfWebhooksKeepsWhatHappensToAnEndpointMeanwhile(t *testing.T) {
+func TestCampaignWebhookUpdateKeepsConcurrentEndpointChanges(t *testing.T) {
 	t.Parallel()
-	h, m := meddled(t)
+	h, m := buildWithStoreFaults(t)
 	d, ctx := h.services(), t.Context()
 	made, err := d.Campaigns.CreateCampaign(ctx, h.test, &domain.Campaign{
-		Name: "Reminders", Status: domain.CampaignDraft, AgentID: h.agent(h.test, menu()), DefaultCountry: "US", Schedule: domain.Schedule{Timezone: "UTC"},
+		Name: "Reminders", Status: domain.CampaignDraft, AgentID: h.createAgent(h.test, keyMenuPathway()), DefaultCountry: "US", Schedule: domain.Schedule{Timezone: "UTC"},
 		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 2}, Retry: domain.Retry{MaxAttempts: 1},
 		Webhooks: map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/b"},
 	}, "", nil)
 	require.NoError(t, err)
-	before := h.endpoints(made.Campaign.ID)
+	before := h.endpointsOf(made.Campaign.ID)
 	kept, gone := before.ids["/a"], before.ids["/b"]
 	var once sync.Once
-	m.meddle(func(c commit.Change, do func() error) error {
+	m.inject(func(c commit.Change, do func() error) error {
 		for _, r := range c.Puts {
 			if _, ok := r.(*domain.Campaign); ok {
-				once.Do(func() { // between the reading of the endpoints and the commit
+				once.Do(func() { // between the read of the endpoints and the commit
 					_, failed := d.Webhooks.RotateWebhook(ctx, h.test, kept, "another secret", 0, func(*domain.Webhook) error { return nil })
 					require.NoError(t, failed)
 					_, failed = d.Webhooks.PauseWebhook(ctx, h.test, kept)
@@ -421,34 +421,34 @@ func TestAChangedMapOfWebhooksKeepsWhatHappensToAnEndpointMeanwhile(t *testing.T
 		return nil
 	})
 	require.NoError(t, err)
-	m.meddle(nil, nil)
+	m.inject(nil, nil)
 	now, err := d.Webhooks.Webhook(ctx, h.test, kept)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"campaign.progress"}, now.Events)
 	assert.Equal(t, "another secret", now.Secret)
 	assert.Equal(t, domain.WebhookPaused, now.Status)
-	assert.Equal(t, map[string]string{"/a": kept}, h.endpoints(made.Campaign.ID).ids)
+	assert.Equal(t, map[string]string{"/a": kept}, h.endpointsOf(made.Campaign.ID).ids)
 }
 
-func TestAChangedMapOfWebhooksChangesTheEndpoints(t *testing.T) {
+func TestCampaignWebhookUpdateChangesTheEndpoints(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
 	made, err := d.Campaigns.CreateCampaign(ctx, h.test, &domain.Campaign{
-		Name: "c", Status: domain.CampaignDraft, AgentID: h.agent(h.test, menu()), DefaultCountry: "US", Schedule: domain.Schedule{Timezone: "UTC"},
+		Name: "c", Status: domain.CampaignDraft, AgentID: h.createAgent(h.test, keyMenuPathway()), DefaultCountry: "US", Schedule: domain.Schedule{Timezone: "UTC"},
 		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 2}, Retry: domain.Retry{MaxAttempts: 1},
 		Webhooks: map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/b"},
 	}, "a secret of mine", nil)
 	require.NoError(t, err)
 	assert.Equal(t, "a secret of mine", made.WebhookSecret)
 	id := made.Campaign.ID
-	before := h.endpoints(id)
+	before := h.endpointsOf(id)
 	_, secret, err := d.Campaigns.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error {
 		c.Webhooks = map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.progress": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/c"}
 		return nil
 	})
 	require.NoError(t, err)
-	after := h.endpoints(id)
+	after := h.endpointsOf(id)
 	assert.Equal(t, map[string][]string{"/a": {"campaign.started"}, "/b": {"campaign.completed"}}, before.events)
 	assert.Equal(t, map[string][]string{"/a": {"campaign.progress", "campaign.started"}, "/c": {"campaign.completed"}}, after.events)
 	assert.Equal(t, before.ids["/a"], after.ids["/a"])
@@ -457,7 +457,7 @@ func TestAChangedMapOfWebhooksChangesTheEndpoints(t *testing.T) {
 	_, secret, err = d.Campaigns.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error { c.Pacing.MaxConcurrent = 1; return nil })
 	require.NoError(t, err)
 	assert.Empty(t, secret, "no endpoint is new")
-	assert.Equal(t, after, h.endpoints(id))
+	assert.Equal(t, after, h.endpointsOf(id))
 
 	user := h.test
 	user.UserID = "user-17"
@@ -470,7 +470,7 @@ func TestAChangedMapOfWebhooksChangesTheEndpoints(t *testing.T) {
 	twin.Meta = domain.Meta{}
 	_, err = d.Campaigns.CreateCampaign(ctx, user, &twin, "", nil)
 	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err))
-	assert.Equal(t, after, h.endpoints(id))
+	assert.Equal(t, after, h.endpointsOf(id))
 	_, _, err = d.Campaigns.UpdateCampaign(ctx, user, id, func(c *domain.Campaign) error {
 		c.Webhooks = map[string]string{"campaign.started": h.receiver.url + "/a"}
 		return nil
@@ -478,16 +478,16 @@ func TestAChangedMapOfWebhooksChangesTheEndpoints(t *testing.T) {
 	require.NoError(t, err, "less may come to an endpoint that is there")
 }
 
-type endpoints struct {
+type campaignEndpoints struct {
 	events map[string][]string
 	ids    map[string]string
 }
 
-func (h *fixture) endpoints(campaignID string) endpoints {
+func (h *fixture) endpointsOf(campaignID string) campaignEndpoints {
 	h.Helper()
 	l, err := h.services().Webhooks.ListWebhooks(h.Context(), h.test, webhooks.Query{CampaignID: campaignID, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(h, err)
-	out := endpoints{map[string][]string{}, map[string]string{}}
+	out := campaignEndpoints{map[string][]string{}, map[string]string{}}
 	for _, w := range l.Data {
 		path := strings.TrimPrefix(w.URL, h.receiver.url)
 		out.events[path], out.ids[path] = w.Events, w.ID

@@ -23,13 +23,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// deaf loses the answer to the opening of a call.
-type deaf struct {
+// openingReplyLostStore loses the reply to the commit that opens a call.
+type openingReplyLostStore struct {
 	storecache.Backend
 	left atomic.Int32
 }
 
-func (d *deaf) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+func (d *openingReplyLostStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	made, err := d.Backend.Apply(ctx, c)
 	opens := slices.ContainsFunc(c.Events, func(e event.Draft) bool { return e.Type == event.CallStarted })
 	if opens && d.left.Add(-1) >= 0 {
@@ -38,43 +38,43 @@ func (d *deaf) Apply(ctx context.Context, c commit.Change) ([]event.Event, error
 	return made, err
 }
 
-func TestACallWhoseOpeningIsInDoubtIsNotPlacedAndNotLeftOpen(t *testing.T) {
+func TestCallWithUnknownCommitOutcomeIsEndedWithoutAnInvite(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	h.shut()
-	lossy := &deaf{}
+	h.shutdown()
+	lossy := &openingReplyLostStore{}
 	lossy.left.Store(1)
-	h.wrap = func(s storecache.Backend) storecache.Backend { lossy.Backend = s; return lossy }
-	h.open()
+	h.wrapStore = func(s storecache.Backend) storecache.Backend { lossy.Backend = s; return lossy }
+	h.start()
 	ctx, d := t.Context(), h.services()
-	order := domain.NewCall{To: number(1, 1, "14"), AgentID: h.agent(h.live, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute}
+	order := domain.NewCall{To: carrierNumber(1, 1, "14"), AgentID: h.createAgent(h.live, keyMenuPathway()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute}
 	_, err := d.Calls.PlaceCall(ctx, h.live, order)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
-	h.until(10*time.Second, "what was stored of it is ended", func() bool { return len(told(h.events(h.live.WorkspaceID), event.CallEnded)) == 1 })
-	assert.Zero(t, h.attempts("single"))
-	assert.Empty(t, h.diary.all(), "nobody was rung")
+	h.waitUntil(10*time.Second, "what was stored of it is ended", func() bool { return len(countEvents(h.events(h.live.WorkspaceID), event.CallEnded)) == 1 })
+	assert.Zero(t, h.openAttempts("single"))
+	assert.Empty(t, h.phoneLog.all(), "nobody was rung")
 	list, err := d.Calls.ListCalls(ctx, h.live, calls.Query{PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	require.Len(t, list.Data, 1)
 	assert.Equal(t, []any{domain.CallFailed, domain.ReasonNotSent}, []any{list.Data[0].Status, list.Data[0].EndedReason})
-	now, err := h.node.Usage(ctx, h.live.WorkspaceID, domain.Outbound)
+	now, err := h.node.LinesUsage(ctx, h.live.WorkspaceID, domain.Outbound)
 	require.NoError(t, err)
 	assert.Zero(t, now.Active)
 	c, err := d.Calls.PlaceCall(ctx, h.live, order)
 	require.NoError(t, err)
-	h.until(10*time.Second, "the next is rung", func() bool { return h.call(h.live, c.ID).Status == domain.CallBusy })
+	h.waitUntil(10*time.Second, "the next is rung", func() bool { return h.getCall(h.live, c.ID).Status == domain.CallBusy })
 }
 
-func TestContactsMayBeAddedWhileACampaignRings(t *testing.T) {
+func TestContactsCanBeAddedToARunningCampaign(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
 	first := make([]string, 8)
 	for i := range first {
-		first[i] = number(1, i, "14")
+		first[i] = carrierNumber(1, i, "14")
 	}
-	first[7] = number(1, 7, "11") // talks for a while
-	id := h.campaign(h.live, h.agent(h.live, menu()), first...)
+	first[7] = carrierNumber(1, 7, "11") // this call lasts for a while
+	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), first...)
 	_, err := d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	var uploads sync.WaitGroup
@@ -82,13 +82,13 @@ func TestContactsMayBeAddedWhileACampaignRings(t *testing.T) {
 		uploads.Go(func() {
 			more := make([]string, 0, 6)
 			for i := range 5 {
-				more = append(more, number(series, i, "14"))
+				more = append(more, carrierNumber(series, i, "14"))
 			}
-			more = append(more, first[0]) // twice
+			more = append(more, first[0]) // a duplicate
 			for {
-				sum, err := d.Contacts.AddContacts(ctx, h.live, id, contacts(more...))
+				sum, err := d.Contacts.AddContacts(ctx, h.live, id, contactRows(more...))
 				if e, ok := errors.AsType[*domain.Error](err); ok && e.Code == domain.CodeInvalidState && e.Extra == nil {
-					runtime.Gosched() // another upload runs
+					runtime.Gosched() // another upload is in progress
 					continue
 				}
 				if assert.NoError(t, err) {
@@ -99,7 +99,7 @@ func TestContactsMayBeAddedWhileACampaignRings(t *testing.T) {
 		})
 	}
 	uploads.Wait()
-	h.until(30*time.Second, "the campaign is over", func() bool {
+	h.waitUntil(30*time.Second, "the campaign is over", func() bool {
 		c, err := d.Campaigns.Campaign(ctx, h.live, id)
 		return assert.NoError(t, err) && c.Status == domain.CampaignCompleted
 	})
@@ -108,23 +108,23 @@ func TestContactsMayBeAddedWhileACampaignRings(t *testing.T) {
 	assert.Equal(t, 27, st.Outcomes[domain.OutcomeBusy], st)
 	assert.Equal(t, 1, st.Outcomes[domain.OutcomeConfirmed], st)
 	rung := make(map[string]int)
-	for _, r := range h.diary.all() {
+	for _, r := range h.phoneLog.all() {
 		rung[r.number]++
 	}
 	assert.Len(t, rung, 28)
 	for phone, n := range rung {
 		assert.Equal(t, 1, n, phone)
 	}
-	_, err = d.Contacts.AddContacts(ctx, h.live, id, contacts(number(7, 1, "14")))
+	_, err = d.Contacts.AddContacts(ctx, h.live, id, contactRows(carrierNumber(7, 1, "14")))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 }
 
-func TestAnUploadThatIsBrokenOffLeavesNothing(t *testing.T) {
+func TestInterruptedUploadLeavesNoContacts(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
 	phone := func(i int) string { return fmt.Sprintf("+1202%07d", 5550000+i) }
-	id := h.campaign(h.live, h.agent(h.live, menu()), phone(0), phone(1), phone(2))
+	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phone(0), phone(1), phone(2))
 	broken := errors.New("the line went dead")
 	for _, rows := range []int{1, 400, 6000} {
 		_, err := d.Contacts.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
@@ -140,7 +140,7 @@ func TestAnUploadThatIsBrokenOffLeavesNothing(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, list.Data, 3)
 	}
-	sum, err := d.Contacts.AddContacts(ctx, h.live, id, contacts(phone(11), phone(1), phone(3)))
+	sum, err := d.Contacts.AddContacts(ctx, h.live, id, contactRows(phone(11), phone(1), phone(3)))
 	require.NoError(t, err)
 	assert.Equal(t, domain.ContactsSummary{Received: 3, Accepted: 2, Duplicates: 1}, sum.Summary)
 	st, err := d.Campaigns.CampaignStatus(ctx, h.live, id)

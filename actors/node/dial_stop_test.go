@@ -15,11 +15,11 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// dialStopRow is a store of the one row. It is shared by the stops of a test.
+// dialStopRow is a store for one row, shared by several DialStop values.
 type dialStopRow struct {
-	row     *domain.DialStop // nil: none
-	err     error            // of commits
-	onRead  func()           // before a read returns
+	row     *domain.DialStop // nil: not stored
+	err     error            // returned by commits
+	onRead  func()           // called before a read returns
 	commits int
 }
 
@@ -46,14 +46,14 @@ func (s *dialStopRow) Apply(_ context.Context, c commit.Change) ([]event.Event, 
 	return nil, nil
 }
 
-// newDialStop returns a stop on a store, and the changes that it reports.
+// newDialStop returns a DialStop on a store and the changes that it reports.
 func newDialStop(store *dialStopRow, shared bool) (s *DialStop, changes *[]bool) {
 	changes = new([]bool)
 	return &DialStop{store: store, shared: shared, onChange: func(on bool) { *changes = append(*changes, on) }, log: slog.New(slog.DiscardHandler)}, changes
 }
 
-// stopRow is the row of a new stop.
-func stopRow(reason string) *domain.DialStop {
+// newDialStopRow returns the row of a new dial stop.
+func newDialStopRow(reason string) *domain.DialStop {
 	return &domain.DialStop{Reason: reason, By: domain.Actor{Type: "user", ID: "user_1"}}
 }
 
@@ -62,20 +62,20 @@ func TestDialStopIsStoredUntilItIsResumed(t *testing.T) {
 	store := &dialStopRow{}
 	s, changes := newDialStop(store, false)
 	require.NoError(t, s.load(t.Context()))
-	require.NoError(t, s.Resume(t.Context(), stopRow("")))
+	require.NoError(t, s.Resume(t.Context(), newDialStopRow("")))
 	assert.Zero(t, store.commits, "dialling was not stopped")
-	now, err := s.Stop(t.Context(), stopRow("a complaint"))
+	now, err := s.Stop(t.Context(), newDialStopRow("a complaint"))
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, "a complaint", "user_1"}, []any{now.Stopped, now.Reason, now.By.ID})
 	assert.WithinDuration(t, time.Now(), *now.Since, time.Minute)
-	now, err = s.Stop(t.Context(), stopRow("another reason"))
+	now, err = s.Stop(t.Context(), newDialStopRow("another reason"))
 	require.NoError(t, err)
 	assert.Equal(t, "a complaint", now.Reason, "the first stop stays")
 	restarted, held := newDialStop(store, false)
 	require.NoError(t, restarted.load(t.Context()))
 	assert.Equal(t, now, restarted.Current())
 	assert.Equal(t, []bool{true}, *held)
-	require.NoError(t, s.Resume(t.Context(), stopRow("")))
+	require.NoError(t, s.Resume(t.Context(), newDialStopRow("")))
 	assert.False(t, s.isStopped())
 	assert.False(t, store.row.Stopped)
 	assert.Equal(t, []bool{true, false}, *changes)
@@ -85,13 +85,13 @@ func TestDialStopHoldsCallsWhileTheStoreFails(t *testing.T) {
 	t.Parallel()
 	store := &dialStopRow{err: errors.New("no store")}
 	s, changes := newDialStop(store, false)
-	_, err := s.Stop(t.Context(), stopRow("a complaint"))
+	_, err := s.Stop(t.Context(), newDialStopRow("a complaint"))
 	require.Error(t, err)
 	assert.Equal(t, []any{true, []bool{true}, (*time.Time)(nil)}, []any{s.isStopped(), *changes, s.Current().Since})
-	require.Error(t, s.Resume(t.Context(), stopRow("")))
+	require.Error(t, s.Resume(t.Context(), newDialStopRow("")))
 	assert.True(t, s.isStopped(), "a resumption counts once it is stored")
 	store.err = nil
-	now, err := s.Stop(t.Context(), stopRow("once more"))
+	now, err := s.Stop(t.Context(), newDialStopRow("once more"))
 	require.NoError(t, err)
 	assert.Equal(t, "once more", now.Reason)
 }
@@ -101,16 +101,16 @@ func TestDialStopFollowsOtherNodes(t *testing.T) {
 	store := &dialStopRow{}
 	one, _ := newDialStop(store, true)
 	other, changes := newDialStop(store, true)
-	_, err := one.Stop(t.Context(), stopRow("a complaint"))
+	_, err := one.Stop(t.Context(), newDialStopRow("a complaint"))
 	require.NoError(t, err)
 	other.poll(t.Context())
 	other.poll(t.Context())
 	assert.Equal(t, one.Current(), other.Current())
-	require.NoError(t, one.Resume(t.Context(), stopRow("")))
-	now, err := other.Stop(t.Context(), stopRow("a new stop"))
+	require.NoError(t, one.Resume(t.Context(), newDialStopRow("")))
+	now, err := other.Stop(t.Context(), newDialStopRow("a new stop"))
 	require.NoError(t, err)
 	assert.Equal(t, "a new stop", now.Reason, "the stop that it knew is no longer stored")
-	require.NoError(t, one.Resume(t.Context(), stopRow("")), "it does not know of that stop yet")
+	require.NoError(t, one.Resume(t.Context(), newDialStopRow("")), "it does not know of that stop yet")
 	other.poll(t.Context())
 	assert.False(t, other.isStopped())
 	assert.Equal(t, []bool{true, true, false}, *changes)
@@ -120,11 +120,11 @@ func TestDialStopIgnoresRowsReadBeforeItsOwnChange(t *testing.T) {
 	t.Parallel()
 	store := &dialStopRow{}
 	s, _ := newDialStop(store, true)
-	_, err := s.Stop(t.Context(), stopRow("a complaint"))
+	_, err := s.Stop(t.Context(), newDialStopRow("a complaint"))
 	require.NoError(t, err)
 	store.onRead = func() {
 		store.onRead = nil
-		require.NoError(t, s.Resume(t.Context(), stopRow("")))
+		require.NoError(t, s.Resume(t.Context(), newDialStopRow("")))
 	}
 	s.poll(t.Context())
 	assert.False(t, s.isStopped(), "the stop that was read is older than the resumption")

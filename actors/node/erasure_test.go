@@ -29,9 +29,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// namedIn are the places of the store, outside of encryption and within, where a
-// number stands in any of its forms.
-func (h *fixture) namedIn(ws, e164 string) (found []string) {
+// rowsWithNumber returns the keys of rows that contain a number in any format, in plain text or after decryption.
+func (h *fixture) rowsWithNumber(ws, e164 string) (found []string) {
 	h.Helper()
 	ctx := h.Context()
 	n, err := personal.NewNumber(e164)
@@ -43,7 +42,7 @@ func (h *fixture) namedIn(ws, e164 string) (found []string) {
 	require.NoError(h, err)
 	require.NotEmpty(h, tables)
 	for _, table := range tables {
-		if strings.HasPrefix(table, "_") { // the store's own: keys
+		if strings.HasPrefix(table, "_") { // internal tables of the store with keys
 			continue
 		}
 		for after, more := "", true; more; {
@@ -81,18 +80,18 @@ func (h *fixture) namedIn(ws, e164 string) (found []string) {
 	return found
 }
 
-func (h *fixture) request(p domain.Principal, kind domain.DataRequestType, phone string) *domain.DataRequest {
+func (h *fixture) createDataRequest(p domain.Principal, kind domain.DataRequestType, phone string) *domain.DataRequest {
 	h.Helper()
 	r, err := h.services().DataRequests.CreateDataRequest(h.Context(), p, kind, phone)
 	require.NoError(h, err)
 	return r
 }
 
-// handled is a request once it is completed.
-func (h *fixture) handled(p domain.Principal, id string) *domain.DataRequest {
+// waitForDataRequest waits until a data request is completed and returns it.
+func (h *fixture) waitForDataRequest(p domain.Principal, id string) *domain.DataRequest {
 	h.Helper()
 	var r *domain.DataRequest
-	h.until(patience, "the data request is completed", func() bool {
+	h.waitUntil(longWait, "the data request is completed", func() bool {
 		var err error
 		r, err = h.services().DataRequests.DataRequest(h.Context(), p, id)
 		require.NoError(h, err)
@@ -102,28 +101,27 @@ func (h *fixture) handled(p domain.Principal, id string) *domain.DataRequest {
 }
 
 const (
-	erasedPhone = "+15005553311" // a phone of the simulator that presses 1
+	erasedPhone = "+15005553311" // a phone of the test carrier that presses 1
 	otherPhone  = "+15005553411"
 )
 
-// person fills a workspace with everything that may be known of a person, and
-// with others who mention the number. It answers the campaign that called and
-// the one that still may.
-func (h *fixture) person() (over, draft string) {
+// storePersonalData stores every kind of personal data of erasedPhone in a workspace, and data of others that
+// mentions the number. It returns the id of a completed campaign and of a draft.
+func (h *fixture) storePersonalData() (over, draft string) {
 	h.Helper()
 	d, ctx, ws, now := h.services(), h.Context(), h.live.WorkspaceID, time.Now().UTC()
-	h.retainCaps()
-	agent := h.agent(h.live, menu())
-	over = h.campaign(h.live, agent, erasedPhone, otherPhone)
-	h.runs(over)
-	draft = h.campaign(h.live, agent, otherPhone)
+	h.removeFrequencyCaps()
+	agent := h.createAgent(h.live, keyMenuPathway())
+	over = h.createCampaign(h.live, agent, erasedPhone, otherPhone)
+	h.runCampaign(over)
+	draft = h.createCampaign(h.live, agent, otherPhone)
 	_, err := d.Contacts.AddContacts(ctx, h.live, draft, func(yield func(domain.RawContact, error) bool) {
 		_ = yield(domain.RawContact{Line: 1, Phone: "(500) 555-3311", Context: domain.Context{"name": "Ada"}}, nil) &&
-			yield(domain.RawContact{Line: 2, Phone: erasedPhone}, nil) && // a duplicate, which the report names
+			yield(domain.RawContact{Line: 2, Phone: erasedPhone}, nil) && // a duplicate, listed in the upload report
 			yield(domain.RawContact{Line: 3, Phone: "+15005553511", Context: domain.Context{"partner": "500 555 3311"}}, nil)
 	})
 	require.NoError(h, err)
-	_, err = d.Contacts.AddContacts(ctx, h.live, h.campaign(h.live, h.agent(h.live, needsDay())), func(yield func(domain.RawContact, error) bool) {
+	_, err = d.Contacts.AddContacts(ctx, h.live, h.createCampaign(h.live, h.createAgent(h.live, requiredVariablePathway())), func(yield func(domain.RawContact, error) bool) {
 		yield(domain.RawContact{Line: 1, Phone: erasedPhone, Context: domain.Context{"name": "Ada"}}, nil) // screened: a required variable is missing
 	})
 	require.NoError(h, err)
@@ -165,44 +163,44 @@ func (h *fixture) person() (over, draft string) {
 	require.NoError(h, err)
 	e, err := d.Exports.CreateExport(ctx, h.live, &domain.Export{Type: domain.ExportCalls, Format: "csv"})
 	require.NoError(h, err)
-	h.made(h.live, e)
+	h.waitForExport(h.live, e)
 	return over, draft
 }
 
-func (h *fixture) retainCaps() {
+func (h *fixture) removeFrequencyCaps() {
 	h.Helper()
 	_, err := h.services().Workspaces.UpdateWorkspace(h.Context(), h.live, func(w *domain.Workspace) error { w.FrequencyCaps.PerNumberPerDay = 50; return nil })
 	require.NoError(h, err)
 }
 
-func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
+func TestErasureRemovesANumberFromAllRows(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	d, ctx, ws := h.services(), t.Context(), h.live.WorkspaceID
-	over, draft := h.person()
+	over, draft := h.storePersonalData()
 	later := time.Now().UTC().Add(2 * time.Hour)
 	closed := &domain.CallingHours{Start: later.Format("15:00"), End: later.Add(time.Hour).Format("15:00"), Timezone: "UTC"}
 	bulk, err := d.Bulk.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkCalls, Items: []bulk.NewItem{
-		{Call: &domain.NewCall{To: erasedPhone, AgentID: h.agent(h.live, menu()), CallingHours: closed, RingTimeout: time.Second, MaxDuration: time.Minute}},
-		{Call: &domain.NewCall{To: otherPhone, AgentID: h.agent(h.live, menu()), CallingHours: closed, RingTimeout: time.Second, MaxDuration: time.Minute}},
+		{Call: &domain.NewCall{To: erasedPhone, AgentID: h.createAgent(h.live, keyMenuPathway()), CallingHours: closed, RingTimeout: time.Second, MaxDuration: time.Minute}},
+		{Call: &domain.NewCall{To: otherPhone, AgentID: h.createAgent(h.live, keyMenuPathway()), CallingHours: closed, RingTimeout: time.Second, MaxDuration: time.Minute}},
 	}})
 	require.NoError(t, err)
-	file := h.handled(h.live, h.request(h.live, domain.DataExport, "(500) 555-3311").ID)
-	before := h.namedIn(ws, erasedPhone)
+	file := h.waitForDataRequest(h.live, h.createDataRequest(h.live, domain.DataExport, "(500) 555-3311").ID)
+	before := h.rowsWithNumber(ws, erasedPhone)
 	for _, kind := range []string{"call/", "chunk/", "screened/", "decision/", "message/", "appointment/", "upload/", "audit/", "bulk_chunk/", "number_days/", "call_trace/", "sms_conversation/", "event ", "within transcript"} {
 		assert.True(t, slices.ContainsFunc(before, func(s string) bool { return strings.Contains(s, kind) }), "the number stands in %s: %q", kind, before)
 	}
-	others := len(h.namedIn(ws, otherPhone))
+	others := len(h.rowsWithNumber(ws, otherPhone))
 
 	log := h.events(ws)
-	r := h.request(h.live, domain.DataErase, "(500) 555-3311")
+	r := h.createDataRequest(h.live, domain.DataErase, "(500) 555-3311")
 	assert.Equal(t, erasedPhone, r.Phone)
-	r = h.handled(h.live, r.ID)
-	assert.Empty(t, h.namedIn(ws, erasedPhone))
+	r = h.waitForDataRequest(h.live, r.ID)
+	assert.Empty(t, h.rowsWithNumber(ws, erasedPhone))
 	assert.Equal(t, []any{"", h.keys.NumberHash(ws, erasedPhone)}, []any{r.Phone, r.PhoneHash})
 	assert.Subset(t, r.Counts, map[string]int{"contacts": 3, "message": 2, "appointment": 1, "dnc_entries": 2, "exports": 2, "bulk_orders": 1})
 	assert.Empty(t, r.Remaining)
-	assert.GreaterOrEqual(t, len(h.namedIn(ws, otherPhone)), others-3, "others stay: but for the export, a mention of the number, and what mentions both")
+	assert.GreaterOrEqual(t, len(h.rowsWithNumber(ws, otherPhone)), others-3, "others stay: but for the export, a mention of the number, and what mentions both")
 
 	v, err := d.Decisions.VerifyDecisions(ctx, h.live, over)
 	require.NoError(t, err)
@@ -217,7 +215,7 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 		phones = append(phones, c.Phone+" "+c.Status)
 	}
 	assert.Equal(t, []string{otherPhone + " pending", " cancelled", "+15005553511 pending"}, phones)
-	assert.Equal(t, []int{1, 1}, []int{h.bulk(h.live, bulk.ID).Cancelled, h.bulk(h.live, bulk.ID).Pending})
+	assert.Equal(t, []int{1, 1}, []int{h.bulkJob(h.live, bulk.ID).Cancelled, h.bulkJob(h.live, bulk.ID).Pending})
 	left := h.events(ws)
 	assert.Less(t, len(left), len(log))
 	for _, e := range log {
@@ -236,21 +234,21 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 		found, err := h.services().DNC.CheckDNC(ctx, h.live, erasedPhone)
 		require.NoError(t, err)
 		assert.Len(t, found.Lists, 2, "the entries survive as a hash")
-		_, err = h.services().Calls.PlaceCall(ctx, h.live, domain.NewCall{To: erasedPhone, AgentID: h.agent(h.live, menu()), RingTimeout: time.Second, MaxDuration: time.Minute})
+		_, err = h.services().Calls.PlaceCall(ctx, h.live, domain.NewCall{To: erasedPhone, AgentID: h.createAgent(h.live, keyMenuPathway()), RingTimeout: time.Second, MaxDuration: time.Minute})
 		assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err))
-		h.shut()
-		h.open()
+		h.shutdown()
+		h.start()
 	}
 	copied, err := h.services().Campaigns.CopyCampaign(ctx, h.live, over, []string{"confirmed", "completed"}, func(c *domain.Campaign) error { return nil })
 	require.NoError(t, err)
 	assert.Equal(t, 1, copied.Upload.Summary.Received, "who was erased is not copied")
 }
 
-func TestAnExportHoldsAllThatIsKnownOfAPersonAndNothingOfOthers(t *testing.T) {
+func TestPersonalDataExportContainsOnlyTheRequestedPerson(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	h.person()
-	r := h.handled(h.live, h.request(h.live, domain.DataExport, erasedPhone).ID)
+	h.storePersonalData()
+	r := h.waitForDataRequest(h.live, h.createDataRequest(h.live, domain.DataExport, erasedPhone).ID)
 	file, err := h.services().DataRequests.DataRequestFile(t.Context(), h.live, r.ID)
 	require.NoError(t, err)
 	defer func() { _ = file.Body.Close() }()
@@ -288,37 +286,37 @@ func TestAnExportHoldsAllThatIsKnownOfAPersonAndNothingOfOthers(t *testing.T) {
 	assert.Empty(t, expired.Phone)
 }
 
-func TestAnErasureWaitsForALiveCallAndGoesOnAfterARestart(t *testing.T) {
+func TestErasureWaitsForALiveCallAndContinuesAfterRestart(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	d, ctx := h.services(), t.Context()
-	call, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: "+15005550000", AgentID: h.agent(h.test, linger()), RingTimeout: 10 * time.Second, MaxDuration: time.Hour})
+	call, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: "+15005550000", AgentID: h.createAgent(h.test, waitingPathway()), RingTimeout: 10 * time.Second, MaxDuration: time.Hour})
 	require.NoError(t, err)
-	live := h.handled(h.live, h.request(h.live, domain.DataErase, "+15005550000").ID)
+	live := h.waitForDataRequest(h.live, h.createDataRequest(h.live, domain.DataErase, "+15005550000").ID)
 	assert.Empty(t, live.Counts, "the other environment is another world")
-	r := h.request(h.test, domain.DataErase, "+15005550000")
-	h.until(patience, "the erasure waits for the call", func() bool {
+	r := h.createDataRequest(h.test, domain.DataErase, "+15005550000")
+	h.waitUntil(longWait, "the erasure waits for the call", func() bool {
 		now, err := h.services().DataRequests.DataRequest(ctx, h.test, r.ID)
 		require.NoError(t, err)
 		return now.Status == domain.DataWaiting && slices.Equal(now.WaitingFor, []domain.ResourceRef{{ID: call.ID, Object: "call"}})
 	})
 	_, err = h.services().Calls.Call(ctx, h.test, call.ID)
 	require.NoError(t, err)
-	h.shut()
-	h.open() // the call ends with its process
-	h.handled(h.test, r.ID)
+	h.shutdown()
+	h.start() // the call ends with its process
+	h.waitForDataRequest(h.test, r.ID)
 	_, err = h.services().Calls.Call(ctx, h.test, call.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-func TestAnErasureNamesSettingsThatHaveTheNumber(t *testing.T) {
+func TestErasureReportsSettingsThatContainTheNumber(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	d, ctx := h.services(), t.Context()
-	w := menu()
+	w := keyMenuPathway()
 	w.Nodes[1].Prompt = "Call us at 500 555 3311."
-	h.agent(h.live, w)
-	r := h.handled(h.live, h.request(h.live, domain.DataErase, erasedPhone).ID)
+	h.createAgent(h.live, w)
+	r := h.waitForDataRequest(h.live, h.createDataRequest(h.live, domain.DataErase, erasedPhone).ID)
 	var kinds []string
 	for _, ref := range r.Remaining {
 		kinds = append(kinds, ref.Object)
@@ -336,20 +334,19 @@ func TestAnErasureNamesSettingsThatHaveTheNumber(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "all calls of the workspace name it")
 }
 
-// TestEveryKindOfRowsIsKnownToErasures fails where a new kind of rows is made:
-// say in personal_rows.go or erasure.go what an erasure does about it, or here
-// that it holds no number of a person.
-func TestEveryKindOfRowsIsKnownToErasures(t *testing.T) {
+// TestErasureCoversEveryKindOfRow fails for a kind of row that erasure does not know. A new kind needs an entry in
+// personal_rows.go or erasure.go, or in the list here if its rows contain no phone number.
+func TestErasureCoversEveryKindOfRow(t *testing.T) {
 	t.Parallel()
 	none := []string{
 		"addresses", "analysis_due", "api_key", "booking", "bulk", "decision_start", "dialling", "doomed", "extension", "export", "gone_workspace", "ledger", "link_key",
 		"lookup_key", "number_claim", "oauth_client", "oauth_code", "oauth_grant", "oauth_revocation", "outbox", "page", "phone_username", "progress", "progress_mark", "quarantine",
 		"provider_name", "rate_windows", "registrations", "reminder", "session", "sign_in", "signing_key", "spending", "tariff", "trunk_state", "usage", "workspace",
-		"sms_seen", // a digest
-		"once",     // sealed by the client's key, for a day
+		"sms_seen", // contains a digest only
+		"once",     // encrypted with the client's key and deleted after a day
 	}
 	special := []string{
-		"attempt", "orphan", // go with the end of their calls, which are waited for
+		"attempt", "orphan", // deleted with the end of their calls, which the erasure waits for
 		"bulk_chunk", "call_trace", "chunk", "edit", "data_request", "decision", "dnc_bucket", "number_days", "screened", "sms_stop",
 	}
 	known := append(append(none, special...), node.PersonalKinds()...)

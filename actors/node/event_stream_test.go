@@ -20,11 +20,11 @@ import (
 	"github.com/callboard/callboard/service/events"
 )
 
-func TestEventsAreFollowedPastTheEndOfTheLog(t *testing.T) {
+func TestEventStreamContinuesPastTheEndOfTheLog(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	agent := h.agent(h.live, menu())
+	agent := h.createAgent(h.live, keyMenuPathway())
 	touch := func(p domain.Principal, id, name string) {
 		_, err := d.Agents.UpdateAgent(ctx, p, id, func(a *domain.Agent) error { a.Name = name; return nil })
 		require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestEventsAreFollowedPastTheEndOfTheLog(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, none, "whoever has all waits")
 
-	testing := h.agent(h.test, menu())
+	testing := h.createAgent(h.test, keyMenuPathway())
 	touch(h.test, testing, "not for who follows what is live")
 	touch(h.live, agent, "last")
 	all = h.events(h.live.WorkspaceID)
@@ -79,11 +79,11 @@ func TestEventsAreFollowedPastTheEndOfTheLog(t *testing.T) {
 	assert.Empty(t, none)
 }
 
-func TestWhoFollowsEventsIsWokenByTheirCommit(t *testing.T) {
+func TestEventStreamReaderWakesAtACommit(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	d := h.services()
-	agent := h.agent(h.live, menu())
+	agent := h.createAgent(h.live, keyMenuPathway())
 	next, err := d.Events.FollowEvents(t.Context(), h.live, events.Query{After: events.FromNow})
 	require.NoError(t, err)
 	got := make(chan []event.Event, 1)
@@ -98,13 +98,13 @@ func TestWhoFollowsEventsIsWokenByTheirCommit(t *testing.T) {
 		select {
 		case batch := <-got:
 			assert.Len(t, batch, 1)
-		case <-time.After(4 * time.Second): // without a bell it looks every five
+		case <-time.After(4 * time.Second): // without the notification the reader polls every five seconds
 			t.Fatal("nobody woke it")
 		}
 	}
 }
 
-func TestAFeedEndsWithItsWorkspace(t *testing.T) {
+func TestEventStreamEndsWhenItsWorkspaceIsDeleted(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	w, _, _, err := h.services().Workspaces.CreateWorkspace(t.Context(), &domain.Workspace{
@@ -115,7 +115,7 @@ func TestAFeedEndsWithItsWorkspace(t *testing.T) {
 	next, err := h.services().Events.FollowEvents(t.Context(), p, events.Query{})
 	require.NoError(t, err)
 	require.NoError(t, h.services().Workspaces.DeleteWorkspace(t.Context(), h.live, w.ID))
-	h.until(10*time.Second, "it is over", func() bool {
+	h.waitUntil(10*time.Second, "it is over", func() bool {
 		short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		_, err := next(short)
@@ -123,8 +123,8 @@ func TestAFeedEndsWithItsWorkspace(t *testing.T) {
 	})
 }
 
-// storeWithDeadlines reads no events in a context with a deadline: a connection whose deadline passed before that of its
-// context answers so.
+// storeWithDeadlines fails event reads whose context has a deadline, like a connection that times out before the
+// context.
 type storeWithDeadlines struct{ storecache.Backend }
 
 func (s storeWithDeadlines) Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error) {
@@ -134,12 +134,12 @@ func (s storeWithDeadlines) Events(ctx context.Context, workspace string, after 
 	return s.Backend.Events(ctx, workspace, after, limit)
 }
 
-func TestTheEndOfAWaitForEventsIsNoFailureOfTheStore(t *testing.T) {
+func TestEventWaitTimeoutIsNotReportedAsStoreError(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	h.shut()
-	h.wrap = func(s storecache.Backend) storecache.Backend { return storeWithDeadlines{s} }
-	h.open()
+	h.shutdown()
+	h.wrapStore = func(s storecache.Backend) storecache.Backend { return storeWithDeadlines{s} }
+	h.start()
 	next, err := h.services().Events.FollowEvents(t.Context(), h.live, events.Query{After: events.FromNow})
 	require.NoError(t, err)
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)

@@ -16,8 +16,8 @@ import (
 	sipregistrar "github.com/callboard/callboard/sip/registrar"
 )
 
-// Usage is how the lines of one direction are used.
-func (n *Node) Usage(ctx context.Context, workspaceID string, d domain.Direction) (lines.Usage, error) {
+// LinesUsage returns the permits in use for one direction.
+func (n *Node) LinesUsage(ctx context.Context, workspaceID string, d domain.Direction) (lines.Usage, error) {
 	t := n.tree(workspaceID)
 	if d == domain.Inbound {
 		return mailbox.Ask[lines.Usage](ctx, n.sys, t.inbound, lines.GetUsage{})
@@ -30,8 +30,8 @@ func (n *Node) Usage(ctx context.Context, workspaceID string, d domain.Direction
 	return lines.Usage{Active: live.Active + tests.Active, Waiting: live.Waiting + tests.Waiting, Limit: live.Limit}, err
 }
 
-// MayRing is what the owner of the numbers says to a campaign.
-func (n *Node) MayRing(ctx context.Context, workspaceID, number string) (any, error) {
+// MayCall returns the reply of the numbers actor to a campaign that requests a call to a number.
+func (n *Node) MayCall(ctx context.Context, workspaceID, number string) (any, error) {
 	id := mailbox.NewID(domain.PrefixCall)
 	t := n.tree(workspaceID)
 	defer n.sys.Root.Send(t.numbers, numbers.ReleaseNumber{CallID: id})
@@ -43,22 +43,21 @@ func (n *Node) MayRing(ctx context.Context, workspaceID, number string) (any, er
 	})
 }
 
-// Sweep is what housekeeping does from time to time.
+// Sweep runs the periodic sweep once.
 func (n *Node) Sweep(ctx context.Context) { n.sweep(ctx) }
 
-// CampaignLives says whether a campaign has an actor.
-func (n *Node) CampaignLives(workspaceID, id string) bool {
+// HasCampaignActor reports whether a campaign has a running actor.
+func (n *Node) HasCampaignActor(workspaceID, id string) bool {
 	return n.IsRunning(n.CampaignPID(workspaceID, id))
 }
 
-// EndCampaign ends the actor of a campaign as its parent does once it failed too
-// often.
+// EndCampaign stops the actor of a campaign as its supervisor does after repeated failures.
 func (n *Node) EndCampaign(workspaceID, id string) error {
 	return n.sys.Root.StopFuture(n.CampaignPID(workspaceID, id)).Wait()
 }
 
-// OrphanedLegs are the legs of a call of an earlier process that have not ended.
-func (n *Node) OrphanedLegs(workspaceID, callID string) int {
+// AbandonedLegs returns the number of legs of an abandoned call that have not ended.
+func (n *Node) AbandonedLegs(workspaceID, callID string) int {
 	o := &n.tree(workspaceID).dialogs
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -73,7 +72,7 @@ func (n *Node) SweepRetention(ctx context.Context, workspaceID string, now time.
 	return n.services.Retention.Sweep(ctx, workspaceID, now)
 }
 
-// ReadAlerts reads what rules watch.
+// ReadAlerts returns the findings of alert rules.
 func (n *Node) ReadAlerts(ctx context.Context, rules ...*domain.AlertRule) map[string]alerts.RuleReadings {
 	return n.services.Alerts.Read(ctx, rules)
 }
@@ -82,7 +81,7 @@ func personalKinds() []datarequests.RowKind {
 	return append(append(datarequests.SettingKinds(), datarequests.BlankedKinds()...), datarequests.PersonKinds()...)
 }
 
-// PersonalKinds are the kinds that an erasure looks through row by row.
+// PersonalKinds returns the kinds of rows that an erasure reads row by row.
 func PersonalKinds() (names []string) {
 	for _, k := range personalKinds() {
 		names = append(names, k.Kind)
@@ -90,7 +89,7 @@ func PersonalKinds() (names []string) {
 	return names
 }
 
-// PersonalRows are the rows of these kinds, and data requests, decrypted.
+// PersonalRows returns the decrypted rows of these kinds and the data requests.
 func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (all []domain.Record) {
 	for _, k := range append(personalKinds(), datarequests.RowsOf[domain.DataRequest]()) {
 		err := store.Under(ctx, domain.Key{Kind: k.Kind, Workspace: workspaceID}, "", 10_000, k.Fresh, func(r domain.Record) error {
@@ -107,7 +106,7 @@ func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (
 // TrunkSources returns the trunks by the addresses from which they send SIP.
 func (n *Node) TrunkSources() *trunk.Sources { return n.trunkSources }
 
-// Registrar opens the user agent to the phones of all workspaces.
+// Registrar returns the configuration that admits the phones of all workspaces.
 func (n *Node) Registrar() sipregistrar.Config {
 	return sipregistrar.Config{HasPhones: n.phones.HasPhones, Account: n.phones.Account, Presence: n.phones.PresenceAt, Update: n.registerPhone}
 }

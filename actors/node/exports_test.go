@@ -17,10 +17,10 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// made is the text of an export's file, once it is there.
-func (h *fixture) made(p domain.Principal, e *domain.Export) (*domain.Export, string) {
+// waitForExport waits for an export and returns it with the text of its file.
+func (h *fixture) waitForExport(p domain.Principal, e *domain.Export) (*domain.Export, string) {
 	h.Helper()
-	h.until(patience, "the export is over", func() bool {
+	h.waitUntil(longWait, "the export is over", func() bool {
 		now, err := h.services().Exports.Export(h.Context(), p, e.ID)
 		require.NoError(h, err)
 		e = now
@@ -35,14 +35,14 @@ func (h *fixture) made(p domain.Principal, e *domain.Export) (*domain.Export, st
 	return e, string(text)
 }
 
-func TestAnExportHoldsEveryRowOnceAndNoFormula(t *testing.T) {
+func TestExportContainsEachRowOnceWithoutSpreadsheetFormulas(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	campaign := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
+	campaign := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
 	_, err := d.Contacts.AddContacts(ctx, h.live, campaign, func(yield func(domain.RawContact, error) bool) {
 		for i := range 1300 {
-			if !yield(domain.RawContact{Line: i, Phone: numbered(1 + i), Timezone: "UTC", Context: domain.Context{"name": "=1+1"}}, nil) {
+			if !yield(domain.RawContact{Line: i, Phone: phoneNumber(1 + i), Timezone: "UTC", Context: domain.Context{"name": "=1+1"}}, nil) {
 				return
 			}
 		}
@@ -51,7 +51,7 @@ func TestAnExportHoldsEveryRowOnceAndNoFormula(t *testing.T) {
 	order := func(kind domain.ExportType, format string, x domain.ExportFilters) (*domain.Export, string) {
 		e, err := d.Exports.CreateExport(ctx, h.live, &domain.Export{Type: kind, Format: format, Filters: x})
 		require.NoError(t, err)
-		return h.made(h.live, e)
+		return h.waitForExport(h.live, e)
 	}
 	e, text := order(domain.ExportContacts, "csv", domain.ExportFilters{CampaignID: campaign})
 	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -82,27 +82,27 @@ func TestAnExportHoldsEveryRowOnceAndNoFormula(t *testing.T) {
 	assert.NotContains(t, text, ",=1+1")
 	_, err = d.Exports.CreateExport(ctx, h.test, &domain.Export{Type: domain.ExportContacts, Format: "csv", Filters: domain.ExportFilters{CampaignID: campaign}})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "the other environment sees nothing of it")
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(drop(d.Exports.Export(ctx, h.test, e.ID))))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(errorOf(d.Exports.Export(ctx, h.test, e.ID))))
 }
 
-func TestAnExportIsMadeAgainAfterACrashAndGoesWithItsTime(t *testing.T) {
+func TestExportIsRebuiltAfterACrashAndExpires(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	campaign := h.campaign(h.live, h.agent(h.live, menu()), numbered(0), numbered(1))
+	campaign := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0), phoneNumber(1))
 	e := &domain.Export{Type: domain.ExportContacts, Format: "csv", Status: domain.ExportRunning, Filters: domain.ExportFilters{CampaignID: campaign}}
 	e.Meta = domain.Meta{ID: domain.ID(domain.PrefixExport, time.Now(), [10]byte{1}), Object: "export", WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, CreatedAt: time.Now()}
-	h.shut()
-	h.open()
-	h.keep(e) // as a process left it that was killed at its work
-	h.shut()
-	h.open()
-	e, text := h.made(h.live, e)
+	h.shutdown()
+	h.start()
+	h.putRow(e) // the row as a process that was killed during the export left it
+	h.shutdown()
+	h.start()
+	e, text := h.waitForExport(h.live, e)
 	assert.Equal(t, 3, strings.Count(text, "\r\n"))
 	past := time.Now().Add(-time.Hour)
 	e.ExpiresAt = &past
 	old := *e
 	old.ID = domain.ID(domain.PrefixExport, past.Add(-domain.ExportLifetime), [10]byte{2})
-	h.keep(&old)
+	h.putRow(&old)
 	_, err := h.services().Exports.ExportFile(t.Context(), h.live, old.ID)
 	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err))
 	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "blobs", h.live.WorkspaceID, old.File()), []byte("x"), 0o600))
@@ -116,15 +116,15 @@ func TestAnExportIsMadeAgainAfterACrashAndGoesWithItsTime(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "in the end the row goes, too")
 }
 
-// keep puts a row into the store as it is.
-func (h *fixture) keep(r domain.Record) {
+// putRow stores a row without any checks.
+func (h *fixture) putRow(r domain.Record) {
 	h.Helper()
 	_, err := h.store.Apply(h.Context(), commit.Change{Workspace: r.Key().Workspace, Puts: []domain.Record{r}})
 	require.NoError(h, err)
 }
 
-// remove deletes a row of the store.
-func (h *fixture) remove(k domain.Key) error {
+// deleteRow deletes a stored row.
+func (h *fixture) deleteRow(k domain.Key) error {
 	h.Helper()
 	_, err := h.store.Apply(h.Context(), commit.Change{Workspace: k.Workspace, Deletes: []domain.Key{k}})
 	return err

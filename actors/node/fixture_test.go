@@ -50,76 +50,76 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// ports is a range of RTP ports that no other test uses.
-func ports(t *testing.T) (low, high int) {
+// rtpPorts returns a range of RTP ports that no other test uses.
+func rtpPorts(t *testing.T) (low, high int) {
 	t.Helper()
 	low = siptest.MediaPorts100(t)
 	return low, low + 99
 }
 
-// hum speaks without words.
-type hum struct{}
+// toneSpeaker synthesizes a tone for every text.
+type toneSpeaker struct{}
 
-func (hum) Speak(context.Context, speech.Request) (media.Clip, error) {
+func (toneSpeaker) Speak(context.Context, speech.Request) (media.Clip, error) {
 	return tone.Make(300*time.Millisecond, 0.3, 200, 400, 600), nil
 }
 
-// fixture is a node with its services: a real store, SIP and sound over loopback, phones to
-// ring and an endpoint to tell.
+// fixture is a node with its services on a real store, with SIP and RTP over loopback, phones of the test carrier
+// and a webhook receiver.
 type fixture struct {
 	*testing.T
-	dir      string
-	store    *persistence.Store
-	driver   persistence.Driver
-	redis    string // where the store is; "": embedded
-	keys     *keys.Keyring
-	first    *workspaces.FirstStart
-	svc      *services.Services
-	node     *node.Node
-	ua       *sip.UserAgent
-	engine   *media.Engine
-	pairs    int // of ports for sound, which rest for a moment only; 0: fifty
-	phones   *testcarrier.Carrier
-	diary    *diary
-	receiver *receiver
-	before   func(actor string, msg any)
-	wrap     func(storecache.Backend) storecache.Backend // stands between the node and its store; nil: nothing
-	log      *journal
-	models   llm.Models
-	ears     speech.Recognizer
-	lives    *speech.RealtimeEngines
-	speaker  speech.Synthesizer // nil: hum
-	mail     alerts.Mailer      // nil: there is none
-	egress   *access.Egress     // nil: this machine may be reached
-	survive  bool               // calls outlive the node
-	live     domain.Principal   // the operator
-	test     domain.Principal
-	stop     []func()
+	dir           string
+	store         *persistence.Store
+	driver        persistence.Driver
+	redis         string // URL of the store; "": embedded store
+	keys          *keys.Keyring
+	firstStart    *workspaces.FirstStart
+	svc           *services.Services
+	node          *node.Node
+	ua            *sip.UserAgent
+	engine        *media.Engine
+	portPairs     int // RTP port pairs with a short quarantine; 0: fifty pairs
+	phones        *testcarrier.Carrier
+	phoneLog      *phoneLog
+	receiver      *webhookReceiver
+	beforeMessage func(actor string, msg any)
+	wrapStore     func(storecache.Backend) storecache.Backend // wraps the store of the node; nil: not wrapped
+	log           *logBuffer
+	models        llm.Models
+	recognizer    speech.Recognizer
+	realtime      *speech.RealtimeEngines
+	speaker       speech.Synthesizer // nil: toneSpeaker
+	mail          alerts.Mailer      // nil: no mail server
+	egress        *access.Egress     // nil: loopback is allowed
+	surviveCalls  bool               // live calls are handed over
+	live          domain.Principal   // operator of the live environment
+	test          domain.Principal
+	stopFuncs     []func()
 }
 
-// build makes a fixture and starts it.
+// build creates and starts a fixture on the embedded store.
 func build(t *testing.T, before func(actor string, msg any)) *fixture {
 	t.Helper()
 	return buildOn(t, "", before)
 }
 
-// buildOn makes a fixture on a Redis; "": on the embedded store.
+// buildOn creates and starts a fixture on Redis; an empty URL means the embedded store.
 func buildOn(t *testing.T, redisURL string, before func(actor string, msg any)) *fixture {
 	t.Helper()
-	h := &fixture{T: t, dir: t.TempDir(), redis: redisURL, diary: newDiary(), before: before, log: &journal{}}
-	h.receiver = newReceiver(t)
-	low, high := ports(t)
+	h := &fixture{T: t, dir: t.TempDir(), redis: redisURL, phoneLog: newPhoneLog(), beforeMessage: before, log: &logBuffer{}}
+	h.receiver = newWebhookReceiver(t)
+	low, high := rtpPorts(t)
 	var err error
 	h.phones, err = testcarrier.New(testcarrier.Config{
-		PortMin: low, PortMax: high, Notify: h.diary.note,
+		PortMin: low, PortMax: high, Notify: h.phoneLog.record,
 		RingFor: func(string) time.Duration { return 60 * time.Millisecond },
 	})
 	require.NoError(t, err)
-	serve(t, h.phones.Serve, h.phones.Ready())
-	h.open()
+	runServer(t, h.phones.Serve, h.phones.Ready())
+	h.start()
 	t.Cleanup(func() {
-		h.payloads()
-		h.shut()
+		h.checkPayloads()
+		h.shutdown()
 		if t.Failed() {
 			t.Logf("the log of the node:\n%s", h.log)
 		}
@@ -129,8 +129,8 @@ func buildOn(t *testing.T, redisURL string, before func(actor string, msg any)) 
 
 var master = bytes.Repeat([]byte{7}, 32)
 
-// open starts the node, as often as the test shuts it.
-func (h *fixture) open() {
+// start starts the node. A test may call it again after shutdown.
+func (h *fixture) start() {
 	h.Helper()
 	ctx := context.Background()
 	log := slog.New(slog.NewTextHandler(h.log, nil))
@@ -147,39 +147,39 @@ func (h *fixture) open() {
 	first, err := workspaces.Bootstrap{Store: h.store, Keys: h.keys, Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), TestCarrier: true}.Run(ctx)
 	require.NoError(h, err)
 	if first != nil {
-		h.first = first
+		h.firstStart = first
 	}
 	disk, err := blob.NewDisk(filepath.Join(h.dir, "blobs"), h.store)
 	require.NoError(h, err)
-	low, high := ports(h.T)
+	low, high := rtpPorts(h.T)
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	sound := media.Config{BindIP: loopback, PublicIP: loopback, PortMin: low, PortMax: high, Log: log}
-	if h.pairs > 0 {
-		sound.PortMax, sound.Quarantine = low+2*h.pairs-1, 10*time.Millisecond
+	if h.portPairs > 0 {
+		sound.PortMax, sound.Quarantine = low+2*h.portPairs-1, 10*time.Millisecond
 	}
 	h.engine, err = media.NewEngine(sound)
 	require.NoError(h, err)
-	h.ua, err = sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, PublicIP: loopback, Secret: master, OverloadAfter: patience, Log: log})
+	h.ua, err = sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, PublicIP: loopback, Secret: master, OverloadAfter: longWait, Log: log})
 	require.NoError(h, err)
 	store := storecache.Backend(h.store)
-	if h.wrap != nil {
-		store = h.wrap(store)
+	if h.wrapStore != nil {
+		store = h.wrapStore(store)
 	}
 	egress := access.Egress{Allow: []access.EgressRule{{Network: netip.PrefixFrom(loopback, 8)}}}
 	if h.egress != nil {
 		egress = *h.egress
 	}
-	voice := speech.Synthesizer(hum{})
+	voice := speech.Synthesizer(toneSpeaker{})
 	if h.speaker != nil {
 		voice = h.speaker
 	}
 	h.svc = services.New(&services.Config{
 		Store: store, Keys: h.keys,
 		Node: node.Config{
-			Blobs: disk, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Recognizer: h.ears, Realtime: h.lives,
+			Blobs: disk, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Recognizer: h.recognizer, Realtime: h.realtime,
 			TestCarrierTarget: func() (resolve.Target, bool) { return h.phones.Target(), true }, TestCarrierAddr: func() netip.AddrPort { return h.phones.Addr() },
 			Egress: egress, RootCAs: h.receiver.roots,
-			PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, BeforeMessage: h.before, Mail: h.mail, AlertInterval: 200 * time.Millisecond, SurviveCalls: h.survive,
+			PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, BeforeMessage: h.beforeMessage, Mail: h.mail, AlertInterval: 200 * time.Millisecond, SurviveCalls: h.surviveCalls,
 		},
 		TestCall: func(ctx context.Context, o testcarrier.CallRequest) error {
 			at := h.ua.Addr("udp")
@@ -202,24 +202,24 @@ func (h *fixture) open() {
 	go func() { ended <- h.ua.Serve(serving) }()
 	<-h.ua.Ready()
 	require.NoError(h, h.node.Start(ctx))
-	h.live, err = h.keys.Authenticate(ctx, h.first.AdminKey, loopback)
+	h.live, err = h.keys.Authenticate(ctx, h.firstStart.AdminKey, loopback)
 	require.NoError(h, err)
-	h.test, err = h.keys.Authenticate(ctx, h.first.TestKey, loopback)
+	h.test, err = h.keys.Authenticate(ctx, h.firstStart.TestKey, loopback)
 	require.NoError(h, err)
-	h.stop = []func(){h.node.Stop, cancel, func() { assert.NoError(h, <-ended) }, func() { _ = h.ua.Close() }, func() { _ = h.engine.Close() }, func() { _ = h.driver.Close() }}
+	h.stopFuncs = []func(){h.node.Stop, cancel, func() { assert.NoError(h, <-ended) }, func() { _ = h.ua.Close() }, func() { _ = h.engine.Close() }, func() { _ = h.driver.Close() }}
 }
 
-// shut ends the node as a restart would, without waiting for calls.
-func (h *fixture) shut() {
-	for _, f := range h.stop {
+// shutdown stops the node without waiting for calls.
+func (h *fixture) shutdown() {
+	for _, f := range h.stopFuncs {
 		f()
 	}
-	h.stop = nil
+	h.stopFuncs = nil
 }
 
 func (h *fixture) services() *services.Services { return h.svc }
 
-func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
+func runServer(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -234,21 +234,20 @@ func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 	<-ready
 }
 
-// until waits for something, within a limit for an idle machine.
-func (h *fixture) until(limit time.Duration, what string, check func() bool) {
+// waitUntil waits until check returns true. limit is meant for an idle machine.
+func (h *fixture) waitUntil(limit time.Duration, what string, check func() bool) {
 	h.Helper()
 	polltest.Until(h, limit, what, check)
 }
 
-// patience limits waits whose duration does not matter.
-const patience = time.Minute
+// longWait limits waits whose duration does not matter.
+const longWait = time.Minute
 
-// again does what a client does: it asks again while the service is
-// unavailable.
-func again[T any](h *fixture, f func(ctx context.Context) (T, error)) T {
+// retryUntilAvailable repeats a request, as a client does, while the service is unavailable.
+func retryUntilAvailable[T any](h *fixture, f func(ctx context.Context) (T, error)) T {
 	h.Helper()
 	var out T
-	h.until(15*time.Second, "the services answer", func() bool {
+	h.waitUntil(15*time.Second, "the services answer", func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), 1500*time.Millisecond)
 		defer cancel()
 		var err error
@@ -257,7 +256,7 @@ func again[T any](h *fixture, f func(ctx context.Context) (T, error)) T {
 		case domain.CodeOf(err) == domain.CodeUnavailable, errors.Is(err, context.DeadlineExceeded):
 			return false
 		case domain.CodeOf(err) == domain.CodeInvalidState:
-			return true // the one before was heard, though its answer was not
+			return true // the previous request succeeded although its reply was lost
 		}
 		require.NoError(h, err)
 		return true
@@ -265,8 +264,8 @@ func again[T any](h *fixture, f func(ctx context.Context) (T, error)) T {
 	return out
 }
 
-// agent creates a pathway and an agent with it, and returns the id of the agent.
-func (h *fixture) agent(p domain.Principal, w domain.Pathway) string {
+// createAgent creates a pathway and an agent that uses it, and returns the agent's id.
+func (h *fixture) createAgent(p domain.Principal, w domain.Pathway) string {
 	h.Helper()
 	ctx := h.Context()
 	w.Name = w.Start
@@ -277,8 +276,8 @@ func (h *fixture) agent(p domain.Principal, w domain.Pathway) string {
 	return a.ID
 }
 
-// linger asks again and again for a key that nobody presses.
-func linger() domain.Pathway {
+// waitingPathway returns a pathway that waits for a key that nobody presses, so that the call stays live.
+func waitingPathway() domain.Pathway {
 	return domain.Pathway{
 		Start: "wait",
 		Nodes: []domain.Node{
@@ -289,8 +288,8 @@ func linger() domain.Pathway {
 	}
 }
 
-// menu ends with the answer of a key.
-func menu() domain.Pathway {
+// keyMenuPathway returns a pathway that ends with the outcome of a pressed key.
+func keyMenuPathway() domain.Pathway {
 	return domain.Pathway{
 		Start: "ask",
 		Nodes: []domain.Node{
@@ -305,7 +304,7 @@ func menu() domain.Pathway {
 	}
 }
 
-func contacts(phones ...string) iter.Seq2[domain.RawContact, error] {
+func contactRows(phones ...string) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		for i, p := range phones {
 			if !yield(domain.RawContact{Line: i + 1, Phone: p}, nil) {
@@ -315,8 +314,8 @@ func contacts(phones ...string) iter.Seq2[domain.RawContact, error] {
 	}
 }
 
-// campaign is created, not started.
-func (h *fixture) campaign(p domain.Principal, agent string, phones ...string) string {
+// createCampaign creates a campaign without starting it and returns its id.
+func (h *fixture) createCampaign(p domain.Principal, agent string, phones ...string) string {
 	h.Helper()
 	made, err := h.services().Campaigns.CreateCampaign(h.Context(), p, &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", AutoComplete: true,
@@ -324,18 +323,19 @@ func (h *fixture) campaign(p domain.Principal, agent string, phones ...string) s
 		Pacing:   domain.Pacing{CallsPerMinute: 1200, MaxConcurrent: 20}, Retry: domain.Retry{MaxAttempts: 1, IntervalHours: 1},
 		CallerID:   domain.CallerID{Number: "+15005550100"},
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "UTC"}},
-	}, "", contacts(phones...))
+	}, "", contactRows(phones...))
 	require.NoError(h, err)
 	require.Equal(h, len(phones), made.Upload.Summary.Accepted)
 	return made.Campaign.ID
 }
 
-// number is a phone of the simulator: its last two digits say how it behaves.
-func number(series, n int, nature string) string {
+// carrierNumber returns a number of the test carrier. Its last two digits (nature) select the behaviour of the
+// phone.
+func carrierNumber(series, n int, nature string) string {
 	return fmt.Sprintf("+1500555%d%d%s", series, n, nature)
 }
 
-// events are all that were committed, in order.
+// events returns all committed events of a workspace in order.
 func (h *fixture) events(ws string) []event.Event {
 	h.Helper()
 	var out []event.Event
@@ -351,8 +351,8 @@ func (h *fixture) events(ws string) []event.Event {
 	}
 }
 
-// told counts the events of a type by their subjects.
-func told(events []event.Event, of event.Type) map[string]int {
+// countEvents counts the events of a type by subject.
+func countEvents(events []event.Event, of event.Type) map[string]int {
 	out := make(map[string]int)
 	for _, e := range events {
 		if e.Type == of {
@@ -362,15 +362,15 @@ func told(events []event.Event, of event.Type) map[string]int {
 	return out
 }
 
-func (h *fixture) call(p domain.Principal, id string) *domain.Call {
+func (h *fixture) getCall(p domain.Principal, id string) *domain.Call {
 	h.Helper()
 	c, err := h.services().Calls.Call(context.Background(), p, id)
 	require.NoError(h, err)
 	return c
 }
 
-// attempts counts the rows of open attempts in an index.
-func (h *fixture) attempts(index string) int {
+// openAttempts counts the rows of open attempts in an index.
+func (h *fixture) openAttempts(index string) int {
 	h.Helper()
 	n := 0
 	q := commit.Query{Kind: "attempt", Workspace: h.live.WorkspaceID, Index: index, Limit: 100}
@@ -379,55 +379,55 @@ func (h *fixture) attempts(index string) int {
 	return n
 }
 
-// diary keeps what happened on the phones.
-type diary struct {
+// phoneLog records the events of the test carrier's phones.
+type phoneLog struct {
 	mu     sync.Mutex
-	phones map[string]*ringing // by the Call-ID of SIP
+	phones map[string]*phoneCall // by SIP Call-ID
 }
 
-// ringing is one call on one phone.
-type ringing struct {
-	number         string
-	what           []string
-	answered, over time.Time
+// phoneCall is one call of a phone.
+type phoneCall struct {
+	number              string
+	events              []string
+	answeredAt, endedAt time.Time
 }
 
-func newDiary() *diary { return &diary{phones: make(map[string]*ringing)} }
+func newPhoneLog() *phoneLog { return &phoneLog{phones: make(map[string]*phoneCall)} }
 
-func (d *diary) note(e testcarrier.Event) {
+func (d *phoneLog) record(e testcarrier.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := d.phones[e.CallID]
 	if r == nil {
-		r = &ringing{number: e.Number}
+		r = &phoneCall{number: e.Number}
 		d.phones[e.CallID] = r
 	}
-	r.what = append(r.what, e.Kind)
+	r.events = append(r.events, e.Kind)
 	switch e.Kind {
 	case testcarrier.Answered:
-		r.answered = time.Now()
+		r.answeredAt = time.Now()
 	case testcarrier.Cancelled, testcarrier.PhoneHungUp, testcarrier.CallerHungUp, testcarrier.Refused:
-		r.over = time.Now()
+		r.endedAt = time.Now()
 	}
 }
 
-// all are copies of what is known of every call.
-func (d *diary) all() []ringing {
+// all returns copies of all calls.
+func (d *phoneLog) all() []phoneCall {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := make([]ringing, 0, len(d.phones))
+	out := make([]phoneCall, 0, len(d.phones))
 	for _, r := range d.phones {
 		out = append(out, *r)
 	}
 	return out
 }
 
-// dialogs is the number of calls on the wire.
-func (d *diary) dialogs() (n, answered int) {
+// liveDialogs returns the number of live calls and of those that are answered.
+func (d *phoneLog) liveDialogs() (n, answered int) {
 	for _, r := range d.all() {
-		if r.over.IsZero() {
+		if r.endedAt.IsZero() {
 			n++
-			if !r.answered.IsZero() {
+			if !r.answeredAt.IsZero() {
 				answered++
 			}
 		}
@@ -435,37 +435,37 @@ func (d *diary) dialogs() (n, answered int) {
 	return n, answered
 }
 
-// journal is a log that many may write.
-type journal struct {
+// logBuffer is a log output that several goroutines may write.
+type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (j *journal) Write(p []byte) (int, error) {
+func (j *logBuffer) Write(p []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.Write(p)
 }
 
-func (j *journal) String() string {
+func (j *logBuffer) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.String()
 }
 
-// receiver is an endpoint over HTTPS.
-type receiver struct {
+// webhookReceiver is a webhook endpoint over HTTPS.
+type webhookReceiver struct {
 	url   string
 	roots *x509.CertPool
 	mu    sync.Mutex
 	ids   map[string]int
-	// other answers what is not sent to "/"; nil: as if it were.
+	// other handles requests to paths except "/"; nil: they are handled like "/".
 	other atomic.Pointer[func(w http.ResponseWriter, r *http.Request, body []byte)]
 }
 
-func newReceiver(t *testing.T) *receiver {
+func newWebhookReceiver(t *testing.T) *webhookReceiver {
 	t.Helper()
-	r := &receiver{ids: make(map[string]int), roots: x509.NewCertPool()}
+	r := &webhookReceiver{ids: make(map[string]int), roots: x509.NewCertPool()}
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
 		if f := r.other.Load(); f != nil && req.URL.Path != "/" {
@@ -484,7 +484,7 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-func (r *receiver) has(id string) bool {
+func (r *webhookReceiver) hasEvent(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ids[id] > 0

@@ -12,69 +12,66 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// lasts places a call to somebody who says nothing, and waits until another
-// process could go on with it.
-func (h *fixture) lasts() (id string) {
+// placeMovableCall places a call to a silent phone and waits until another process could resume it.
+func (h *fixture) placeMovableCall() (id string) {
 	h.Helper()
 	c, err := h.services().Calls.PlaceCall(h.Context(), h.test, domain.NewCall{
-		To: "+15005550009", AgentID: h.agent(h.test, linger()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute,
+		To: "+15005550009", AgentID: h.createAgent(h.test, waitingPathway()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute,
 	})
 	require.NoError(h, err)
-	h.moves()
+	h.waitForMovableCall()
 	return c.ID
 }
 
-// moves waits until another process could go on with the one call that lives.
-func (h *fixture) moves() {
+// waitForMovableCall waits until another process could resume the only live call.
+func (h *fixture) waitForMovableCall() {
 	h.Helper()
-	h.until(20*time.Second, "a call that another process could go on with", func() bool {
+	h.waitUntil(20*time.Second, "a call that another process could go on with", func() bool {
 		now, err := h.node.CountMovableCalls(h.Context())
 		return err == nil && now.Open == 1 && now.Movable == 1
 	})
 }
 
-func TestANodeHandsItsCallsOverOnceSomebodyCanTakeThem(t *testing.T) {
+func TestNodeHandsOverLiveCallsIfASuccessorExists(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	h.shut()
-	h.survive = true
-	h.open()
-	id := h.lasts()
+	h.shutdown()
+	h.surviveCalls = true
+	h.start()
+	id := h.placeMovableCall()
 	var asked atomic.Int64
 	require.True(t, h.node.DrainForHandover(t.Context(), func() bool { return asked.Add(1) > 3 }))
 	assert.Greater(t, asked.Load(), int64(3), "alone it would have waited")
-	assert.False(t, h.call(h.test, id).Final())
+	assert.False(t, h.getCall(h.test, id).Final())
 	h.node.HandOverCalls(t.Context())
-	h.shut()
-	n, answered := h.diary.dialogs()
+	h.shutdown()
+	n, answered := h.phoneLog.liveDialogs()
 	assert.Equal(t, []int{1, 1}, []int{n, answered}, "its far end hears of no end")
-	h.open()
-	h.moves()
-	assert.False(t, h.call(h.test, id).Final(), "it goes on")
+	h.start()
+	h.waitForMovableCall()
+	assert.False(t, h.getCall(h.test, id).Final(), "it goes on")
 	over, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	assert.False(t, h.node.DrainForHandover(over, func() bool { return false }), "nobody is there to take it")
-	c := h.call(h.test, id)
+	c := h.getCall(h.test, id)
 	assert.Equal(t, "hangup", string(c.EndedReason))
-	assert.Len(t, h.diary.all(), 1, "nobody was rung again")
+	assert.Len(t, h.phoneLog.all(), 1, "nobody was rung again")
 }
 
-// A call that rings cannot be handed over: it is waited for, and everything but
-// calls is served meanwhile.
-func TestANodeThatWaitsForARingingCallTakesWrites(t *testing.T) {
+func TestNodeAcceptsWritesWhileItWaitsForARingingCall(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	h.shut()
-	h.survive = true
-	h.open()
-	call := domain.NewCall{To: "+15005550002", AgentID: h.agent(h.test, linger()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute}
+	h.shutdown()
+	h.surviveCalls = true
+	h.start()
+	call := domain.NewCall{To: "+15005550002", AgentID: h.createAgent(h.test, waitingPathway()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute}
 	_, err := h.services().Calls.PlaceCall(h.Context(), h.test, call)
 	require.NoError(t, err)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	over := make(chan struct{})
 	go func() { h.node.DrainForHandover(ctx, func() bool { return true }); close(over) }()
-	h.until(20*time.Second, "no call begins", func() bool {
+	h.waitUntil(20*time.Second, "no call begins", func() bool {
 		_, err := h.services().Calls.PlaceCall(h.Context(), h.test, call)
 		return err != nil
 	})
@@ -90,16 +87,15 @@ func TestANodeThatWaitsForARingingCallTakesWrites(t *testing.T) {
 	<-over
 }
 
-// Whoever has the work of a node already is waited for by nobody.
-func TestANodeThatHasLostItsWorkWaitsForNoCall(t *testing.T) {
+func TestNodeThatLostItsShardStopsWithoutWaitingForCalls(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	h.shut()
-	h.survive = true
-	h.open()
-	id := h.lasts()
+	h.shutdown()
+	h.surviveCalls = true
+	h.start()
+	id := h.placeMovableCall()
 	lost, cancel := context.WithCancel(t.Context())
 	cancel()
 	assert.False(t, h.node.DrainForHandover(lost, func() bool { return true }))
-	assert.False(t, h.call(h.test, id).Final())
+	assert.False(t, h.getCall(h.test, id).Final())
 }

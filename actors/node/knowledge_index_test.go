@@ -13,14 +13,14 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// walker is a store that counts walks of passages.
-type walker struct {
+// indexReadCountingStore counts the reads of knowledge passages.
+type indexReadCountingStore struct {
 	storecache.Backend
 	walks atomic.Int64
-	block atomic.Pointer[chan struct{}] // walks wait for it; nil: they do not
+	block atomic.Pointer[chan struct{}] // reads wait until it is closed; nil: no wait
 }
 
-func (w *walker) Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error {
+func (w *indexReadCountingStore) Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error {
 	if prefix.Kind == "knowledge_passage" && after == "" {
 		w.walks.Add(1)
 		if block := w.block.Load(); block != nil {
@@ -30,12 +30,12 @@ func (w *walker) Under(ctx context.Context, prefix domain.Key, after string, lim
 	return w.Backend.Under(ctx, prefix, after, limit, fresh, each)
 }
 
-func TestAnIndexLivesAsLongAsItsBaseStaysAsItIs(t *testing.T) {
+func TestKnowledgeIndexIsRebuiltOnlyAfterItsBaseChanges(t *testing.T) {
 	t.Parallel()
-	h, w := build(t, nil), &walker{}
-	h.shut()
-	h.wrap = func(s storecache.Backend) storecache.Backend { w.Backend = s; return w }
-	h.open()
+	h, w := build(t, nil), &indexReadCountingStore{}
+	h.shutdown()
+	h.wrapStore = func(s storecache.Backend) storecache.Backend { w.Backend = s; return w }
+	h.start()
 	d, ctx, p := h.services(), t.Context(), h.live
 	text := func(name, text string) domain.NewKnowledgeSource {
 		return domain.NewKnowledgeSource{Type: domain.SourceText, Name: name, ContentType: "text/plain", Text: text}
@@ -44,7 +44,7 @@ func TestAnIndexLivesAsLongAsItsBaseStaysAsItIs(t *testing.T) {
 	require.NoError(t, err)
 	sources := func() map[string]string {
 		all := make(map[string]string)
-		h.until(patience, "all is read", func() bool {
+		h.waitUntil(longWait, "all is read", func() bool {
 			l, err := d.Knowledge.ListSources(ctx, p, k.ID, record.PageQuery{Limit: 10})
 			require.NoError(t, err)
 			for _, s := range l.Data {
@@ -84,7 +84,7 @@ func TestAnIndexLivesAsLongAsItsBaseStaysAsItIs(t *testing.T) {
 	found, _ = find("parking")
 	assert.Empty(t, found)
 
-	// Whoever cannot wait for an index gets none, and the next one has it.
+	// A search with an expired context gets no index, but the next search does.
 	_, err = d.Knowledge.AddSource(ctx, p, k.ID, text("four", "Dogs stay outside."))
 	require.NoError(t, err)
 	sources()
@@ -96,7 +96,7 @@ func TestAnIndexLivesAsLongAsItsBaseStaysAsItIs(t *testing.T) {
 		_, err := d.Knowledge.SearchKnowledge(short, p, k.ID, "dogs", 5)
 		gave <- err
 	}()
-	h.until(patience, "it is built", func() bool { return w.walks.Load() == before+1 })
+	h.waitUntil(longWait, "it is built", func() bool { return w.walks.Load() == before+1 })
 	cancel()
 	require.Error(t, <-gave)
 	w.block.Store(nil)

@@ -13,15 +13,15 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// studio is an engine that says a text once it is let.
-type studio struct {
+// gatedSynthesizer synthesizes a text only after the test has released it.
+type gatedSynthesizer struct {
 	mu    sync.Mutex
-	let   map[string]chan struct{} // by text; a text without one is never said
+	let   map[string]chan struct{} // by text; a text without a channel is never synthesized
 	asked map[string]int
-	first map[string]context.Context // under which a text was asked for first
+	first map[string]context.Context // context of the first request for a text
 }
 
-func (s *studio) StreamSpeech(ctx context.Context, r speech.Request, out func(mu []byte)) error {
+func (s *gatedSynthesizer) StreamSpeech(ctx context.Context, r speech.Request, out func(mu []byte)) error {
 	s.mu.Lock()
 	s.asked[r.Text]++
 	if s.first[r.Text] == nil {
@@ -34,30 +34,30 @@ func (s *studio) StreamSpeech(ctx context.Context, r speech.Request, out func(mu
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	clip, err := hum{}.Speak(ctx, r)
+	clip, err := toneSpeaker{}.Speak(ctx, r)
 	out(clip)
 	return err
 }
 
-func (s *studio) knows(text string) (asked int, under context.Context) {
+func (s *gatedSynthesizer) requestsOf(text string) (asked int, under context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked[text], s.first[text]
 }
 
-func TestTheFirstDialOfACampaignWaitsForItsPromptsWithinBounds(t *testing.T) {
+func TestFirstCampaignCallWaitsForPromptSynthesisUpToALimit(t *testing.T) {
 	t.Parallel()
 	const hello, bye, never = "Good morning.", "Goodbye.", "This never comes."
-	s := &studio{let: map[string]chan struct{}{hello: make(chan struct{}), bye: make(chan struct{})}, asked: map[string]int{}, first: map[string]context.Context{}}
+	s := &gatedSynthesizer{let: map[string]chan struct{}{hello: make(chan struct{}), bye: make(chan struct{})}, asked: map[string]int{}, first: map[string]context.Context{}}
 	voice, err := speech.NewSynthesizerChain(speech.Config{
-		Engine: hum{}, Sources: []speech.NamedSynthesizer{{Name: "studio", Engine: s, FirstAudioTimeout: time.Hour, PauseTimeout: time.Hour}}, Order: []string{"studio"},
+		Engine: toneSpeaker{}, Sources: []speech.NamedSynthesizer{{Name: "studio", Engine: s, FirstAudioTimeout: time.Hour, PauseTimeout: time.Hour}}, Order: []string{"studio"},
 	})
 	require.NoError(t, err)
 	h := build(t, nil)
-	h.shut()
+	h.shutdown()
 	h.speaker = voice
-	h.open()
-	id := h.campaign(h.test, h.agent(h.test, domain.Pathway{
+	h.start()
+	id := h.createCampaign(h.test, h.createAgent(h.test, domain.Pathway{
 		Start: "hello",
 		Nodes: []domain.Node{
 			{ID: "hello", Type: domain.NodeSay, Prompt: hello}, {ID: "bye", Type: domain.NodeEnd, Prompt: bye}, {ID: "never", Type: domain.NodeEnd, Prompt: never},
@@ -65,7 +65,7 @@ func TestTheFirstDialOfACampaignWaitsForItsPromptsWithinBounds(t *testing.T) {
 		Edges: []domain.Edge{
 			{From: "hello", To: "never", When: domain.When{Type: domain.EdgeDTMF, Digits: "9"}}, {From: "hello", To: "bye", When: domain.When{Type: domain.EdgeAlways}},
 		},
-	}), number(1, 1, "00"), number(1, 2, "00"))
+	}), carrierNumber(1, 1, "00"), carrierNumber(1, 2, "00"))
 	started := make(chan error, 1)
 	go func() {
 		_, err := h.services().Campaigns.StartCampaign(context.Background(), h.test, id)
@@ -73,13 +73,13 @@ func TestTheFirstDialOfACampaignWaitsForItsPromptsWithinBounds(t *testing.T) {
 	}()
 	waits := func(why string) {
 		t.Helper()
-		dialled := len(h.diary.all())
-		if _, under := s.knows(never); under.Err() == nil { // all is waited for still
+		dialled := len(h.phoneLog.all())
+		if _, under := s.requestsOf(never); under.Err() == nil { // the campaign still waits for all prompts
 			assert.Zero(t, dialled, why)
 		}
 	}
 	for _, text := range []string{hello, bye, never} {
-		h.until(patience, "it is asked for "+text, func() bool { asked, _ := s.knows(text); return asked > 0 })
+		h.waitUntil(longWait, "it is asked for "+text, func() bool { asked, _ := s.requestsOf(text); return asked > 0 })
 	}
 	waits("nothing is said yet")
 	close(s.let[hello])
@@ -87,12 +87,12 @@ func TestTheFirstDialOfACampaignWaitsForItsPromptsWithinBounds(t *testing.T) {
 	close(s.let[bye])
 	waits("two are said")
 	require.NoError(t, <-started)
-	h.over(h.test, id)
-	assert.Len(t, h.diary.all(), 2, "what cannot be said holds nobody up for ever")
-	_, under := s.knows(never)
+	h.waitForCampaignEnd(h.test, id)
+	assert.Len(t, h.phoneLog.all(), 2, "what cannot be said holds nobody up for ever")
+	_, under := s.requestsOf(never)
 	require.Error(t, under.Err())
 	for _, text := range []string{hello, bye} {
-		asked, _ := s.knows(text)
+		asked, _ := s.requestsOf(text)
 		assert.Equal(t, 1, asked, "both calls have it out of the cache: %s", text)
 	}
 }

@@ -19,14 +19,14 @@ import (
 	"github.com/callboard/callboard/service/calls"
 )
 
-// tape keeps what a listener hears.
-type tape struct {
+// audioRecorder records the audio that a listener receives.
+type audioRecorder struct {
 	mu    sync.Mutex
 	sound []byte
 	ends  int
 }
 
-func (p *tape) put(frame []byte) {
+func (p *audioRecorder) record(frame []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if frame == nil {
@@ -35,36 +35,35 @@ func (p *tape) put(frame []byte) {
 	p.sound = append(p.sound, frame...)
 }
 
-// heard says how many frames came, whether they were any sound, and how often
-// the end was told.
-func (p *tape) heard() (frames int, loud bool, ends int) {
+// recorded returns the number of received frames, whether any was not silent, and how often the end was reported.
+func (p *audioRecorder) recorded() (frames int, loud bool, ends int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.sound) / calls.ListenFrame, len(bytes.Trim(p.sound, "\xff\x7f")) > 0, p.ends
 }
 
-func TestALiveCallIsListenedToAndItsRecordingPaused(t *testing.T) {
+func TestLiveCallCanBeListenedToAndItsRecordingPaused(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
 	c, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{
-		To: "+12025550009", AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true,
+		To: "+12025550009", AgentID: h.createAgent(h.test, waitingPathway()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true,
 	})
 	require.NoError(t, err)
-	var one, two tape
-	var seat calls.LiveAudio
-	h.until(20*time.Second, "somebody is talking", func() bool {
-		seat, err = d.Calls.ListenCall(ctx, h.test, c.ID, calls.Whisper, one.put)
+	var one, two audioRecorder
+	var audio calls.LiveAudio
+	h.waitUntil(20*time.Second, "somebody is talking", func() bool {
+		audio, err = d.Calls.ListenCall(ctx, h.test, c.ID, calls.Whisper, one.record)
 		return err == nil
 	})
-	other, err := d.Calls.ListenCall(ctx, h.test, c.ID, calls.Listen, two.put)
+	other, err := d.Calls.ListenCall(ctx, h.test, c.ID, calls.Listen, two.record)
 	require.NoError(t, err)
-	h.until(20*time.Second, "both hear", func() bool {
-		n, loud, _ := one.heard()
-		m, _, _ := two.heard()
+	h.waitUntil(20*time.Second, "both hear", func() bool {
+		n, loud, _ := one.recorded()
+		m, _, _ := two.recorded()
 		return n > 50 && m > 10 && loud
 	})
-	seat.Say(bytes.Repeat([]byte{0x80}, 800))
+	audio.Say(bytes.Repeat([]byte{0x80}, 800))
 	other.Leave()
 	for range 7 {
 		_, err = d.Calls.ListenCall(ctx, h.test, c.ID, calls.Listen, func([]byte) {})
@@ -80,17 +79,17 @@ func TestALiveCallIsListenedToAndItsRecordingPaused(t *testing.T) {
 
 	_, err = d.Calls.HangupCall(ctx, h.test, c.ID)
 	require.NoError(t, err)
-	h.until(20*time.Second, "the end is told", func() bool { _, _, ends := one.heard(); return ends == 1 })
-	_, _, ends := two.heard()
+	h.waitUntil(20*time.Second, "the end is told", func() bool { _, _, ends := one.recorded(); return ends == 1 })
+	_, _, ends := two.recorded()
 	assert.Zero(t, ends, "not to who left")
-	h.until(20*time.Second, "the call is over", func() bool { return h.call(h.test, c.ID).Final() })
-	_, err = d.Calls.ListenCall(ctx, h.test, c.ID, calls.Listen, one.put)
+	h.waitUntil(20*time.Second, "the call is over", func() bool { return h.getCall(h.test, c.ID).Final() })
+	_, err = d.Calls.ListenCall(ctx, h.test, c.ID, calls.Listen, one.record)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Recordings.SetRecordingPaused(ctx, h.test, c.ID, true)))
 }
 
-// recorded keeps a call that ended some days ago, with its recording.
-func (h *fixture) recorded(p domain.Principal, blobs *blob.Disk, days int) string {
+// storeRecordedCall stores a call that ended some days ago, with a recording.
+func (h *fixture) storeRecordedCall(p domain.Principal, blobs *blob.Disk, days int) string {
 	h.Helper()
 	at := time.Now().AddDate(0, 0, -days)
 	c := &domain.Call{
@@ -104,13 +103,13 @@ func (h *fixture) recorded(p domain.Principal, blobs *blob.Disk, days int) strin
 	return c.ID
 }
 
-func TestRecordingsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
+func TestRecordingsAreDeletedAfterTheirRetentionPeriod(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
 	blobs, err := blob.NewDisk(filepath.Join(h.dir, "blobs"), h.store)
 	require.NoError(t, err)
-	old, older, young, testing := h.recorded(h.live, blobs, 31), h.recorded(h.live, blobs, 400), h.recorded(h.live, blobs, 29), h.recorded(h.test, blobs, 40)
+	old, older, young, testing := h.storeRecordedCall(h.live, blobs, 31), h.storeRecordedCall(h.live, blobs, 400), h.storeRecordedCall(h.live, blobs, 29), h.storeRecordedCall(h.test, blobs, 40)
 	there := func(p domain.Principal, id string) bool {
 		r, errOpen := d.Recordings.Recording(ctx, p, id)
 		if errOpen == nil {
@@ -141,13 +140,13 @@ func TestRecordingsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 	assert.True(t, there(h.live, older), "nothing is deleted unless it is said")
 	_, err = d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error { w.Retention.RecordingDays = 30; return nil })
 	require.NoError(t, err)
-	require.NoError(t, blobs.Delete(ctx, h.live.WorkspaceID, recording.BlobName(older))) // a sweep that was cut off after the first step
+	require.NoError(t, blobs.Delete(ctx, h.live.WorkspaceID, recording.BlobName(older))) // as an interrupted sweep left it after its first step
 	assert.False(t, there(h.live, older))
 	h.node.Sweep(ctx)
 	assert.Equal(t, []bool{false, false, true}, []bool{there(h.live, old), there(h.live, older), there(h.live, young)})
 	assert.False(t, there(h.test, testing))
 	for _, id := range []string{old, older} {
-		c := h.call(h.live, id)
+		c := h.getCall(h.live, id)
 		assert.False(t, c.RecordingAvailable)
 		assert.Empty(t, c.RecordingURL)
 		assert.NotNil(t, c.RecordingDeletedAt)

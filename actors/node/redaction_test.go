@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/service/sms"
 )
 
-func TestNothingIsStoredOfWhatPatternsFind(t *testing.T) {
+func TestRedactionPatternsAreAppliedBeforeStorage(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
@@ -22,45 +22,45 @@ func TestNothingIsStoredOfWhatPatternsFind(t *testing.T) {
 	})
 	require.NoError(t, err)
 
-	c, text := h.spoke(h.test, h.agent(h.test, domain.Pathway{
+	c, text := h.callAndWaitForTranscript(h.test, h.createAgent(h.test, domain.Pathway{
 		Start: "say",
 		Nodes: []domain.Node{
 			{ID: "say", Type: domain.NodeSay, Prompt: "Here is {{agent_name}}. Your code is 90210.", Set: &domain.Assign{Notes: "told 90210", Variables: map[string]string{"code": "90210"}}},
 			{ID: "end", Type: domain.NodeEnd},
 		},
 		Edges: []domain.Edge{{From: "say", To: "end", When: domain.When{Type: domain.EdgeAlways}}},
-	}), number(1, 1, "00"))
+	}), carrierNumber(1, 1, "00"))
 	assert.Contains(t, text, "Here is say. Your code is [redacted].")
 	assert.Equal(t, map[string]string{"code": "[redacted]"}, c.Variables)
 	shown := *c
-	shown.Quality, shown.Latency = nil, nil // figures, in which any digits may come
+	shown.Quality, shown.Latency = nil, nil // measurements may contain any digits
 	row, err := json.Marshal(shown)
 	require.NoError(t, err)
 	assert.NotContains(t, string(row), "90210")
 
 	const own, ada, eve = "+15005550410", "+15005551301", "+15005551302"
-	h.writes(own, 5, chain(1, domain.Node{Type: domain.NodeSay, Prompt: "Hello.", Set: &domain.Assign{Notes: "told 90210", Variables: map[string]string{"code": "90210"}}}))
-	m := h.answered(h.text(ada, own, "it is 90210"))
+	h.createMessageAgent(own, 5, chainPathway(1, domain.Node{Type: domain.NodeSay, Prompt: "Hello.", Set: &domain.Assign{Notes: "told 90210", Variables: map[string]string{"code": "90210"}}}))
+	m := h.waitForReply(h.receiveText(ada, own, "it is 90210"))
 	assert.Equal(t, "it is [redacted]", m.Body)
 	talk, err := d.SMS.Texting(ctx, h.test, m.ConversationID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{"told [redacted]", "[redacted]"}, []any{talk.Notes, talk.Variables["code"]})
-	m = h.answered(h.text(eve, own, "STOP"))
+	m = h.waitForReply(h.receiveText(eve, own, "STOP"))
 	assert.Equal(t, []any{"[redacted]", true}, []any{m.Body, m.OptOut}, "who wants no more is heard")
 
 	events := h.events(h.test.WorkspaceID)
-	assert.Len(t, told(events, event.SMSReceived), 2)
-	assert.Len(t, told(events, event.CallEnded), 1)
+	assert.Len(t, countEvents(events, event.SMSReceived), 2)
+	assert.Len(t, countEvents(events, event.CallEnded), 1)
 	for _, e := range events {
 		assert.NotContains(t, string(e.Data), "90210", "%s", e.Type)
 	}
 }
 
-func TestNoMessageIsStoredWhereNobodyKnowsThePatterns(t *testing.T) {
+func TestMessageOfAnUnloadedWorkspaceIsRefusedForRedaction(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	p := h.test
-	p.WorkspaceID = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV" // none is there that is not here yet or any more
+	p.WorkspaceID = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV" // a workspace that is not loaded or does not exist
 	_, err := h.services().SMS.TestInboundMessage(t.Context(), p, sms.InboundMessage{From: "+15005551301", To: "+15005550410", Body: "it is 90210"})
 	require.Error(t, err)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "it is sent again")

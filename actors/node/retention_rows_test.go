@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// stored says which of some rows are stored.
-func (h *fixture) stored(rows ...domain.Record) []bool {
+// areStored reports which of the rows are stored.
+func (h *fixture) areStored(rows ...domain.Record) []bool {
 	h.Helper()
 	out := make([]bool, len(rows))
 	for i, r := range rows {
@@ -27,18 +27,18 @@ func (h *fixture) stored(rows ...domain.Record) []bool {
 	return out
 }
 
-func (h *fixture) retain(change func(r *domain.Retention)) {
+func (h *fixture) setRetention(change func(r *domain.Retention)) {
 	h.Helper()
 	_, err := h.services().Workspaces.UpdateWorkspace(h.Context(), h.live, func(w *domain.Workspace) error { change(&w.Retention); return nil })
 	require.NoError(h, err)
 }
 
-func TestACallIsDeletedWithAllThatIsNamedAfterIt(t *testing.T) {
+func TestCallDeletionRemovesAllRowsOfTheCall(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	d, ctx, ws := h.services(), t.Context(), h.live.WorkspaceID
-	id := h.talked(h.live, 1, 1, 0)
-	c := h.call(h.live, id)
+	id := h.storeTranscribedCall(h.live, 1, 1, 0)
+	c := h.getCall(h.live, id)
 	ready := event.Draft{ID: "evt_01J00000000000000000000001", Type: event.CallRecordingReady, CreatedAt: time.Now(), WorkspaceID: ws, Environment: domain.Live, Subject: id, Data: event.RecordingData{CallRef: event.NewCallRef(c), RecordingURL: "https://example.com/x", DurationSeconds: 1}}
 	_, err := h.store.Apply(ctx, commit.Change{Workspace: ws, Events: []event.Draft{ready}, Puts: []domain.Record{&domain.AnalysisDue{CallID: id, WorkspaceID: ws}}})
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestACallIsDeletedWithAllThatIsNamedAfterIt(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.Calls.DeleteCall(ctx, h.test, id)), "a call of another environment")
 	require.NoError(t, d.Calls.DeleteCall(ctx, h.live, id))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.Calls.DeleteCall(ctx, h.live, id)))
-	assert.Equal(t, []bool{false, false, false, false}, h.stored(
+	assert.Equal(t, []bool{false, false, false, false}, h.areStored(
 		&domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: ws}}, &domain.Transcript{CallID: id, WorkspaceID: ws},
 		&domain.TraceRow{CallID: id, WorkspaceID: ws}, &domain.AnalysisDue{CallID: id, WorkspaceID: ws}))
 	ready.ID = "evt_01J00000000000000000000002"
@@ -64,36 +64,36 @@ func TestACallIsDeletedWithAllThatIsNamedAfterIt(t *testing.T) {
 	assert.Equal(t, uint64(1), got[0].Sequence, "the count of the call's events went with it")
 }
 
-func TestEachKindIsKeptForItsOwnDays(t *testing.T) {
+func TestRetentionAppliesToEachKindOfRow(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, ws, now := t.Context(), h.live.WorkspaceID, time.Now()
-	old, young := h.talked(h.live, 1, 91, 0), h.talked(h.live, 2, 89, 0)
+	old, young := h.storeTranscribedCall(h.live, 1, 91, 0), h.storeTranscribedCall(h.live, 2, 89, 0)
 	upload := &domain.Upload{Meta: domain.Meta{ID: domain.ID(domain.PrefixUpload, now.AddDate(0, 0, -91), [10]byte{1}), WorkspaceID: ws}, Status: domain.UploadCompleted}
 	entry := &domain.AuditEntry{Meta: domain.Meta{ID: domain.ID(domain.PrefixAudit, now.AddDate(0, 0, -91), [10]byte{1}), WorkspaceID: ws}, Type: "admin", Action: "x"}
 	bill := &domain.LedgerRow{AttemptID: "call_x", WorkspaceID: ws, CallID: "call_x", OpenedAt: now}
 	_, err := h.store.Apply(ctx, commit.Change{Workspace: ws, Puts: []domain.Record{upload, entry, bill}})
 	require.NoError(t, err)
 	rows := func() []bool {
-		return h.stored(&domain.Call{Meta: domain.Meta{ID: old, WorkspaceID: ws}}, &domain.Call{Meta: domain.Meta{ID: young, WorkspaceID: ws}},
+		return h.areStored(&domain.Call{Meta: domain.Meta{ID: old, WorkspaceID: ws}}, &domain.Call{Meta: domain.Meta{ID: young, WorkspaceID: ws}},
 			&domain.Upload{Meta: upload.Meta}, &domain.AuditEntry{Meta: entry.Meta}, &domain.LedgerRow{AttemptID: "call_x", WorkspaceID: ws})
 	}
 	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
 	assert.Equal(t, []bool{true, true, true, true, true}, rows(), "without retention everything is kept")
-	h.retain(func(r *domain.Retention) { r.CallDays = 90 })
+	h.setRetention(func(r *domain.Retention) { r.CallDays = 90 })
 	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
 	assert.Equal(t, []bool{false, true, true, true, true}, rows())
-	h.retain(func(r *domain.Retention) { r.UploadDays = 90 })
+	h.setRetention(func(r *domain.Retention) { r.UploadDays = 90 })
 	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
 	assert.Equal(t, []bool{false, true, false, true, true}, rows())
-	h.retain(func(r *domain.Retention) { r.AuditDays, r.LedgerDays = 90, 40 })
+	h.setRetention(func(r *domain.Retention) { r.AuditDays, r.LedgerDays = 90, 40 })
 	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
 	assert.Equal(t, []bool{false, true, false, false, true}, rows())
 	require.NoError(t, h.node.SweepRetention(ctx, ws, now.AddDate(0, 0, 41)))
 	assert.Equal(t, []bool{false, false, false, false, false}, rows(), "the bill of today, and the younger call, are old then")
 }
 
-func TestALogOfDecisionsWhoseBeginningIsOldCanStillBeVerified(t *testing.T) {
+func TestDecisionLogCanBeVerifiedAfterRetentionDeletedItsBeginning(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	d, ctx, ws, now := h.services(), t.Context(), h.live.WorkspaceID, time.Now()
@@ -111,7 +111,7 @@ func TestALogOfDecisionsWhoseBeginningIsOldCanStillBeVerified(t *testing.T) {
 	change.Puts = append(change.Puts, &domain.Progress{CampaignID: campaign.ID, WorkspaceID: ws, DecisionPages: 50, DecisionHead: head})
 	_, err := h.store.Apply(ctx, change)
 	require.NoError(t, err)
-	h.retain(func(r *domain.Retention) { r.DecisionDays = 20 })
+	h.setRetention(func(r *domain.Retention) { r.DecisionDays = 20 })
 	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
 	v, err := d.Decisions.VerifyDecisions(ctx, h.live, campaign.ID)
 	require.NoError(t, err)

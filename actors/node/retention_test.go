@@ -16,9 +16,9 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// talked keeps a call that ended some days ago and took some hours, with what
-// was said in it and on the wire.
-func (h *fixture) talked(p domain.Principal, n, days, hours int) string {
+// storeTranscribedCall stores a call that ended some days ago and lasted some hours, with a transcript and a SIP
+// trace.
+func (h *fixture) storeTranscribedCall(p domain.Principal, n, days, hours int) string {
 	h.Helper()
 	ended := time.Now().AddDate(0, 0, -days)
 	began := ended.Add(-time.Duration(hours) * time.Hour)
@@ -38,8 +38,8 @@ func (h *fixture) talked(p domain.Principal, n, days, hours int) string {
 	return c.ID
 }
 
-// left says what is kept of a call: t its transcript, s its messages.
-func (h *fixture) left(p domain.Principal, id string) string {
+// remainingDataOf returns what is stored of a call: t for the transcript, s for SIP messages.
+func (h *fixture) remainingDataOf(p domain.Principal, id string) string {
 	h.Helper()
 	kept := func(r domain.Record) bool {
 		_, err := h.store.Get(h.Context(), r)
@@ -51,7 +51,7 @@ func (h *fixture) left(p domain.Principal, id string) string {
 	transcript := kept(&domain.Transcript{CallID: id, WorkspaceID: p.WorkspaceID})
 	messages := kept(&domain.TraceRow{CallID: id, WorkspaceID: p.WorkspaceID})
 	_, err := h.services().Calls.Transcript(h.Context(), p, id)
-	c := h.call(p, id)
+	c := h.getCall(p, id)
 	assert.Equal(h, []bool{transcript, transcript, !transcript}, []bool{err == nil, c.TranscriptAvailable && c.TranscriptURL != "", c.TranscriptDeletedAt != nil})
 	trace, err := h.services().Calls.CallTrace(h.Context(), p, id)
 	require.NoError(h, err)
@@ -59,7 +59,7 @@ func (h *fixture) left(p domain.Principal, id string) string {
 	return map[bool]string{true: "t"}[transcript] + map[bool]string{true: "s"}[messages]
 }
 
-func TestTranscriptsAndSIPMessagesAreDeletedWhenTheirTimeIsOver(t *testing.T) {
+func TestTranscriptsAndSIPTracesAreDeletedAfterTheirRetentionPeriod(t *testing.T) {
 	t.Parallel()
 	for name, redisURL := range map[string]func(*testing.T) string{
 		"embedded": func(*testing.T) string { return "" },
@@ -69,8 +69,8 @@ func TestTranscriptsAndSIPMessagesAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 			t.Parallel()
 			h := buildOn(t, redisURL(t), nil)
 			ids := map[string]string{
-				"old": h.talked(h.live, 1, 31, 0), "older": h.talked(h.live, 2, 400, 0), "young": h.talked(h.live, 3, 9, 0),
-				"tried": h.talked(h.test, 4, 40, 0), "between": h.talked(h.live, 5, 20, 0), "long": h.talked(h.live, 6, 29, 48),
+				"old": h.storeTranscribedCall(h.live, 1, 31, 0), "older": h.storeTranscribedCall(h.live, 2, 400, 0), "young": h.storeTranscribedCall(h.live, 3, 9, 0),
+				"tried": h.storeTranscribedCall(h.test, 4, 40, 0), "between": h.storeTranscribedCall(h.live, 5, 20, 0), "long": h.storeTranscribedCall(h.live, 6, 29, 48),
 			}
 			keeps := func() map[string]string {
 				out := make(map[string]string, len(ids))
@@ -79,7 +79,7 @@ func TestTranscriptsAndSIPMessagesAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 					if what == "tried" {
 						p = h.test
 					}
-					out[what] = h.left(p, id)
+					out[what] = h.remainingDataOf(p, id)
 				}
 				return out
 			}
@@ -104,10 +104,10 @@ func TestTranscriptsAndSIPMessagesAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 	}
 }
 
-func TestMoreOldTracesThanOneCommitTakesAreAllDeleted(t *testing.T) {
+func TestRetentionDeletesMoreTracesThanOneCommitHolds(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	young := h.talked(h.live, 9999, 5, 0)
+	young := h.storeTranscribedCall(h.live, 9999, 5, 0)
 	var puts []domain.Record
 	for n := range 450 {
 		at := time.Now().AddDate(0, 0, -20).Add(time.Duration(n) * time.Minute)
@@ -124,16 +124,16 @@ func TestMoreOldTracesThanOneCommitTakesAreAllDeleted(t *testing.T) {
 		_, err = h.store.Get(t.Context(), &domain.TraceRow{CallID: r.Key().ID, WorkspaceID: h.live.WorkspaceID})
 		require.ErrorIs(t, err, domain.ErrNotFound, "also without its call")
 	}
-	assert.Equal(t, "ts", h.left(h.live, young))
+	assert.Equal(t, "ts", h.remainingDataOf(h.live, young))
 }
 
-// late rings numbers while their old rows are being deleted.
-type late struct {
+// callDuringSweepStore records calls to numbers while their old rows are being deleted.
+type callDuringSweepStore struct {
 	storecache.Backend
-	listed, found func() // after rows of numbers were listed; before some are deleted
+	listed, found func() // called after rows are listed and before rows are deleted
 }
 
-func (l *late) List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
+func (l *callDuringSweepStore) List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
 	next, err := l.Backend.List(ctx, q, fresh, each)
 	if q.Kind == "number_days" && l.listed != nil {
 		l.listed()
@@ -141,33 +141,33 @@ func (l *late) List(ctx context.Context, q commit.Query, fresh func() domain.Rec
 	return next, err
 }
 
-func (l *late) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+func (l *callDuringSweepStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	if l.found != nil && slices.ContainsFunc(c.Deletes, func(k domain.Key) bool { return k.Kind == "number_days" }) {
 		l.found()
 	}
 	return l.Backend.Apply(ctx, c)
 }
 
-func TestWhoIsRungWhileOldCountsAreDeletedKeepsTheCount(t *testing.T) {
+func TestSweepOfOldCallCountsKeepsCountsOfConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	h.shut()
-	slow := &late{}
-	h.wrap = func(s storecache.Backend) storecache.Backend { slow.Backend = s; return slow }
-	h.open()
+	h.shutdown()
+	slow := &callDuringSweepStore{}
+	h.wrapStore = func(s storecache.Backend) storecache.Backend { slow.Backend = s; return slow }
+	h.start()
 	ring := func(phone string, at time.Time) {
 		row := &domain.NumberAttempts{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone, Attempts: []domain.DialAttempt{{CallID: "call_1", At: at}}}
 		_, err := h.store.Apply(t.Context(), commit.Change{Workspace: h.live.WorkspaceID, Puts: []domain.Record{row}})
 		require.NoError(t, err)
 	}
-	old, first, second, young := number(3, 1, "11"), number(3, 2, "11"), number(3, 3, "11"), number(3, 4, "11")
+	old, first, second, young := carrierNumber(3, 1, "11"), carrierNumber(3, 2, "11"), carrierNumber(3, 3, "11"), carrierNumber(3, 4, "11")
 	for _, phone := range []string{old, first, second} {
 		ring(phone, time.Now().Add(-60*time.Hour))
 	}
 	ring(young, time.Now().Add(-40*time.Hour))
 	slow.listed = func() { ring(first, time.Now()) }
 	slow.found = func() { ring(second, time.Now()); slow.found = nil }
-	h.node.Sweep(t.Context()) // finds the second rung, and leaves them all
+	h.node.Sweep(t.Context()) // the sweep meets the concurrent calls and keeps their rows
 	h.node.Sweep(t.Context())
 	var kept []string
 	for _, phone := range []string{old, first, second, young} {

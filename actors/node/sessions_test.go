@@ -13,18 +13,18 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// cookie signs a user in.
-func (h *fixture) cookie(u *domain.User) string {
+// signInCookie signs a user in and returns the cookie.
+func (h *fixture) signInCookie(u *domain.User) string {
 	h.Helper()
-	text, _, err := h.services().Users.CreateSignInLink(h.Context(), h.live, u.ID, anyone)
+	text, _, err := h.services().Users.CreateSignInLink(h.Context(), h.live, u.ID, allowAnyUser)
 	require.NoError(h, err)
 	cookie, _, err := h.services().Users.SignIn(h.Context(), text, here, "browser")
 	require.NoError(h, err)
 	return cookie
 }
 
-// rested makes a session one that was used last long ago.
-func (h *fixture) rested(id string) time.Time {
+// makeSessionIdle sets the last use of a session far into the past.
+func (h *fixture) makeSessionIdle(id string) time.Time {
 	h.Helper()
 	row := &domain.Session{Meta: domain.Meta{ID: id, WorkspaceID: h.live.WorkspaceID}}
 	version, err := h.store.Get(h.Context(), row)
@@ -35,20 +35,20 @@ func (h *fixture) rested(id string) time.Time {
 	return row.SeenAt
 }
 
-func TestTheUseOfASessionIsToldBesideItsRequests(t *testing.T) {
-	h, m := meddled(t)
-	_, u := h.guest(domain.RoleAgent)
-	cookie := h.cookie(u)
+func TestSessionUseIsStoredWithoutDelayingRequests(t *testing.T) {
+	h, m := buildWithStoreFaults(t)
+	_, u := h.createClientAndUser(domain.RoleAgent)
+	cookie := h.signInCookie(u)
 	_, s, err := h.services().Users.AuthenticateSession(t.Context(), cookie, here, false)
 	require.NoError(t, err)
-	long := h.rested(s.ID)
+	long := h.makeSessionIdle(s.ID)
 	goOn, told := make(chan struct{}), atomic.Int32{}
-	m.meddle(func(c commit.Change, do func() error) error {
-		if puts(c, "session") {
+	m.inject(func(c commit.Change, do func() error) error {
+		if hasPut(c, "session") {
 			told.Add(1)
 			select {
 			case <-goOn:
-			case <-time.After(30 * time.Second): // whoever waited for it is told so
+			case <-time.After(30 * time.Second): // a request that waited for the store would fail
 				return domain.ErrConflict
 			}
 		}
@@ -68,10 +68,10 @@ func TestTheUseOfASessionIsToldBesideItsRequests(t *testing.T) {
 	}, time.Minute, time.Millisecond, "the store knows it in the end")
 }
 
-func TestWhoMayLeadAUserIsAskedOfTheUserAsItIsInTheCommit(t *testing.T) {
-	h, m := meddled(t)
-	_, u := h.guest(domain.RoleAgent)
-	_, s, err := h.services().Users.AuthenticateSession(t.Context(), h.cookie(u), here, false)
+func TestUserChangeChecksPermissionsOnTheCommittedUser(t *testing.T) {
+	h, m := buildWithStoreFaults(t)
+	_, u := h.createClientAndUser(domain.RoleAgent)
+	_, s, err := h.services().Users.AuthenticateSession(t.Context(), h.signInCookie(u), here, false)
 	require.NoError(t, err)
 	no := domain.Errorf(domain.CodeOperatorRequired, "no")
 	mayNot := func(u *domain.User) error {
@@ -80,10 +80,10 @@ func TestWhoMayLeadAUserIsAskedOfTheUserAsItIsInTheCommit(t *testing.T) {
 		}
 		return nil
 	}
-	made := false // an operator, at the last moment
-	m.meddle(func(c commit.Change, do func() error) error {
+	made := false // becomes an operator between the read and the commit
+	m.inject(func(c commit.Change, do func() error) error {
 		ends := len(c.Deletes) == 1 && c.Deletes[0] == s.Key()
-		if (puts(c, "sign_in") || ends) && !made {
+		if (hasPut(c, "sign_in") || ends) && !made {
 			made = true
 			_, err := h.services().Users.UpdateUser(t.Context(), h.live, u.ID, func(u *domain.User) error { u.Operator = true; return nil })
 			require.NoError(t, err)

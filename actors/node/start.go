@@ -445,17 +445,17 @@ func (n *Node) observed(name string, producer actor.Producer) actor.Producer {
 	if before == nil {
 		return producer
 	}
-	return func() actor.Actor { return &observedActor{Actor: producer(), beforeMessage: before} }
+	return func() actor.Actor { return &auditRowObserver{Actor: producer(), beforeMessage: before} }
 }
 
-// observedActor calls a test hook before each message.
-type observedActor struct {
+// auditRowObserver calls a test hook before each message.
+type auditRowObserver struct {
 	actor.Actor
 	beforeMessage func(msg any)
 }
 
 // Receive implements actor.Actor.
-func (w *observedActor) Receive(ctx actor.Context) {
+func (w *auditRowObserver) Receive(ctx actor.Context) {
 	w.beforeMessage(ctx.Message())
 	w.Actor.Receive(ctx)
 }

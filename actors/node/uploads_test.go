@@ -21,10 +21,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-func numbered(i int) string { return fmt.Sprintf("+1202%07d", 5550000+i) }
+func phoneNumber(i int) string { return fmt.Sprintf("+1202%07d", 5550000+i) }
 
-// rows are n contacts from an ordinal on; after reaching each, look is called.
-func rows(from, n int, look func(i int) error) iter.Seq2[domain.RawContact, error] {
+// contactRowsFrom returns n contacts from an ordinal on. look is called before each.
+func contactRowsFrom(from, n int, look func(i int) error) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		for i := range n {
 			if look != nil {
@@ -33,15 +33,15 @@ func rows(from, n int, look func(i int) error) iter.Seq2[domain.RawContact, erro
 					return
 				}
 			}
-			if !yield(domain.RawContact{Line: i + 1, Phone: numbered(from + i), Context: domain.Context{"name": fmt.Sprint("N", from+i)}}, nil) {
+			if !yield(domain.RawContact{Line: i + 1, Phone: phoneNumber(from + i), Context: domain.Context{"name": fmt.Sprint("N", from+i)}}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// chunks counts the chunks that the store holds of a campaign.
-func (h *fixture) chunks(id string) int {
+// contactChunkCount counts the stored chunks of a campaign's contacts.
+func (h *fixture) contactChunkCount(id string) int {
 	h.Helper()
 	n := 0
 	err := h.store.Under(h.Context(), domain.Key{Kind: "chunk", Workspace: h.live.WorkspaceID, ID: id + "/"}, "", 10_000,
@@ -50,17 +50,17 @@ func (h *fixture) chunks(id string) int {
 	return n
 }
 
-func TestAnUploadShowsHowFarItIs(t *testing.T) {
+func TestUploadReportsItsProgress(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
+	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
 	first, err := d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, first.Data, 1, "the contacts that came with the campaign are an upload")
 	assert.Equal(t, []any{domain.UploadCompleted, 1}, []any{first.Data[0].Status, first.Data[0].Summary.Accepted})
 	looked := 0
-	sum, err := d.Contacts.AddContacts(ctx, h.live, id, rows(0, 3000, func(i int) error {
+	sum, err := d.Contacts.AddContacts(ctx, h.live, id, contactRowsFrom(0, 3000, func(i int) error {
 		if i%1000 != 500 {
 			return nil
 		}
@@ -72,7 +72,7 @@ func TestAnUploadShowsHowFarItIs(t *testing.T) {
 		assert.Equal(t, []any{domain.UploadReceiving, domain.ContactsSummary{Received: i, Accepted: i - 1, Duplicates: 1}}, []any{u.Status, u.Summary})
 		assert.Len(t, u.Errors, 1)
 		assert.Nil(t, u.CompletedAt)
-		_, err = d.Contacts.AddContacts(ctx, h.live, id, rows(9000, 1, nil))
+		_, err = d.Contacts.AddContacts(ctx, h.live, id, contactRowsFrom(9000, 1, nil))
 		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "one upload at a time")
 		contacts, err := d.Contacts.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
 		require.NoError(t, err)
@@ -87,38 +87,38 @@ func TestAnUploadShowsHowFarItIs(t *testing.T) {
 	assert.NotNil(t, u.CompletedAt)
 	_, err = d.Contacts.Upload(ctx, h.test, id, sum.UploadID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
-	other := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
+	other := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
 	_, err = d.Contacts.Upload(ctx, h.live, other, sum.UploadID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-func TestAnUploadThatBreaksOffGivesItsSpaceBack(t *testing.T) {
+func TestInterruptedUploadFreesItsStorage(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0), numbered(1))
+	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0), phoneNumber(1))
 	broken := errors.New("the line went dead")
 	held := 0
-	_, err := d.Contacts.AddContacts(ctx, h.live, id, rows(10, 20_000, func(i int) error {
+	_, err := d.Contacts.AddContacts(ctx, h.live, id, contactRowsFrom(10, 20_000, func(i int) error {
 		if i == 15_000 {
-			held = h.chunks(id)
+			held = h.contactChunkCount(id)
 			return broken
 		}
 		return nil
 	}))
 	require.ErrorIs(t, err, broken)
 	assert.Greater(t, held, 10, "it was written ahead")
-	assert.Equal(t, 1, h.chunks(id))
+	assert.Equal(t, 1, h.contactChunkCount(id))
 	list, err := d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.UploadFailed, "internal_error", 15_000}, []any{list.Data[0].Status, list.Data[0].Reason, list.Data[0].Summary.Received})
 
-	// The service ends in the middle.
+	// The service stops during the upload.
 	dead := make(chan struct{})
 	ended := make(chan error, 1)
 	reached := make(chan struct{})
 	go func() {
-		_, err := d.Contacts.AddContacts(ctx, h.live, id, rows(10, 20_000, func(i int) error {
+		_, err := d.Contacts.AddContacts(ctx, h.live, id, contactRowsFrom(10, 20_000, func(i int) error {
 			if i == 15_000 {
 				close(reached)
 				<-dead
@@ -129,30 +129,30 @@ func TestAnUploadThatBreaksOffGivesItsSpaceBack(t *testing.T) {
 		ended <- err
 	}()
 	<-reached
-	assert.Greater(t, h.chunks(id), 10)
-	h.shut() // what is broken off now finds no store
+	assert.Greater(t, h.contactChunkCount(id), 10)
+	h.shutdown() // the interrupted upload finds no store
 	close(dead)
 	require.Error(t, <-ended)
-	h.open()
+	h.start()
 	d = h.services()
-	assert.Equal(t, 1, h.chunks(id), "the next start takes it back")
+	assert.Equal(t, 1, h.contactChunkCount(id), "the next start takes it back")
 	list, err = d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.UploadFailed, domain.UploadInterrupted}, []any{list.Data[0].Status, list.Data[0].Reason})
 	contacts, err := d.Contacts.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
 	require.NoError(t, err)
 	assert.Len(t, contacts.Data, 2)
-	sum, err := d.Contacts.AddContacts(ctx, h.live, id, rows(0, 4, nil))
+	sum, err := d.Contacts.AddContacts(ctx, h.live, id, contactRowsFrom(0, 4, nil))
 	require.NoError(t, err)
 	assert.Equal(t, domain.ContactsSummary{Received: 4, Accepted: 2, Duplicates: 2}, sum.Summary)
 }
 
-func TestContactsAreListedAndExportedByTheirState(t *testing.T) {
+func TestContactsAreListedAndExportedByStatus(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
-	_, err := d.Contacts.AddContacts(ctx, h.live, id, rows(1, 1500, nil))
+	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
+	_, err := d.Contacts.AddContacts(ctx, h.live, id, contactRowsFrom(1, 1500, nil))
 	require.NoError(t, err)
 	contact := func(i int) string { return domain.ContactID(id, i) }
 	out := []int{0, 3, 255, 256, 499, 500, 777, 1500}
@@ -174,15 +174,15 @@ func TestContactsAreListedAndExportedByTheirState(t *testing.T) {
 	}
 	var gone, left []string
 	for i := range 1501 {
-		gone, left = append(gone, numbered(i)), append(left, numbered(i))
+		gone, left = append(gone, phoneNumber(i)), append(left, phoneNumber(i))
 	}
 	n := 0
 	for i := range 1501 {
 		if n < len(out) && out[n] == i {
-			gone[n] = numbered(i)
+			gone[n] = phoneNumber(i)
 			n++
 		} else {
-			left[i-n] = numbered(i)
+			left[i-n] = phoneNumber(i)
 		}
 	}
 	gone, left = gone[:n], left[:1501-n]
@@ -208,8 +208,7 @@ func TestContactsAreListedAndExportedByTheirState(t *testing.T) {
 	assert.Empty(t, walk("pending", 100))
 }
 
-// contactChange are the members of a contact that a test changes; context is
-// merged by name, and nil takes a name away.
+// contactChange is a change of a contact. context is merged by key; nil removes a key.
 type contactChange struct {
 	phone, timezone string
 	context         domain.Context
@@ -228,13 +227,13 @@ func (n contactChange) apply(c *domain.Contact) error {
 	return nil
 }
 
-func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
+func TestContactCanBeChangedWhileItIsPending(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0), numbered(1), numbered(2))
+	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0), phoneNumber(1), phoneNumber(2))
 	contact := func(i int) string { return domain.ContactID(id, i) }
-	_, err := d.Contacts.AddContacts(ctx, h.live, id, rows(3, 600, nil))
+	_, err := d.Contacts.AddContacts(ctx, h.live, id, contactRowsFrom(3, 600, nil))
 	require.NoError(t, err)
 	c, err := d.Contacts.UpdateContact(ctx, h.live, id, contact(550), contactChange{
 		phone: "(202) 555-9999", context: domain.Context{"city": "Bonn", "name": nil}, timezone: "Europe/Berlin",
@@ -242,18 +241,18 @@ func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{"+12025559999", domain.Context{"city": "Bonn"}, "Europe/Berlin", "pending"}, []any{c.Phone, c.Context, c.Timezone, c.Status})
 	for what, change := range map[string]contactChange{
-		"another's number": {phone: numbered(2)}, "one that was changed": {phone: "+12025559999"},
+		"another's number": {phone: phoneNumber(2)}, "one that was changed": {phone: "+12025559999"},
 		"no number": {phone: "12"}, "no zone": {timezone: "Mars/Olympus"},
 	} {
 		_, err = d.Contacts.UpdateContact(ctx, h.live, id, contact(1), change.apply)
 		assert.Contains(t, []domain.Code{domain.CodeAlreadyExists, domain.CodeValidation}, domain.CodeOf(err), what)
 	}
-	_, err = d.Contacts.UpdateContact(ctx, h.live, id, contact(1), contactChange{phone: numbered(550)}.apply)
+	_, err = d.Contacts.UpdateContact(ctx, h.live, id, contact(1), contactChange{phone: phoneNumber(550)}.apply)
 	require.NoError(t, err, "the number is free since")
 	_, err = d.Contacts.UpdateContact(ctx, h.live, id, contact(603), contactChange{}.apply)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	sum, err := d.Contacts.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
-		for i, phone := range []string{"+12025559999", numbered(550), numbered(1), numbered(2)} {
+		for i, phone := range []string{"+12025559999", phoneNumber(550), phoneNumber(1), phoneNumber(2)} {
 			if !yield(domain.RawContact{Line: i + 1, Phone: phone}, nil) {
 				return
 			}
@@ -261,8 +260,8 @@ func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, domain.ContactsSummary{Received: 4, Accepted: 1, Duplicates: 3}, sum.Summary, "duplicates of what they are now")
-	h.shut()
-	h.open()
+	h.shutdown()
+	h.start()
 	d = h.services()
 	c, err = d.Contacts.Contact(ctx, h.live, id, contact(550))
 	require.NoError(t, err)
@@ -270,7 +269,7 @@ func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 	export, err := d.Contacts.ExportContacts(ctx, h.live, id, "")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"city", "name"}, export.Fields)
-	again(h, func(ctx context.Context) (domain.CampaignStatusObject, error) {
+	retryUntilAvailable(h, func(ctx context.Context) (domain.CampaignStatusObject, error) {
 		return d.Campaigns.CancelCampaign(ctx, h.live, id, false)
 	})
 	_, err = d.Contacts.UpdateContact(ctx, h.live, id, contact(2), contactChange{}.apply)
@@ -278,11 +277,11 @@ func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Contacts.DeleteContact(ctx, h.live, id, contact(2))))
 }
 
-func TestChangesOfAContactAtOnceLoseNothing(t *testing.T) {
+func TestConcurrentContactChangesAreAllKept(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
+	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
 	var wait sync.WaitGroup
 	for i := range 16 {
 		wait.Go(func() {
@@ -304,12 +303,12 @@ func TestChangesOfAContactAtOnceLoseNothing(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestWhatSpreadsheetsSpoilIsTold(t *testing.T) {
+func TestUploadReportsNumbersDamagedBySpreadsheets(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	id := h.campaign(h.live, h.agent(h.live, menu()))
+	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()))
 	bad := []string{"1.20256E+10", "1,20256E+10", "'+12025550123", `="+12025550123"`, "12025", "E", "+1 (202) 555-0123"}
-	sum, err := h.services().Contacts.AddContacts(t.Context(), h.live, id, contacts(bad...))
+	sum, err := h.services().Contacts.AddContacts(t.Context(), h.live, id, contactRows(bad...))
 	require.NoError(t, err)
 	var told []string
 	for _, e := range sum.Errors {
@@ -323,7 +322,7 @@ func TestWhatSpreadsheetsSpoilIsTold(t *testing.T) {
 	assert.Equal(t, 1, sum.Summary.Accepted)
 }
 
-func TestAnUploadGivesWayToLiveCalls(t *testing.T) {
+func TestUploadYieldsCPUTimeToLiveCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		calls := false
@@ -345,10 +344,10 @@ func TestAnUploadGivesWayToLiveCalls(t *testing.T) {
 	})
 }
 
-func TestAnUploadOfNothingButRefusedRowsGivesWayToo(t *testing.T) {
+func TestUploadOfInvalidRowsYieldsCPUTimeToLiveCalls(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	id := h.campaign(h.live, h.agent(h.live, menu()))
+	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()))
 	ctx, cancel := context.WithCancel(t.Context())
 	read := 0
 	_, err := h.services().Contacts.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {

@@ -15,8 +15,8 @@ import (
 	"github.com/callboard/callboard/service/usage"
 )
 
-// owe writes what the end of an attempt writes: the row and its count.
-func (h *fixture) owe(at time.Time, tariff, n int) {
+// storeEndedAttempt stores the rows of an ended attempt: the attempt and its count.
+func (h *fixture) storeEndedAttempt(at time.Time, tariff, n int) {
 	h.Helper()
 	c := commit.Change{Workspace: h.live.WorkspaceID}
 	for i := range n {
@@ -32,36 +32,36 @@ func (h *fixture) owe(at time.Time, tariff, n int) {
 	require.NoError(h, err)
 }
 
-func (h *fixture) plan(p domain.Plan) int {
+func (h *fixture) setPlan(p domain.Plan) int {
 	h.Helper()
 	w, err := h.services().Workspaces.UpdateWorkspace(context.Background(), h.live, func(w *domain.Workspace) error { w.Plan = p; return nil })
 	require.NoError(h, err)
 	return w.Tariff
 }
 
-func days(from, to string) billing.UsageQuery {
+func usageDays(from, to string) billing.UsageQuery {
 	f, _ := time.Parse(time.DateOnly, from)
 	t, _ := time.Parse(time.DateOnly, to)
 	return billing.UsageQuery{From: f, To: t}
 }
 
-func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) {
+func TestAttemptIsBilledByMonthAndPlanOfItsOpening(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	starter := h.plan(domain.Starter)
+	starter := h.setPlan(domain.Starter)
 	march := time.Date(2026, 3, 31, 23, 59, 59, 999_000_000, time.UTC)
-	h.owe(march.AddDate(0, 0, -3), starter, 501)
-	h.owe(march, starter, 2) // both end in April
+	h.storeEndedAttempt(march.AddDate(0, 0, -3), starter, 501)
+	h.storeEndedAttempt(march, starter, 2) // both attempts end in April
 	april := march.Add(time.Millisecond)
-	h.owe(april, starter, 600)
-	pro := h.plan(domain.Professional)
+	h.storeEndedAttempt(april, starter, 600)
+	pro := h.setPlan(domain.Professional)
 	require.Equal(t, starter+1, pro)
-	h.owe(april.Add(time.Hour), pro, 4401)
-	again := h.plan(domain.Starter)
-	h.owe(april.AddDate(0, 0, 9), again, 3)
+	h.storeEndedAttempt(april.Add(time.Hour), pro, 4401)
+	again := h.setPlan(domain.Starter)
+	h.storeEndedAttempt(april.AddDate(0, 0, 9), again, 3)
 
-	u, err := d.Usage.Usage(ctx, h.live, days("2026-03-01", "2026-04-30"))
+	u, err := d.Usage.Usage(ctx, h.live, usageDays("2026-03-01", "2026-04-30"))
 	require.NoError(t, err)
 	brief := map[string][]any{}
 	note := func(name string, x billing.Used) {
@@ -79,11 +79,11 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 		"2026-04-01": {5001, 4900, 101, "10.08", 500.1}, "2026-04-10": {3, 0, 3, "0.30", 0.3}, "2026-04": {5004, 4900, 104, "10.38", 500.4},
 		"total": {5507, 5400, 107, "10.68", 550.7},
 	}, brief)
-	u, err = d.Usage.Usage(ctx, h.live, days("2026-04-10", "2026-04-10"))
+	u, err = d.Usage.Usage(ctx, h.live, usageDays("2026-04-10", "2026-04-10"))
 	require.NoError(t, err)
 	assert.Equal(t, "0.30", u.Total.Amount.Amount, "the quota was used up on the days before")
 
-	for _, q := range []billing.UsageQuery{days("2026-03-01", "2026-04-30"), days("2026-04-10", "2026-05-02"), days("2026-03-31", "2026-04-01")} {
+	for _, q := range []billing.UsageQuery{usageDays("2026-03-01", "2026-04-30"), usageDays("2026-04-10", "2026-05-02"), usageDays("2026-03-31", "2026-04-01")} {
 		u, err := d.Usage.Usage(ctx, h.live, q)
 		require.NoError(t, err)
 		rows, err := d.Usage.Ledger(ctx, h.live, q)
@@ -106,40 +106,40 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 	}
 
 	for _, p := range []domain.Principal{h.test} {
-		u, err := d.Usage.Usage(ctx, p, days("2026-03-01", "2026-04-30"))
+		u, err := d.Usage.Usage(ctx, p, usageDays("2026-03-01", "2026-04-30"))
 		require.NoError(t, err)
 		assert.Zero(t, u.Total.Attempts)
-		rows, err := d.Usage.Ledger(ctx, p, days("2026-03-01", "2026-04-30"))
+		rows, err := d.Usage.Ledger(ctx, p, usageDays("2026-03-01", "2026-04-30"))
 		require.NoError(t, err)
 		for _, err = range rows {
 			require.NoError(t, err)
 			t.Fatal("the ledger is the live environment's")
 		}
 	}
-	h.shut()
-	h.open()
-	after, err := h.services().Usage.Usage(ctx, h.live, days("2026-03-01", "2026-04-30"))
+	h.shutdown()
+	h.start()
+	after, err := h.services().Usage.Usage(ctx, h.live, usageDays("2026-03-01", "2026-04-30"))
 	require.NoError(t, err)
 	assert.Equal(t, "10.68", after.Total.Amount.Amount, "prices of the past survive")
 }
 
-func TestEveryKindOfCallIsCountedAsItsBillSays(t *testing.T) {
+func TestEveryKindOfCallIsBilledAsDocumented(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	agent := h.agent(h.live, menu())
+	agent := h.createAgent(h.live, keyMenuPathway())
 	_, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true})
 	require.NoError(t, err)
-	id := h.campaign(h.live, agent, number(1, 1, "11"), number(1, 2, "14"), number(1, 3, "19"))
+	id := h.createCampaign(h.live, agent, carrierNumber(1, 1, "11"), carrierNumber(1, 2, "14"), carrierNumber(1, 3, "19"))
 	_, err = d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
-	c, err := d.Calls.PlaceCall(ctx, h.live, domain.NewCall{To: number(1, 4, "11"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	c, err := d.Calls.PlaceCall(ctx, h.live, domain.NewCall{To: carrierNumber(1, 4, "11"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err)
-	tested, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: number(1, 5, "11"), AgentID: h.agent(h.test, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	tested, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: carrierNumber(1, 5, "11"), AgentID: h.createAgent(h.test, keyMenuPathway()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err)
-	h.until(30*time.Second, "all is over", func() bool {
+	h.waitUntil(30*time.Second, "all is over", func() bool {
 		st, err := d.Campaigns.CampaignStatus(ctx, h.live, id)
-		return err == nil && st.Status == domain.CampaignCompleted && h.call(h.live, c.ID).Final() && h.call(h.test, tested.ID).Final()
+		return err == nil && st.Status == domain.CampaignCompleted && h.getCall(h.live, c.ID).Final() && h.getCall(h.test, tested.ID).Final()
 	})
 	today := time.Now()
 	u, err := d.Usage.Usage(ctx, h.live, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today})

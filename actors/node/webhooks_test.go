@@ -24,16 +24,15 @@ import (
 	"github.com/callboard/callboard/service/webhooks"
 )
 
-// request is one that came to a path of the receiver's own.
+// request is a request to a path of the webhook receiver.
 type request struct {
 	header http.Header
 	body   []byte
 	event  event.Event
 }
 
-// keeps lets the receiver keep what comes to paths of its own, and answer with
-// a status.
-func (r *receiver) keeps(status int) func() []request {
+// recordRequests makes the receiver record requests to paths except "/" and reply with status.
+func (r *webhookReceiver) recordRequests(status int) func() []request {
 	var mu sync.Mutex
 	var got []request
 	f := func(w http.ResponseWriter, req *http.Request, body []byte) {
@@ -52,8 +51,8 @@ func (r *receiver) keeps(status int) func() []request {
 	}
 }
 
-// emit commits n events of the live environment at their times.
-func (h *fixture) emit(of event.Type, n int, at func(i int) time.Time) (ids []string) {
+// storeEvents commits n events of the live environment with the times that at returns.
+func (h *fixture) storeEvents(of event.Type, n int, at func(i int) time.Time) (ids []string) {
 	h.Helper()
 	c := commit.Change{Workspace: h.live.WorkspaceID}
 	data := any(event.NewCallData(&domain.Call{}))
@@ -73,24 +72,24 @@ func (h *fixture) emit(of event.Type, n int, at func(i int) time.Time) (ids []st
 	return ids
 }
 
-func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
+func TestWebhookURLInAForbiddenNetworkIsRefusedAndNotRequested(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, p := t.Context(), h.live
-	old := h.emit(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0] // before there is an endpoint
+	old := h.storeEvents(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0] // committed before the endpoint exists
 	w, err := h.services().Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"call.ended"}})
 	require.NoError(t, err)
-	agent := h.agent(p, menu())
-	id := h.campaign(p, agent, number(0, 0, "00"))
-	h.shut()
-	h.egress = &access.Egress{} // from here on this machine may not be reached
-	h.open()
+	agent := h.createAgent(p, keyMenuPathway())
+	id := h.createCampaign(p, agent, carrierNumber(0, 0, "00"))
+	h.shutdown()
+	h.egress = &access.Egress{} // from here on loopback is not allowed
+	h.start()
 	d := h.services()
 	tried := 0
 	for _, host := range webhooktest.HostileHosts() {
 		url := "https://" + host + ":443/ok"
 		if target, err := webhook.ParseURL(url, *h.egress); err == nil && !target.Addr.IsValid() {
-			continue // that takes a name server
+			continue // needs a name server
 		}
 		tried++
 		_, err = d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: url, Events: []string{"*"}})
@@ -98,7 +97,7 @@ func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
 		_, err = d.Webhooks.UpdateWebhook(ctx, p, w.ID, func(w *domain.Webhook) error { w.URL = url; return nil })
 		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "change: %q", host)
 		hooks := map[string]string{"campaign.completed": url}
-		_, err = d.Campaigns.CreateCampaign(ctx, p, &domain.Campaign{Name: "c", Status: domain.CampaignDraft, AgentID: agent, Webhooks: hooks}, "", contacts())
+		_, err = d.Campaigns.CreateCampaign(ctx, p, &domain.Campaign{Name: "c", Status: domain.CampaignDraft, AgentID: agent, Webhooks: hooks}, "", contactRows())
 		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "campaign: %q", host)
 		_, _, err = d.Campaigns.UpdateCampaign(ctx, p, id, func(c *domain.Campaign) error { c.Webhooks = hooks; return nil })
 		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "change of a campaign: %q", host)
@@ -111,15 +110,15 @@ func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
 	assert.Equal(t, []any{false, 0, why}, []any{tested.Delivered, tested.ResponseStatus, tested.Error})
 	_, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{old}})
 	require.NoError(t, err)
-	h.until(time.Minute, "the replay was tried", func() bool {
+	h.waitUntil(time.Minute, "the replay was tried", func() bool {
 		l, err := d.Webhooks.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 		require.NoError(t, err)
 		return len(l.Data) == 1 && l.Data[0].Replay && l.Data[0].Error == why
 	})
-	assert.Zero(t, h.receiver.times(old))
+	assert.Zero(t, h.receiver.deliveryCount(old))
 }
 
-func TestAReplayByTimeComesMarkedWithItsOwnTimesAndInPages(t *testing.T) {
+func TestReplayByTimeIsPagedAndMarksDeliveriesWithTheirEventTimes(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d, p := t.Context(), h.services(), h.live
@@ -127,17 +126,17 @@ func TestAReplayByTimeComesMarkedWithItsOwnTimesAndInPages(t *testing.T) {
 	one := func(n int) func(int) time.Time {
 		return func(int) time.Time { return began.Add(time.Duration(n) * time.Second) }
 	}
-	first := h.emit(event.CallEnded, 3, func(i int) time.Time { return began.Add(time.Duration(i) * time.Second) })
-	h.emit(event.CallRinging, 1, one(1))
-	crowd := h.emit(event.CallAnswered, webhooks.MaxReplay+20, one(10)) // all at one moment
-	last := h.emit(event.CallAnswered, 2, one(11))
+	first := h.storeEvents(event.CallEnded, 3, func(i int) time.Time { return began.Add(time.Duration(i) * time.Second) })
+	h.storeEvents(event.CallRinging, 1, one(1))
+	crowd := h.storeEvents(event.CallAnswered, webhooks.MaxReplay+20, one(10)) // all at one moment
+	last := h.storeEvents(event.CallAnswered, 2, one(11))
 	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/kept", Events: []string{"call.*"}})
 	require.NoError(t, err)
-	got := h.receiver.keeps(200)
+	got := h.receiver.recordRequests(200)
 	out, err := d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: began.Add(2 * time.Second), Types: []string{"call.ended"}})
 	require.NoError(t, err)
 	assert.Equal(t, webhooks.Replay{Accepted: first[:2], NotFound: []string{}}, out, "of this type, and before the end")
-	h.until(time.Minute, "both are delivered again", func() bool { return len(got()) == 2 })
+	h.waitUntil(time.Minute, "both are delivered again", func() bool { return len(got()) == 2 })
 	times := make(map[string]time.Time)
 	for _, r := range got() {
 		assert.Equal(t, "true", r.header.Get("X-Svc-Replay"))
@@ -157,14 +156,14 @@ func TestAReplayByTimeComesMarkedWithItsOwnTimesAndInPages(t *testing.T) {
 	assert.Len(t, got(), 2, "it was only asked")
 }
 
-func TestTwoSecretsSignUntilTheSecondTakesOver(t *testing.T) {
+func TestWebhookRotationSignsWithBothSecretsUntilTheOldExpires(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d, p := t.Context(), h.services(), h.live
 	const old, next = "the_old_secret_0123456789abcdef", "the_next_secret_0123456789abcdef"
 	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/kept", Events: []string{"call.ended"}, Secret: old})
 	require.NoError(t, err)
-	got := h.receiver.keeps(200)
+	got := h.receiver.recordRequests(200)
 	signed := func() (now, then string) {
 		n := len(got())
 		_, err := d.Webhooks.TestWebhook(ctx, p, w.ID, event.CallEnded)
@@ -188,7 +187,7 @@ func TestTwoSecretsSignUntilTheSecondTakesOver(t *testing.T) {
 	}
 	both := func(now, then string) {
 		t.Helper()
-		h.until(time.Minute, "it is signed as it should be", func() bool { // the endpoint's actor hears of a change behind the answer
+		h.waitUntil(time.Minute, "it is signed as it should be", func() bool { // the endpoint actor is notified after the reply
 			a, b := signed()
 			return a == now && b == then
 		})
@@ -201,24 +200,24 @@ func TestTwoSecretsSignUntilTheSecondTakesOver(t *testing.T) {
 	assert.Contains(t, string(raw), `"next_secret":"`)
 	assert.NotContains(t, string(raw), next)
 	assert.NotContains(t, string(raw), old)
-	rotate(time.Nanosecond) // which has passed when the next is sent
+	rotate(time.Nanosecond) // already expired at the next delivery
 	both("next", "")
 	shown, err := d.Webhooks.Webhook(ctx, p, w.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{webhook.SecretHint(next), "", ""}, []any{shown.SecretHint, shown.NextSecretHint, shown.NextSecret})
 }
 
-func TestAnEndpointThatIsGoneIsInTheAuditLogAndAPauseTakesThatAway(t *testing.T) {
+func TestDisabledEndpointIsInTheAuditLogAndAPauseReplacesTheDisabling(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d, p := t.Context(), h.services(), h.live
-	h.receiver.keeps(410)
+	h.receiver.recordRequests(410)
 	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/gone", Events: []string{"call.ended"}})
 	require.NoError(t, err)
-	id := h.emit(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0]
+	id := h.storeEvents(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0]
 	_, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{id}})
 	require.NoError(t, err)
-	h.until(time.Minute, "it is disabled", func() bool {
+	h.waitUntil(time.Minute, "it is disabled", func() bool {
 		w, err = d.Webhooks.Webhook(ctx, p, w.ID)
 		require.NoError(t, err)
 		return w.Status == domain.WebhookDisabled

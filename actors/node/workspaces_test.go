@@ -15,8 +15,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// remains are the tables, rows, events and files in which an id appears.
-func (h *fixture) remains(id string) (found []string) {
+// findTraces returns the tables, rows, events and files that contain an id.
+func (h *fixture) findTraces(id string) (found []string) {
 	h.Helper()
 	ctx := h.Context()
 	tables, err := h.driver.Tables(ctx, "")
@@ -49,8 +49,8 @@ func (h *fixture) remains(id string) (found []string) {
 	return found
 }
 
-// founded is a new workspace with its key.
-func (h *fixture) founded(name string) domain.Principal {
+// createWorkspace creates a workspace and returns the principal of its key.
+func (h *fixture) createWorkspace(name string) domain.Principal {
 	h.Helper()
 	_, _, text, err := h.services().Workspaces.CreateWorkspace(h.Context(), &domain.Workspace{
 		Name: name, Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US", "GB"}},
@@ -61,17 +61,17 @@ func (h *fixture) founded(name string) domain.Principal {
 	return p
 }
 
-func TestADeletedWorkspaceLeavesNothing(t *testing.T) {
+func TestDeletedWorkspaceLeavesNoRowsOrFiles(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
-	p := h.founded("acme")
-	e := h.furnish(p, "+12025550155")
+	p := h.createWorkspace("acme")
+	e := h.createResources(p, "+12025550155")
 	_, err := d.Phones.CreatePhone(ctx, p, &domain.Phone{Extension: "88", Username: "u88", Name: "p"})
 	require.NoError(t, err)
 	u, err := d.Users.CreateUser(ctx, p, &domain.User{Name: "Ada", Role: "viewer"})
 	require.NoError(t, err)
-	link, _, err := d.Users.CreateSignInLink(ctx, p, u.ID, anyone)
+	link, _, err := d.Users.CreateSignInLink(ctx, p, u.ID, allowAnyUser)
 	require.NoError(t, err)
 	cookie, _, err := d.Users.SignIn(ctx, link, here, "browser")
 	require.NoError(t, err)
@@ -79,69 +79,67 @@ func TestADeletedWorkspaceLeavesNothing(t *testing.T) {
 	require.NoError(t, err)
 	x, err := d.Exports.CreateExport(ctx, p, &domain.Export{Type: domain.ExportCalls, Format: "csv"})
 	require.NoError(t, err)
-	_, _ = h.made(p, x)
+	_, _ = h.waitForExport(p, x)
 	_, _, err = d.Idempotency.Reserve(ctx, p, record.IdempotencyKey{Key: "k", Method: "POST", Path: "/"}, "d")
 	require.NoError(t, err)
-	live, err := d.Calls.PlaceCall(ctx, p, domain.NewCall{To: number(1, 3, "11"), AgentID: h.agent(p, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
+	live, err := d.Calls.PlaceCall(ctx, p, domain.NewCall{To: carrierNumber(1, 3, "11"), AgentID: h.createAgent(p, waitingPathway()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
 	require.NoError(t, err)
-	h.until(patience, "the call is answered", func() bool { return h.call(p, live.ID).Status == domain.CallInProgress })
-	require.NotEmpty(t, h.remains(p.WorkspaceID))
-	other := h.founded("other")
+	h.waitUntil(longWait, "the call is answered", func() bool { return h.getCall(p, live.ID).Status == domain.CallInProgress })
+	require.NotEmpty(t, h.findTraces(p.WorkspaceID))
+	other := h.createWorkspace("other")
 
 	own := d.Workspaces.DeleteWorkspace(ctx, h.live, h.live.WorkspaceID)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(own))
 	require.NoError(t, d.Workspaces.DeleteWorkspace(ctx, h.live, p.WorkspaceID))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.Workspaces.DeleteWorkspace(ctx, h.live, p.WorkspaceID)))
-	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(drop(d.Keys.Authenticate(ctx, e.text, here))))
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(drop(d.Calls.PlaceCall(ctx, p, domain.NewCall{To: number(1, 2, "11"), AgentID: e.agent}))))
+	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(errorOf(d.Keys.Authenticate(ctx, e.text, here))))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(errorOf(d.Calls.PlaceCall(ctx, p, domain.NewCall{To: carrierNumber(1, 2, "11"), AgentID: e.agent}))))
 	_, _, err = d.Users.AuthenticateSession(ctx, cookie, here, false)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
 	gone, err := d.OAuth.FindClient(ctx, c.ID)
 	require.NoError(t, err)
 	assert.Nil(t, gone)
-	h.until(patience, "nothing is left", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
-	h.until(patience, "the phones are quiet", func() bool { n, _ := h.diary.dialogs(); return n == 0 })
+	h.waitUntil(longWait, "nothing is left", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
+	h.waitUntil(longWait, "the phones are quiet", func() bool { n, _ := h.phoneLog.liveDialogs(); return n == 0 })
 
 	number, err := d.Numbers.CreateNumber(ctx, other, &domain.PhoneNumber{Number: "+12025550155"})
 	require.NoError(t, err, "the number is free for others")
-	h.shut()
-	h.open()
-	assert.Empty(t, h.remains(p.WorkspaceID), "and nothing comes back")
+	h.shutdown()
+	h.start()
+	assert.Empty(t, h.findTraces(p.WorkspaceID), "and nothing comes back")
 	_, err = h.services().Numbers.Number(ctx, other, number.ID)
 	require.NoError(t, err, "the others have kept what is theirs")
 }
 
-// A deletion that is done again from its beginning takes nobody's number whose
-// it is by then.
-func TestADeletionThatIsDoneAgainLeavesOthersTheirNumbers(t *testing.T) {
+func TestRepeatedWorkspaceDeletionKeepsNumbersOfOtherWorkspaces(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	ctx, p, other := t.Context(), h.founded("acme"), h.founded("other")
+	ctx, p, other := t.Context(), h.createWorkspace("acme"), h.createWorkspace("other")
 	const taken = "+12025550156"
 	_, err := h.services().Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: taken})
 	require.NoError(t, err)
-	h.keep(&domain.DeletedWorkspace{ID: p.WorkspaceID, At: time.Now()})
-	require.NoError(t, h.remove(domain.Key{Kind: "workspace", ID: p.WorkspaceID}))
-	require.NoError(t, h.remove((&domain.NumberClaim{Number: taken}).Key())) // it was given back, and no more
+	h.putRow(&domain.DeletedWorkspace{ID: p.WorkspaceID, At: time.Now()})
+	require.NoError(t, h.deleteRow(domain.Key{Kind: "workspace", ID: p.WorkspaceID}))
+	require.NoError(t, h.deleteRow((&domain.NumberClaim{Number: taken}).Key())) // the number was released by the first attempt
 	_, err = h.services().Numbers.CreateNumber(ctx, other, &domain.PhoneNumber{Number: taken})
 	require.NoError(t, err)
-	h.shut()
-	h.open()
-	h.until(patience, "nothing is left", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
-	_, err = h.services().Numbers.CreateNumber(ctx, h.founded("third"), &domain.PhoneNumber{Number: taken})
+	h.shutdown()
+	h.start()
+	h.waitUntil(longWait, "nothing is left", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
+	_, err = h.services().Numbers.CreateNumber(ctx, h.createWorkspace("third"), &domain.PhoneNumber{Number: taken})
 	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "it is the other one's")
 }
 
-func TestADeletionThatWasCutOffIsFinishedAtTheNextStart(t *testing.T) {
+func TestInterruptedWorkspaceDeletionCompletesAtTheNextStart(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	p := h.founded("acme")
-	h.campaign(p, h.agent(p, menu()), numbered(0))
-	h.keep(&domain.DeletedWorkspace{ID: p.WorkspaceID, At: time.Now()}) // as a process left it that was killed right after
-	require.NoError(t, h.remove(domain.Key{Kind: "workspace", ID: p.WorkspaceID}))
-	h.shut()
-	h.open()
-	h.until(patience, "nothing is left", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
+	p := h.createWorkspace("acme")
+	h.createCampaign(p, h.createAgent(p, keyMenuPathway()), phoneNumber(0))
+	h.putRow(&domain.DeletedWorkspace{ID: p.WorkspaceID, At: time.Now()}) // as a process that was killed directly afterwards left it
+	require.NoError(t, h.deleteRow(domain.Key{Kind: "workspace", ID: p.WorkspaceID}))
+	h.shutdown()
+	h.start()
+	h.waitUntil(longWait, "nothing is left", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
 	_, err := h.services().Workspaces.AnyWorkspace(t.Context(), p.WorkspaceID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }

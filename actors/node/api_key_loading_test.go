@@ -1,0 +1,43 @@
+package node_test
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/storecache"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// keyReaderDuringLoad authenticates a key while the keys are being loaded.
+type keyReaderDuringLoad struct {
+	storecache.Backend
+	ask   func() error
+	heard error
+}
+
+func (e *keyReaderDuringLoad) List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
+	if q.Kind == "api_key" && e.heard == nil {
+		e.heard = e.ask()
+	}
+	return e.Backend.List(ctx, q, fresh, each)
+}
+
+func TestAuthenticationDuringStartReturnsUnavailableInsteadOfUnknownKey(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	here := netip.MustParseAddr("127.0.0.1")
+	key := h.firstStart.AdminKey
+	h.shutdown()
+	e := &keyReaderDuringLoad{ask: func() error { _, err := h.keys.Authenticate(t.Context(), key, here); return err }}
+	h.wrapStore = func(s storecache.Backend) storecache.Backend { e.Backend = s; return e }
+	h.start()
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(e.heard), "%v", e.heard)
+	require.NoError(t, e.ask())
+	_, err := h.keys.Authenticate(t.Context(), "svc_sk_live_wrong", here)
+	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(err))
+}
