@@ -1,6 +1,5 @@
-// Package administration administers the workspaces, users, keys and the store of a
-// service: directly on an opened store, through the local socket of a running
-// process, or through the API of a service elsewhere.
+// Package administration manages the workspaces, users, API keys and the store of a service. It works on an opened
+// store, through the local socket of a running process, or through the API of a remote service.
 package administration
 
 import (
@@ -13,8 +12,8 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// Administration is what the commands need: the running service's, or a stopped
-// store's.
+// Administration is the interface of the administrative commands. It has one implementation for each of the three
+// ways to reach a service.
 type Administration interface {
 	CreateKey(ctx context.Context, k NewKey) (CreatedKey, error)
 	ListKeys(ctx context.Context, workspace string) ([]*domain.APIKey, error)
@@ -27,7 +26,7 @@ type Administration interface {
 	Accounts
 }
 
-// Accounts is what the commands for workspaces and users need.
+// Accounts is the part of Administration for workspaces and users.
 type Accounts interface {
 	CreateWorkspace(ctx context.Context, n NewWorkspace) (CreatedWorkspace, error)
 	ListWorkspaces(ctx context.Context) ([]*domain.Workspace, error)

@@ -13,16 +13,16 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// api administers a service through its API, with the rights of a key.
+// api implements Administration through the API of a service, with the permissions of a key.
 type api struct{ client *client.Client }
 
-// NewAPI administers a service through its API, with the rights of the client's key.
+// NewAPI returns the Administration of a service through its API, with the permissions of the client's key.
 func NewAPI(c *client.Client) Administration { return api{c} }
 
-// errNotInAPI: the API has no such thing.
+// errNotInAPI is returned for operations that the API does not offer.
 var errNotInAPI = errors.New("this works only where the data folder lies: leave --url and --profile out there")
 
-// convertReply reads what the API answers as the noun that it is.
+// convertReply converts a reply of the API to the type Out through JSON.
 func convertReply[Out any](in any, failed error) (out Out, err error) {
 	if failed != nil {
 		return out, failed

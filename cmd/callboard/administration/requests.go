@@ -7,14 +7,14 @@ import (
 	"github.com/callboard/callboard/domain/validation"
 )
 
-// BackupRequest asks for a backup into a folder that is not there yet.
+// BackupRequest requests a backup into a folder that does not exist yet.
 type BackupRequest struct {
-	To string `json:"to"` // absolute
+	To string `json:"to"` // absolute path
 }
 
-// NewKey asks for a key.
+// NewKey requests a new API key.
 type NewKey struct {
-	Workspace   string              `json:"workspace"` // id; "": the only one
+	Workspace   string              `json:"workspace"` // id; "": the only workspace
 	Name        string              `json:"name"`
 	Permissions []domain.Permission `json:"permissions"`
 	Environment domain.Environment  `json:"environment"`
@@ -23,19 +23,19 @@ type NewKey struct {
 	ExpiresAt   *time.Time          `json:"expires_at"`
 }
 
-// CreatedKey is a key with its text, shown this once.
+// CreatedKey is a new API key with its secret text, which is shown only once.
 type CreatedKey struct {
 	*domain.APIKey
 	Text string `json:"key"`
 }
 
-// KeyRevocation asks for the revocation of a key.
+// KeyRevocation requests the revocation of an API key.
 type KeyRevocation struct {
 	ID      string `json:"id"`
-	Cascade bool   `json:"cascade"` // end what the key created, too
+	Cascade bool   `json:"cascade"` // also delete the resources that the key created
 }
 
-// RevokedKey is the answer to a KeyRevocation.
+// RevokedKey is the result of a KeyRevocation.
 type RevokedKey struct {
 	ID        string               `json:"id"`
 	Revoked   bool                 `json:"revoked"`
@@ -43,37 +43,38 @@ type RevokedKey struct {
 	Ended     []domain.ResourceRef `json:"ended"`
 }
 
-// NewWorkspace asks for a workspace.
+// NewWorkspace requests a new workspace.
 type NewWorkspace struct {
 	Name    string `json:"name"`
 	Plan    string `json:"plan"`
 	Country string `json:"country"`
 }
 
-// CreatedWorkspace is a workspace with its first key, shown this once.
+// CreatedWorkspace is a new workspace with its first API key, which is shown only once.
 type CreatedWorkspace struct {
 	*domain.Workspace
 	KeyID string `json:"key_id"`
 	Key   string `json:"key"`
 }
 
-// NewUser asks for a user.
+// NewUser requests a new user.
 type NewUser struct {
-	Workspace string `json:"workspace"` // id; "": the only one
+	Workspace string `json:"workspace"` // id; "": the only workspace
 	Name      string `json:"name"`
 	Role      string `json:"role"`
 	Operator  bool   `json:"operator"`
 
-	Environment domain.Environment `json:"environment"` // whose data the user sees; "": live
+	Environment domain.Environment `json:"environment"` // environment whose data the user sees; "": live
 }
 
-// SignInLink signs a user in, once.
+// SignInLink is a link that signs a user in once.
 type SignInLink struct {
 	UserID    string    `json:"user_id"`
 	URL       string    `json:"url"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
+// workspace returns the workspace record of the request, with the limits of its plan.
 func (n NewWorkspace) workspace() (*domain.Workspace, error) {
 	w := &domain.Workspace{Name: n.Name, Plan: domain.Plan(n.Plan), DefaultCountry: n.Country, Calling: domain.DestinationRules{Countries: []string{n.Country}}}
 	limits, fixed := domain.PlanLimits(w.Plan)
@@ -83,9 +84,9 @@ func (n NewWorkspace) workspace() (*domain.Workspace, error) {
 	return w, validation.Workspace(w).Err()
 }
 
-// RecountRequest asks for a recount of some days.
+// RecountRequest requests a recount of the usage counters of some days.
 type RecountRequest struct {
-	Workspace string    `json:"workspace"` // id; "": all
+	Workspace string    `json:"workspace"` // id; "": all workspaces
 	From      time.Time `json:"from"`
 	To        time.Time `json:"to"`
 	Repair    bool      `json:"repair"`

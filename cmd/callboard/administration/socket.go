@@ -12,21 +12,20 @@ import (
 	"time"
 )
 
+// socketPath returns the path of the local socket in a data folder.
 func socketPath(data string) string { return filepath.Join(data, "admin.sock") }
 
-// Socket serves the command line from the running process, and what
-// admin_addr tells besides. Whoever can open the socket owns the data folder, so
-// it asks for no key.
+// Socket is the local HTTP server for the command line, with the pages of admin_addr. It requires no API key,
+// because only the owner of the data folder can open the socket.
 type Socket struct {
 	server *http.Server
 	path   string
 }
 
-// OpenSocket serves an administration, and pages below /debug/ and /metrics, at the
-// socket of a data folder.
+// OpenSocket serves an Administration, and pages below /debug/ and /metrics, on the socket of a data folder.
 func OpenSocket(data string, keys Administration, pages http.Handler, log *slog.Logger) (*Socket, error) {
 	path := socketPath(data)
-	_ = os.Remove(path) // of a process that ended; the folder is locked by us
+	_ = os.Remove(path) // of an ended process: this process holds the lock of the folder
 	ln, err := new(net.ListenConfig).Listen(context.Background(), "unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("the local socket: %w", err)
@@ -43,11 +42,11 @@ func OpenSocket(data string, keys Administration, pages http.Handler, log *slog.
 	return a, nil
 }
 
-// Close ends the listener; a profile under way is cut off.
+// Close stops the server. It aborts a profile request that takes longer than two seconds.
 func (a *Socket) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_ = a.server.Shutdown(ctx)
-	_ = a.server.Close() // a profile under way is cut off
+	_ = a.server.Close() // aborts a profile request
 	_ = os.Remove(a.path)
 }

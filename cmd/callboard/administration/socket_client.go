@@ -18,13 +18,13 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// requestTimeout is how long the command line waits; a recount reads every row.
+// requestTimeout limits a request of the command line. A recount reads every row and takes the longest.
 const requestTimeout = 10 * time.Minute
 
-// socketClient asks the running service.
+// socketClient implements Administration through the local socket of a running process.
 type socketClient struct{ client *http.Client }
 
-// Dial finds the running service of a data folder.
+// Dial connects to the running process of a data folder. It returns false if none runs.
 func Dial(data string) (Administration, bool) {
 	path := socketPath(data)
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {

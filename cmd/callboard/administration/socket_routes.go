@@ -9,9 +9,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// maxRequestBody bounds what the local socket reads.
+// maxRequestBody limits a request to the local socket, in bytes.
 const maxRequestBody = 1 << 20
 
+// newSocketHandler returns the routes of the local socket.
 func newSocketHandler(keys Administration) http.Handler {
 	mux := http.NewServeMux()
 	addJSONRoute(mux, "POST /keys", keys.CreateKey)
@@ -38,7 +39,7 @@ func newSocketHandler(keys Administration) http.Handler {
 	return mux
 }
 
-// addJSONRoute is a route whose body is an In.
+// addJSONRoute adds a route whose request body is the JSON of an In.
 func addJSONRoute[In, Out any](mux *http.ServeMux, route string, do func(context.Context, In) (Out, error)) {
 	mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
 		var in In
@@ -55,6 +56,7 @@ func addJSONRoute[In, Out any](mux *http.ServeMux, route string, do func(context
 	})
 }
 
+// addAccountRoutes adds the routes for workspaces and users.
 func addAccountRoutes(mux *http.ServeMux, d Accounts) {
 	addJSONRoute(mux, "POST /workspaces", d.CreateWorkspace)
 	addJSONRoute(mux, "POST /users", d.CreateUser)
@@ -75,6 +77,7 @@ func addAccountRoutes(mux *http.ServeMux, d Accounts) {
 	})
 }
 
+// writeReply writes a value as JSON, or an error with status 422.
 func writeReply(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {

@@ -8,27 +8,26 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/store"
 )
 
-// storeAdministration administers an opened store, beside the actors of a running
-// service or without them.
+// storeAdministration implements Administration on an opened store, with or without a running service.
 type storeAdministration struct {
 	store       *store.Store
 	running     *services.Services // nil: no service runs on the store
-	offline     *services.Offline  // opened when it is first needed
-	baseURL     string             // of sign-in links
-	testCarrier bool               // new workspaces get a trunk to the built-in carrier
+	offline     *services.Offline  // services of a stopped store, opened on first use
+	baseURL     string             // base URL of sign-in links
+	testCarrier bool               // new workspaces get a trunk to the test carrier
 }
 
-// NewRunning administers the store of a running service.
+// NewRunning returns the Administration of the store of a running service.
 func NewRunning(v *store.Store, running *services.Services, baseURL string) Administration {
 	return &storeAdministration{store: v, running: running, baseURL: baseURL}
 }
 
-// NewStopped administers a store that no service uses.
+// NewStopped returns the Administration of a store that no service uses.
 func NewStopped(v *store.Store, baseURL string, testCarrier bool) Administration {
 	return &storeAdministration{store: v, baseURL: baseURL, testCarrier: testCarrier}
 }
 
-// services returns the services of the store; of a stopped one only those of services.Offline are set.
+// services returns the services of the store. Without a running service only those of services.Offline are set.
 func (s *storeAdministration) services() *services.Services {
 	if s.running != nil {
 		return s.running
@@ -36,7 +35,7 @@ func (s *storeAdministration) services() *services.Services {
 	return s.offline.Services()
 }
 
-// openOffline opens the services of a stopped store when they are first needed.
+// openOffline opens the services of a stopped store on first use.
 func (s *storeAdministration) openOffline(ctx context.Context) (err error) {
 	if s.running == nil && s.offline == nil {
 		s.offline, err = services.NewOffline(ctx, s.store.Records, s.store.Keys, slog.New(slog.DiscardHandler))

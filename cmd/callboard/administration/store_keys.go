@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// WorkspaceID checks the id of a workspace; "": of the only one.
+// WorkspaceID checks that a workspace exists and returns its id. An empty id selects the only workspace.
 func WorkspaceID(ctx context.Context, v *store.Store, id string) (string, error) {
 	all, err := record.AllWorkspaces(ctx, v.Records)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *storeAdministration) ListKeys(ctx context.Context, workspace string) ([
 
 const keyActive = "active"
 
-// KeyState is active, expired or revoked.
+// KeyState returns the state of a key: active, expired or revoked.
 func KeyState(k *domain.APIKey) string {
 	switch {
 	case k.RevokedAt != nil:
@@ -92,7 +92,7 @@ func KeyState(k *domain.APIKey) string {
 	return keyActive
 }
 
-// RevokeKey revokes a key of any workspace.
+// RevokeKey revokes an API key of any workspace.
 func (s *storeAdministration) RevokeKey(ctx context.Context, o KeyRevocation) (RevokedKey, error) {
 	id, err := domain.ParseID(domain.PrefixKey, o.ID)
 	if err != nil {

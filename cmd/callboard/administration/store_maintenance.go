@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/service/usage"
 )
 
-// StoreRequirement is what a program must be to open the store.
+// StoreRequirement returns the program version that the store requires.
 func (s *storeAdministration) StoreRequirement(ctx context.Context) (persistence.Requirement, error) {
 	return persistence.StoreRequirement(ctx, s.store.Driver.Get)
 }
@@ -20,7 +20,7 @@ func (s *storeAdministration) Quarantine(ctx context.Context) (*restorequarantin
 	return restorequarantine.LoadState(ctx, s.store.Records)
 }
 
-// ReleaseQuarantine ends the quarantine of a store that no service has open.
+// ReleaseQuarantine ends the quarantine of a restored store.
 func (s *storeAdministration) ReleaseQuarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
 	q, err := restorequarantine.Release(ctx, s.store.Records)
 	if err == nil {

@@ -42,8 +42,8 @@ func (s *storeAdministration) CreateUser(ctx context.Context, n NewUser) (*domai
 	return s.services().Users.CreateUserInWorkspace(ctx, n.Workspace, u)
 }
 
-// checkOperatorWorkspace refuses operators in a workspace that has no operator key: what
-// their alert rules find, of any workspace, is told to the webhooks of theirs.
+// checkOperatorWorkspace refuses an operator in a workspace without an operator key. Alert rules of an operator
+// cover all workspaces, and their events go to the webhooks of the operator's workspace.
 func (s *storeAdministration) checkOperatorWorkspace(ctx context.Context, workspace string) error {
 	keys, err := s.ListKeys(ctx, workspace)
 	if err != nil || slices.ContainsFunc(keys, func(k *domain.APIKey) bool {
@@ -77,7 +77,7 @@ func (s *storeAdministration) ListUsers(ctx context.Context, workspace string) (
 	return out, nil
 }
 
-// listUsers appends the users of one environment.
+// listUsers appends the users of one environment to out.
 func (s *storeAdministration) listUsers(ctx context.Context, out []*domain.User, p domain.Principal) ([]*domain.User, error) {
 	for page := (record.PageQuery{Limit: 100}); ; {
 		l, err := s.services().Users.ListUsers(ctx, p, page)

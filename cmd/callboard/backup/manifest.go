@@ -1,5 +1,5 @@
-// Package backup writes, verifies and restores backups of the embedded store with
-// the recordings and exports on disk. A backup never holds the master key.
+// Package backup writes, verifies and restores backups of the embedded store, with the recordings and exports in
+// the data folder. A backup never contains the master key.
 package backup
 
 import (
@@ -14,28 +14,27 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// What a backup is made of: the store, the sealed recordings and exports, and
-// what tells what it is. It never holds the master key.
+// Files of a backup besides the folders of the store and of the encrypted recordings and exports.
 const (
 	manifestFile  = "backup.json"
 	formatVersion = 1
 )
 
-// Manifest is what a backup holds.
+// Manifest describes the content of a backup.
 type Manifest struct {
 	Format    int       `json:"format"`
-	CreatedAt time.Time `json:"at"` // all that was committed before is in it
+	CreatedAt time.Time `json:"at"` // the backup contains every commit before this time
 	Version   string    `json:"version"`
-	Blobs     int       `json:"blobs"` // recordings and exports
-	Bytes     int64     `json:"bytes"` // of these
-	// BlobsIn is where recordings and exports lie besides, which no backup of
-	// ours holds; empty: nowhere.
+	Blobs     int       `json:"blobs"` // number of recordings and exports
+	Bytes     int64     `json:"bytes"` // size of the recordings and exports
+	// BlobLocation is the bucket or folder with recordings and exports that the backup does not contain; empty:
+	// none.
 	BlobLocation string `json:"blobs_in,omitempty"`
-	// Needs is what a program must be to restore it.
+	// Requirement is the program version that can restore the backup.
 	Requirement persistence.Requirement `json:"needs"`
 }
 
-// ReadManifest reads what a backup says of itself.
+// ReadManifest reads the manifest of a backup and checks that this program version can restore it.
 func ReadManifest(backup, version string) (made Manifest, err error) {
 	text, err := os.ReadFile(filepath.Join(backup, manifestFile)) //nolint:gosec // the operator names it
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,8 +16,7 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// copyBackup copies the parts of a backup; one of a service without recordings
-// has no folder for them.
+// copyBackup copies the folders of a backup into a data folder. A backup without recordings has no folder for them.
 func copyBackup(from, data string) error {
 	for _, part := range []string{datafolder.BlobsDir, datafolder.StoreDir} {
 		err := os.CopyFS(filepath.Join(data, part), os.DirFS(filepath.Join(from, part)))
@@ -28,12 +27,12 @@ func copyBackup(from, data string) error {
 	return nil
 }
 
-// restoreFolder is the folder in the data folder in which a backup becomes a store in quarantine.
+// restoreFolder is the folder in the data folder in which the restored store is prepared.
 const restoreFolder = "restore.part"
 
-// Restore makes the data folder of a backup. The store gets its place once it is in quarantine: a restore that is cut
-// off leaves none, and can be repeated. It answers how many
-// campaigns were paused.
+// Restore restores a backup into a data folder and puts the store into quarantine. The store is moved to its final
+// place last, so an interrupted restore can be repeated. With pause it pauses all campaigns. It returns the number
+// of paused campaigns.
 func Restore(ctx context.Context, o store.Options, made Manifest, from string, pause bool) (paused int, err error) {
 	cfg := o.Config
 	part := configForFolder(cfg, filepath.Join(cfg.Data, restoreFolder))
@@ -58,7 +57,7 @@ func Restore(ctx context.Context, o store.Options, made Manifest, from string, p
 	if v.Close(); err != nil {
 		return 0, err
 	}
-	for _, name := range []string{datafolder.BlobsDir, datafolder.StoreDir} { // the store last: there is none without its recordings
+	for _, name := range []string{datafolder.BlobsDir, datafolder.StoreDir} { // the store last, so that it never exists without its recordings
 		err = os.Rename(filepath.Join(part.Data, name), filepath.Join(cfg.Data, name))
 		if err != nil && (name != datafolder.BlobsDir || !errors.Is(err, fs.ErrNotExist)) {
 			return 0, err
@@ -67,14 +66,14 @@ func Restore(ctx context.Context, o store.Options, made Manifest, from string, p
 	return paused, datafolder.Sync(cfg.Data)
 }
 
-// configForFolder is the configuration of a store that lies in another folder and has the same master key.
+// configForFolder returns a configuration for a store in another folder with the same master key.
 func configForFolder(cfg *configs.Config, data string) *configs.Config {
 	own := *cfg
 	own.Data, own.MasterKeyFile = data, datafolder.MasterKeyFile(cfg)
 	return &own
 }
 
-// CheckTarget says why a backup cannot be restored to where the settings point.
+// CheckTarget returns an error if a backup cannot be restored into the data folder of the settings.
 func CheckTarget(cfg *configs.Config) error {
 	if cfg.RedisURL.Reveal() != "" {
 		return errors.New("redis_url is set: a backup is restored into the embedded store only")

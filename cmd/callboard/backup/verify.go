@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/service/recordings"
 )
 
-// Verify opens a backup as a store of its own and looks for what it names. The
-// backup itself is not touched: what a store changes is copied.
+// Verify opens a copy of a backup as a store and checks that the recordings of its calls exist. It returns a
+// summary. The backup itself does not change.
 func Verify(ctx context.Context, o store.Options, backup string) (string, error) {
 	paper, err := ReadManifest(backup, o.Version)
 	if err != nil {
@@ -39,7 +39,7 @@ func Verify(ctx context.Context, o store.Options, backup string) (string, error)
 	}
 	recorded, missing, err := recordings.CountMissing(ctx, v.Records, func(workspace, name string) bool {
 		if paper.BlobLocation != "" {
-			return true // there, or in the bucket
+			return true // recordings may lie in the bucket
 		}
 		_, gone := os.Stat(filepath.Join(backup, datafolder.BlobsDir, workspace, name))
 		return gone == nil
@@ -47,13 +47,13 @@ func Verify(ctx context.Context, o store.Options, backup string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if missing > 0 { // by retention, or by somebody's hand, while the backup was made
+	if missing > 0 { // deleted by retention or by hand during the backup
 		return fmt.Sprintf("%d workspaces, %d recordings, %d of which were deleted meanwhile", len(all), recorded, missing), nil
 	}
 	return fmt.Sprintf("%d workspaces, %d recordings", len(all), recorded), nil
 }
 
-// copyStore copies a store: tables, which never change, as links.
+// copyStore copies a store. Table files never change, so they are hard links.
 func copyStore(from, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err

@@ -17,9 +17,8 @@ import (
 	"github.com/callboard/callboard/persistence/pebble"
 )
 
-// Write writes a backup into the folder to, an absolute path that does not
-// exist yet. The store is copied first, so every recording that the copy names
-// exists unless it is deleted meanwhile.
+// Write writes a backup into the folder to, an absolute path that does not exist yet. The store is copied before
+// the recordings. Every recording in the copied store therefore exists, unless it is deleted during the backup.
 func Write(ctx context.Context, v *store.Store, to string) (made Manifest, err error) {
 	driver, ok := v.Driver.(*pebble.Driver)
 	if !ok {
@@ -48,7 +47,7 @@ func Write(ctx context.Context, v *store.Store, to string) (made Manifest, err e
 	if err = driver.Backup(filepath.Join(part, datafolder.StoreDir)); err != nil {
 		return made, err
 	}
-	if made.Requirement, err = persistence.StoreRequirement(ctx, v.Driver.Get); err != nil { // read behind the copy: at least what the copy needs
+	if made.Requirement, err = persistence.StoreRequirement(ctx, v.Driver.Get); err != nil { // read after the copy, so that it covers the copied store
 		return made, err
 	}
 	if made.Blobs, made.Bytes, err = blob.Backup(ctx, filepath.Join(v.DataFolder, datafolder.BlobsDir), filepath.Join(part, datafolder.BlobsDir)); err != nil {

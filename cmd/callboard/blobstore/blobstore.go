@@ -1,5 +1,5 @@
-// Package blobstore opens the store of recordings and exports that blobs_url names: a
-// bucket or a shared folder.
+// Package blobstore opens the store of recordings and exports that blobs_url configures: a bucket or a shared
+// folder.
 package blobstore
 
 import (
@@ -13,15 +13,16 @@ import (
 	"github.com/callboard/callboard/persistence/blob"
 )
 
-// Store keep recordings and exports outside the data folder.
+// Store is a store of recordings and exports outside the data folder.
 type Store interface {
 	node.Blobs
 	fmt.Stringer
-	// List names the blobs of a workspace.
+	// List returns the names of the blobs of a workspace.
 	List(ctx context.Context, workspace string) (names []string, err error)
-	// Sweep removes what abandoned uploads have left.
+	// Sweep removes the parts of abandoned uploads.
 	RemoveAbandoned(ctx context.Context) (uploads int, err error)
-	// Try writes, reads and deletes. refused: that will not succeed by waiting.
+	// Try writes, reads and deletes a test object. refused means that waiting does not help, such as wrong
+	// credentials.
 	CheckAccess(ctx context.Context) (refused bool, err error)
 }
 
@@ -45,7 +46,7 @@ func Open(cfg *configs.Config, seal blob.Sealer, roots *x509.CertPool) (Store, e
 	return bucket, nil
 }
 
-// Location names the place of blobs_url to people; empty: there is none.
+// Location describes the place of blobs_url for people; empty: blobs_url is not set.
 func Location(cfg *configs.Config) string {
 	b := cfg.Blobs
 	switch {
@@ -61,13 +62,13 @@ func Location(cfg *configs.Config) string {
 	return place
 }
 
-// IsVersioned says whether a store keeps what is deleted.
+// IsVersioned reports whether the bucket keeps old versions of deleted objects.
 func IsVersioned(ctx context.Context, blobs Store) bool {
 	bucket, is := blobs.(*blob.S3)
 	return is && bucket.IsVersioned(ctx)
 }
 
-// openAndCheck opens the store of blobs_url and tests it, for commands that neither seal nor open blobs.
+// openAndCheck opens the store of blobs_url and tests it. Commands use it that neither encrypt nor decrypt blobs.
 func openAndCheck(ctx context.Context, cfg *configs.Config) (Store, error) {
 	roots, err := egress.Roots(cfg, nil)
 	if err != nil {
@@ -83,7 +84,7 @@ func openAndCheck(ctx context.Context, cfg *configs.Config) (Store, error) {
 	return blobs, nil
 }
 
-// CheckAccess is what the doctor asks.
+// CheckAccess tests the store of blobs_url for the doctor command. place describes the store for people.
 func CheckAccess(ctx context.Context, cfg *configs.Config) (place string, versioned bool, err error) {
 	blobs, err := openAndCheck(ctx, cfg)
 	if err != nil {

@@ -9,22 +9,21 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// bucketKeys is a credentials.Provider, which has one caller at a time. It reads
-// the key again where its file has changed; a file that cannot be read is taken
-// for half-written.
+// bucketKeys is a credentials.Provider for a single caller. It reads the key file again after a change. A file that
+// cannot be read counts as being written, and the previous key stays.
 type bucketKeys struct {
 	file    string
 	changed time.Time
 	keys    s3credentials.Value
 }
 
-// IsExpired is credentials.Provider's.
+// IsExpired implements credentials.Provider.
 func (k *bucketKeys) IsExpired() bool {
 	info, err := os.Stat(k.file)
 	return err == nil && !info.ModTime().Equal(k.changed)
 }
 
-// Retrieve is credentials.Provider's.
+// Retrieve implements credentials.Provider.
 func (k *bucketKeys) Retrieve() (s3credentials.Value, error) {
 	var changed time.Time
 	if info, err := os.Stat(k.file); err == nil {
@@ -40,7 +39,7 @@ func (k *bucketKeys) Retrieve() (s3credentials.Value, error) {
 	return k.keys, nil
 }
 
-// RetrieveWithCredContext is credentials.Provider's.
+// RetrieveWithCredContext implements credentials.Provider.
 func (k *bucketKeys) RetrieveWithCredContext(*s3credentials.CredContext) (s3credentials.Value, error) {
 	return k.Retrieve()
 }

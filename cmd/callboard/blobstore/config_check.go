@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/persistence/blob"
 )
 
-// CheckConfig is an error where a process with blobs_url must not start: recordings
-// still lie in the data folder, or the folder of blobs_url is not there.
+// CheckConfig returns an error if a process must not start with its blobs_url: the folder does not exist, or
+// recordings still lie in the data folder.
 func CheckConfig(cfg *configs.Config) error {
 	if cfg.Blobs == (configs.Blobs{}) {
 		return nil
@@ -36,7 +36,7 @@ func CheckConfig(cfg *configs.Config) error {
 	return err
 }
 
-// migrationHint says how what lies in the data folder gets to where blobs_url names.
+// migrationHint returns the command that moves recordings and exports from the data folder to blobs_url.
 func migrationHint(cfg *configs.Config) string {
 	if cfg.Blobs.Folder != "" {
 		return fmt.Sprintf("copy them with cp -a %s/. %s/ and remove them there", filepath.Join(cfg.Data, datafolder.BlobsDir), cfg.Blobs.Folder)

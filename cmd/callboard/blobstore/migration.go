@@ -12,7 +12,8 @@ import (
 	"github.com/callboard/callboard/persistence/blob"
 )
 
-// MoveFromDataFolder needs no master key: what is moved stays encrypted.
+// MoveFromDataFolder moves recordings and exports from the data folder to the bucket of blobs_url. They stay
+// encrypted, so the master key is not needed.
 func MoveFromDataFolder(ctx context.Context, cfg *configs.Config, progress func(blob.MoveResult)) (done blob.MoveResult, err error) {
 	dir := filepath.Join(cfg.Data, datafolder.BlobsDir)
 	if cfg.Blobs.Folder != "" {

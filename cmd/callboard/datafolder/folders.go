@@ -1,10 +1,9 @@
-// Package datafolder holds the layout of a service's data folder: its owner, its lock,
-// its secret files and the master key.
+// Package datafolder manages the data folder of a service: its owner, lock, secret files and master key.
 package datafolder
 
-// Folders of the data folder; a backup has the first two as well.
+// Folders in the data folder. A backup contains StoreDir and BlobsDir.
 const (
 	StoreDir = "store"
 	BlobsDir = "blobs" // recordings and exports
-	SpoolDir = "spool" // recordings that are not stored yet; in a blob store this name stands in place of a workspace
+	SpoolDir = "spool" // recordings that are not stored yet; in a blob store the name takes the place of a workspace id
 )

@@ -10,15 +10,15 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// A process that is killed while it starts another one leaves its lock to that
-// for a moment.
+// A child process inherits the lock for a moment if its parent is killed while starting it. Lock therefore tries
+// several times.
 const (
 	lockAttempts = 20
 	lockPause    = 50 * time.Millisecond
 )
 
-// Lock takes the data folder for this process, unless it is another user's.
-// The lock goes with the process, however that ends.
+// Lock locks the data folder for this process. Errors: the folder belongs to another user, or another process holds
+// the lock. The lock ends with the process.
 func Lock(dir string) (unlock func(), err error) {
 	if err = CheckOwner(dir); err != nil {
 		return nil, err

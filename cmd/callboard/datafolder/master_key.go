@@ -17,7 +17,8 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// ReadOrCreateMasterKey reads the master key of a file, or makes the file.
+// ReadOrCreateMasterKey reads the master key from a file. If the file does not exist, it creates the file with a
+// new key.
 func ReadOrCreateMasterKey(path string) ([]byte, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names it
 	if err == nil {
@@ -36,7 +37,7 @@ func ReadOrCreateMasterKey(path string) ([]byte, error) {
 	return made, WriteSecretFile(path, hex.EncodeToString(made)+"\n")
 }
 
-// MasterKeyFile is where the master key of a data folder lies.
+// MasterKeyFile returns the path of the master key file.
 func MasterKeyFile(cfg *configs.Config) string {
 	if cfg.MasterKeyFile != "" {
 		return cfg.MasterKeyFile
@@ -44,8 +45,8 @@ func MasterKeyFile(cfg *configs.Config) string {
 	return filepath.Join(cfg.Data, "master.key")
 }
 
-// ReadMasterKey reads the key that wraps every other one. Where no file is named
-// it lies in the data folder, made on first start.
+// ReadMasterKey reads the master key, which encrypts all other keys. Without master_key_file it reads the key in
+// the data folder, and creates it on the first start.
 func ReadMasterKey(cfg *configs.Config, log *slog.Logger) ([]byte, error) {
 	path := MasterKeyFile(cfg)
 	if cfg.MasterKeyFile == "" {
@@ -74,7 +75,7 @@ func ReadMasterKey(cfg *configs.Config, log *slog.Logger) ([]byte, error) {
 	return parseMasterKey(path, key)
 }
 
-// parseMasterKey takes 32 bytes as they are or in hex.
+// parseMasterKey returns the key from 32 bytes, raw or in hex.
 func parseMasterKey(path string, text []byte) ([]byte, error) {
 	if len(text) == persistence.MasterKeySize {
 		return text, nil
@@ -86,7 +87,7 @@ func parseMasterKey(path string, text []byte) ([]byte, error) {
 	return key, nil
 }
 
-// DeriveKey makes a key for one purpose of the master key.
+// DeriveKey derives a key for one purpose from the master key with HMAC-SHA256.
 func DeriveKey(master []byte, purpose string) []byte {
 	mac := hmac.New(sha256.New, master)
 	mac.Write([]byte(purpose))

@@ -11,10 +11,8 @@ import (
 	"syscall"
 )
 
-// CheckOwner refuses a data folder that this process would harm or cannot use.
-// Files that root leaves in the folder of a service belong to root: the service,
-// which runs as its own user, would not start any more. A folder that is not
-// there yet becomes that of whoever makes it.
+// CheckOwner returns an error if root uses the data folder of another user. Files that root creates there would
+// belong to root, and the service could not open them at its next start. A folder that does not exist passes.
 func CheckOwner(data string) error {
 	owner, known := folderOwner(data)
 	if !known || owner == 0 || os.Geteuid() != 0 {
@@ -23,8 +21,7 @@ func CheckOwner(data string) error {
 	return &ownerError{data, owner}
 }
 
-// ExplainPermission adds to an error of reading or writing in the data folder who may
-// do so.
+// ExplainPermission adds the owner of the data folder to a permission error.
 func ExplainPermission(data string, err error) error {
 	owner, known := folderOwner(data)
 	if !errors.Is(err, fs.ErrPermission) || !known || owner == os.Geteuid() {
@@ -33,7 +30,7 @@ func ExplainPermission(data string, err error) error {
 	return fmt.Errorf("%w: %w", &ownerError{data, owner}, err)
 }
 
-// folderOwner is the user that a folder belongs to.
+// folderOwner returns the user id of a folder's owner.
 func folderOwner(path string) (uid int, known bool) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -46,7 +43,7 @@ func folderOwner(path string) (uid int, known bool) {
 	return int(st.Uid), true
 }
 
-// ownerError says that a data folder is for another user, and how to become that.
+// ownerError says that a data folder belongs to another user, with the command to run as that user.
 type ownerError struct {
 	data  string
 	owner int

@@ -10,12 +10,11 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// processFile in the data folder has the ID of the process that uses it without
-// node_addr. The process has the folder's lock, so a lease of this ID is its own,
-// or that of a process before it which has ended.
+// processFile contains the ID of the process that uses the data folder without node_addr. The process holds the
+// lock of the folder. A lease with this ID therefore belongs to this process or to an ended one.
 const processFile = "process.id"
 
-// ReadOrCreateProcessID reads the ID in processFile, which is made where there is none.
+// ReadOrCreateProcessID reads the ID in processFile. If the file does not exist, it creates the file with a new ID.
 func ReadOrCreateProcessID(data string) (string, error) {
 	path := filepath.Join(data, processFile)
 	text, err := os.ReadFile(path) //nolint:gosec // the operator's own folder

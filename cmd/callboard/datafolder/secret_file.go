@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// WriteSecretFile writes a file that only its owner reads, whole or not at all.
+// WriteSecretFile atomically writes a file that only its owner can read.
 func WriteSecretFile(path, text string) error {
 	part := path + ".part"
 	f, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) //nolint:gosec // the operator's own folder
@@ -23,7 +23,7 @@ func WriteSecretFile(path, text string) error {
 	return Sync(filepath.Dir(path))
 }
 
-// Sync lets files and folders outlast a power cut.
+// Sync flushes files and folders to disk, so that they survive a power failure.
 func Sync(paths ...string) error {
 	for _, path := range paths {
 		f, err := os.Open(path) //nolint:gosec // the operator names it

@@ -1,5 +1,5 @@
-// Package egress holds the rules for outgoing connections: which addresses tenants may
-// name, and which certificate authorities are trusted.
+// Package egress provides the rules for outgoing connections: the addresses that tenants may use and the trusted
+// certificate authorities.
 package egress
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Rules are the rules for addresses that tenants name. allow are rules beside
-// those of the settings; front is the address of our HTTP listener.
+// Rules returns the rules for addresses that tenants configure. allow are additional allow rules; front is the
+// address of the HTTP listener of this service.
 func Rules(cfg *configs.Config, allow []access.EgressRule, front netip.AddrPort) access.Egress {
 	e := access.Egress{Allow: slices.Clone(allow), OwnListeners: []netip.AddrPort{front}}
 	for _, l := range cfg.SIP.Listeners {
@@ -38,11 +38,11 @@ func Rules(cfg *configs.Config, allow []access.EgressRule, front netip.AddrPort)
 	return e
 }
 
-// Roots are the certificate authorities that outgoing connections trust: those of
-// the machine, of egress_ca_file and rootCA in PEM. Nil: those of the machine alone.
+// Roots returns the certificate authorities that outgoing connections trust: the system's, those of egress_ca_file
+// and rootCA in PEM. It returns nil if only the system's are trusted.
 func Roots(cfg *configs.Config, rootCA []byte) (*x509.CertPool, error) {
 	if cfg.Egress.CAFile == "" && rootCA == nil {
-		return nil, nil //nolint:nilnil // nil: those of the machine
+		return nil, nil //nolint:nilnil // nil: the system's
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// blobAddrs are the addresses of a store of the operator's own, which no tenant
-// may name. Public ones are shared with others and no secret.
+// blobAddrs returns the private addresses of the operator's blob store, which tenants may not use. Public addresses
+// are shared with other services, so they are not included.
 func blobAddrs(b configs.Blobs) []netip.AddrPort {
 	if !b.CustomEndpoint {
 		return nil
@@ -38,7 +38,8 @@ func blobAddrs(b configs.Blobs) []netip.AddrPort {
 	return out
 }
 
-// urlAddrs are the addresses of a store, which no tenant may name.
+// urlAddrs returns the addresses of the host in a URL, which tenants may not use. usual is the port if the URL has
+// none.
 func urlAddrs(text string, usual uint16) []netip.AddrPort {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" {
@@ -47,7 +48,7 @@ func urlAddrs(text string, usual uint16) []netip.AddrPort {
 	return addrsOf(u.Hostname(), u.Port(), usual)
 }
 
-// addrsOf are the addresses of a host at a port, or at the usual one.
+// addrsOf returns the addresses of a host with the port, or with the port usual if port is empty.
 func addrsOf(host, port string, usual uint16) (out []netip.AddrPort) {
 	if n, err := strconv.ParseUint(port, 10, 16); err == nil {
 		usual = uint16(n)
@@ -64,7 +65,7 @@ func addrsOf(host, port string, usual uint16) (out []netip.AddrPort) {
 	return out
 }
 
-// localAddrs are the addresses of this machine.
+// localAddrs returns the addresses of this machine.
 func localAddrs() []netip.Addr {
 	list, err := net.InterfaceAddrs()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package eventforward follows the events of a service and posts them, signed as
-// webhooks, to a program under development.
+// Package eventforward follows the events of a service and posts them, signed like webhooks, to a program under
+// development.
 package eventforward
 
 import (
@@ -25,18 +25,18 @@ import (
 
 const (
 	maxEvent    = 16 << 20
-	maxResponse = 64 << 10 // of what a service answers
-	// Silence is how long nothing may come over a stream, which beats every 15 s.
+	maxResponse = 64 << 10 // bytes of a response that are read
+	// SilenceTimeout ends a stream without any data. The service sends a heartbeat every 15 s.
 	SilenceTimeout = 45 * time.Second
 )
 
-// ErrRefused ends listening: it would be refused again.
+// ErrRefused is returned if a repeated request would be refused too.
 var ErrRefused = errors.New("refused")
 
-// errSilent says that the line is dead, though nobody has closed it.
+// errSilent is returned if the stream sends nothing for too long.
 var errSilent = errors.New("nothing came for too long")
 
-// Forwarder posts events to a program of whoever develops one.
+// Forwarder posts events to a program under development.
 type Forwarder struct {
 	URL    string
 	Secret string
@@ -45,16 +45,16 @@ type Forwarder struct {
 	JSON   bool
 }
 
-// Result is what came of one event that was posted.
+// Result is the result of one posted event.
 type Result struct {
 	Type           string `json:"type"`
 	ID             string `json:"id"`
-	Status         int64  `json:"status,omitempty"` // of the answer; 0: there was none
+	Status         int64  `json:"status,omitempty"` // HTTP status of the response; 0: no response
 	ResponseTimeMs int64  `json:"response_time_ms"`
-	Error          string `json:"error,omitempty"` // why there was no answer
+	Error          string `json:"error,omitempty"` // why there was no response
 }
 
-// Print prints it as a line, or as a JSON object on a line.
+// Print prints the result as a line of text or of JSON.
 func (p Result) Print(out io.Writer, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(out)
@@ -69,8 +69,8 @@ func (p Result) Print(out io.Writer, asJSON bool) error {
 	return err
 }
 
-// New reaches this machine only, unless anywhere is set; "" makes a
-// secret.
+// New creates a Forwarder to a URL. Without anywhere it connects to loopback addresses only. An empty secret is
+// replaced by a random one.
 func New(to, secret string, anywhere bool, out io.Writer) (*Forwarder, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -96,7 +96,7 @@ func New(to, secret string, anywhere bool, out io.Writer) (*Forwarder, error) {
 	}}, nil
 }
 
-// Forward posts one event and tells what came of it.
+// Forward posts one event and prints the result.
 func (f *Forwarder) Forward(ctx context.Context, id, kind string, body []byte) error {
 	now := time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.URL, bytes.NewReader(body))
@@ -124,10 +124,9 @@ func (f *Forwarder) Forward(ctx context.Context, id, kind string, body []byte) e
 	return nil
 }
 
-// Follow reads events until the stream ends, or nothing comes over it for so
-// long as quiet, and gives each to do as it came:
-// what is posted is what was told, byte by byte. last is the id of the last event
-// that was done with, or now.
+// Follow reads the event stream until it ends or sends nothing for the time quiet. It calls do with each event and
+// its original bytes. last is the id of the last handled event, or "now". Follow returns the id of the last event
+// that it handled.
 func Follow(ctx context.Context, c *client.Client, quiet time.Duration, types, last string, opened func(), do func(id, kind string, body []byte)) (string, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -155,7 +154,7 @@ func Follow(ctx context.Context, c *client.Client, quiet time.Duration, types, l
 		if json.Unmarshal(body, &e) != nil {
 			continue
 		}
-		dead.Stop() // what is done with an event takes as long as it takes
+		dead.Stop() // do may take longer than quiet
 		do(e.ID, e.Type, body)
 		last = e.ID
 		dead.Reset(quiet)

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// redactAttr is an attribute as it may be written. It stays what it is where nothing
-// had to be hidden in what the handler would write of it.
+// redactAttr returns a log attribute with secrets masked. An attribute without secrets stays unchanged.
 func redactAttr(a slog.Attr, asJSON bool, hide func(string) string) slog.Attr {
 	kind := a.Value.Kind()
 	if kind != slog.KindString && kind != slog.KindAny {
@@ -38,8 +37,8 @@ func redactAttr(a slog.Attr, asJSON bool, hide func(string) string) slog.Attr {
 	return a
 }
 
-// renderValue is what a handler writes of a value; shaped: it is JSON. Bytes are read
-// as the text that they may be.
+// renderValue returns the text that a handler writes for a value. shaped means that the text is JSON. Bytes are
+// read as text.
 func renderValue(v any, asJSON bool) (text string, shaped bool) {
 	_, own := v.(json.Marshaler)
 	switch v := v.(type) {

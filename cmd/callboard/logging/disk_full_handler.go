@@ -8,12 +8,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// diskFullHandler writes what fails because the disk of the store is full at level
-// debug only: the store itself logs when the disk becomes full and when there is room
-// again.
+// diskFullHandler logs errors about a full disk at level debug only. The store itself logs when the disk becomes
+// full and when space is available again.
 type diskFullHandler struct{ slog.Handler }
 
-// Handle writes a record.
+// Handle implements slog.Handler.
 func (h diskFullHandler) Handle(ctx context.Context, r slog.Record) error {
 	full := false
 	r.Attrs(func(a slog.Attr) bool {
@@ -30,12 +29,12 @@ func (h diskFullHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r) //nolint:wrapcheck // it is the next handler's
 }
 
-// WithAttrs is a handler whose records have these attributes too.
+// WithAttrs implements slog.Handler.
 func (h diskFullHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return diskFullHandler{h.Handler.WithAttrs(attrs)}
 }
 
-// WithGroup is a handler whose attributes stand in a group.
+// WithGroup implements slog.Handler.
 func (h diskFullHandler) WithGroup(name string) slog.Handler {
 	return diskFullHandler{h.Handler.WithGroup(name)}
 }

@@ -1,5 +1,5 @@
-// Package logging writes the log of the process. It masks secrets, and telephone
-// numbers above level debug, in every line.
+// Package logging writes the log of the process. It masks secrets in every line. Above level debug it also masks
+// telephone numbers.
 package logging
 
 import (
@@ -12,15 +12,14 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// New writes lines to the standard error, as the settings say, and takes what
-// libraries write of their own accord. What must not stand in a log is hidden in
-// every line, whoever wrote it and whatever text of a far end it repeats.
+// New returns a logger that writes to standard error in the configured format and level. It also becomes slog's
+// default logger, so that messages of libraries are masked too.
 func New(cfg *configs.Config) *slog.Logger {
 	log, _ := NewWithLevel(cfg)
 	return log
 }
 
-// NewWithLevel is New, and the level of its lines, which may be changed.
+// NewWithLevel is New, and returns the level, which may be changed at run time.
 func NewWithLevel(cfg *configs.Config) (*slog.Logger, *slog.LevelVar) {
 	level := new(slog.LevelVar)
 	level.Set(cfg.Log.Level)
@@ -29,14 +28,14 @@ func NewWithLevel(cfg *configs.Config) (*slog.Logger, *slog.LevelVar) {
 	return log, level
 }
 
-// NewTo writes lines from a level on, as text or as JSON.
+// NewTo returns a logger that writes to w from a level on, as text or as JSON.
 func NewTo(w io.Writer, level slog.Leveler, asJSON bool) *slog.Logger {
 	hideAll, hideSecrets := newRedactor(true), newRedactor(false)
 	hide := func(text string) string {
 		if level.Level() > slog.LevelDebug {
 			return hideAll(text)
 		}
-		return hideSecrets(text) // whoever looks for a fault wants to see numbers
+		return hideSecrets(text) // at level debug the numbers help to find a fault
 	}
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr { return redactAttr(a, asJSON, hide) }}
 	if asJSON {
@@ -45,8 +44,8 @@ func NewTo(w io.Writer, level slog.Leveler, asJSON bool) *slog.Logger {
 	return slog.New(traceHandler{diskFullHandler{slog.NewTextHandler(w, o)}})
 }
 
-// RedisLogger takes what the client of Redis has to say, for each connection
-// that fails; the driver tells that Redis is away or back.
+// RedisLogger logs messages of the Redis client at level debug. The store itself logs when Redis is unavailable and
+// when it is back.
 type RedisLogger struct{}
 
 // Printf logs a message of the Redis client.

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	// A number with its plus, or what a SIP or tel URI names; digits in a row, or parted.
+	// A number with a plus sign, or the number in a SIP or tel URI, with or without separators.
 	telephone     = regexp.MustCompile(`(?i)(?:\+|%2B|\\u002B)(?:[1-9]\d{6,}|\(?[1-9](?:[ .()-]{0,2}\d){6,14})|\bsips?:(?:\d{7,}|\d(?:-?\d){6,14})|\btel:(?:\d{7,}|\(?\d(?:[.()-]{0,2}\d){6,14})`)
 	numberPrefix  = regexp.MustCompile(`(?i)^(?:\+|%2B|\\u002B|sips?:|tel:)`)
 	versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+[0-9A-Za-z.-]*$`)
@@ -20,8 +20,8 @@ var (
 	hostAndPort         = regexp.MustCompile(`^(?:\[[^\]]*\]|[^:@]*)(?::\d{0,5})?$`)
 )
 
-// secretMarkers are what a text may hold that is to be hidden: looked for first, since
-// most lines have none of it and regular expressions take their time.
+// secretMarkers says which kinds of secrets a text may contain. The search for them is cheap; the regular
+// expressions run only if it finds something.
 type secretMarkers struct{ number, ownSecret, credentials, jwt, query, url bool }
 
 func findMarkers(text string) secretMarkers {
@@ -32,7 +32,7 @@ func findMarkers(text string) secretMarkers {
 			continue
 		}
 		rest := text[i:]
-		switch c | 0x20 { // letters in lower case, these marks as they are
+		switch c | 0x20 { // letters in lower case; punctuation unchanged
 		case '+':
 			s.number = true
 		case '%':
@@ -62,7 +62,7 @@ func findMarkers(text string) secretMarkers {
 	return s
 }
 
-// markerBytes are the bytes that a sign is looked for at.
+// markerBytes are the bytes at which findMarkers checks for a secret.
 var markerBytes = func() (all [256]bool) {
 	for _, c := range []byte(`+%\=:_kKzZbBJ`) {
 		all[c] = true
@@ -78,7 +78,7 @@ func hasPrefixFold(text, with string) bool {
 	return len(text) >= len(with) && strings.EqualFold(text[:len(with)], with)
 }
 
-// newRedactor hides secrets in a text, and numbers too.
+// newRedactor returns a function that masks secrets in a text, and also telephone numbers if numbers is true.
 func newRedactor(numbers bool) func(string) string {
 	return func(text string) string {
 		s := findMarkers(text)
@@ -93,8 +93,8 @@ func newRedactor(numbers bool) func(string) string {
 	}
 }
 
-// maskNumbers leaves of a telephone number its first three digits and its
-// last two: enough to find a call whose number is known.
+// maskNumbers keeps the first three and the last two digits of a telephone number. That suffices to find a call
+// with a known number.
 func maskNumbers(text string) string {
 	var b strings.Builder
 	from := 0
@@ -110,13 +110,14 @@ func maskNumbers(text string) string {
 	return b.String() + text[from:]
 }
 
-// isTimestamp says whether a plus and digits are what follows a version, the day of a
-// build, or the clock of this process in a time.
+// isTimestamp reports whether the digits after a plus sign belong to a program version or to a monotonic clock
+// reading, not to a telephone number.
 func isTimestamp(before, found string) bool {
 	return len(found) == len("+20060102") && strings.HasPrefix(found, "+20") && versionNumber.MatchString(before) ||
 		strings.HasSuffix(before, " m=") && strings.Contains(found, ".")
 }
 
+// maskDigits replaces the middle digits of a number by asterisks.
 func maskDigits(number string) string {
 	digits := 0
 	for _, c := range []byte(number) {
@@ -136,8 +137,8 @@ func maskDigits(number string) string {
 	return string(out)
 }
 
-// maskSecrets leaves of keys, tokens, credentials, signing secrets and
-// passwords of URLs what they are.
+// maskSecrets masks keys, tokens, credentials, signing secrets and passwords in URLs. The kind of secret stays
+// visible.
 func maskSecrets(text string, s secretMarkers) string {
 	if s.ownSecret {
 		text = ownSecrets.ReplaceAllString(text, "$1***")
@@ -164,10 +165,9 @@ func maskSecrets(text string, s secretMarkers) string {
 	return text
 }
 
-// maskUser hides who is named before the last @ of a URL: the password, or
-// all of it where there is none. It may hide more than that of a URL with an @
-// further on, never less.
-func maskUser(found string) string {
+// maskUser masks the password before the last @ of a URL, or the whole user part if it has no password. It may mask
+// more of a URL with another @, never less.
+func maskUser(found string) string { // a host without user part
 	body := strings.TrimPrefix(found, "://")
 	if end := strings.IndexAny(body, "/?#"); end >= 0 && hostAndPort.MatchString(body[:end]) { // a host and what lies on it
 		return found

@@ -7,23 +7,23 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// traceHandler adds the trace id of a line's context.
+// traceHandler adds the trace id in the context of a log line.
 type traceHandler struct{ slog.Handler }
 
-// Handle writes a line.
+// Handle implements slog.Handler.
 func (h traceHandler) Handle(ctx context.Context, r slog.Record) error {
 	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {
 		r.AddAttrs(slog.String("trace_id", span.TraceID().String()))
 	}
-	return h.Handler.Handle(ctx, r) //nolint:wrapcheck // the handler's own
+	return h.Handler.Handle(ctx, r) //nolint:wrapcheck // error of the next handler
 }
 
-// WithAttrs is slog.Handler's.
+// WithAttrs implements slog.Handler.
 func (h traceHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return traceHandler{h.Handler.WithAttrs(attrs)}
 }
 
-// WithGroup is slog.Handler's.
+// WithGroup implements slog.Handler.
 func (h traceHandler) WithGroup(name string) slog.Handler {
 	return traceHandler{h.Handler.WithGroup(name)}
 }

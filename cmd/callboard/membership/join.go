@@ -12,10 +12,10 @@ import (
 	"github.com/callboard/callboard/persistence/redis"
 )
 
-const joinAttempts = 5 // that a start takes to get a lease
+const joinAttempts = 5 // attempts to get a lease at a start
 
-// Join takes a lease. A store that gives no proper answer at that moment is
-// asked again; for one that is away startWait waits.
+// Join calls join until it gets a lease, at most joinAttempts times. It returns at once if the store of leases is
+// unavailable, because startWait waits for it.
 func Join(ctx context.Context, cfg *configs.Config, log *slog.Logger, join func(context.Context) error) error {
 	for try := 1; ; try++ {
 		err := join(ctx)
@@ -37,8 +37,7 @@ func Join(ctx context.Context, cfg *configs.Config, log *slog.Logger, join func(
 	}
 }
 
-// IsUnavailable says whether an error of opening the store, or the store of leases, is
-// one that passes.
+// IsUnavailable reports whether an error of the store is temporary, such as a lost connection.
 func IsUnavailable(err error) bool {
 	_, later := redis.Diagnose(err)
 	return later

@@ -9,10 +9,10 @@ import (
 	"github.com/callboard/callboard/persistence/lease/redis"
 )
 
-// LeaveTimeout bounds a goodbye to the store of leases.
+// LeaveTimeout limits the release of a lease.
 const LeaveTimeout = 5 * time.Second
 
-// OpenLeases opens the store of leases, the Redis that holds the data.
+// OpenLeases opens the store of leases, which is in the Redis of the data.
 func OpenLeases(cfg *configs.Config, o lease.Options) (*lease.Heartbeat, error) {
 	return redis.New(cfg.RedisURL.Reveal(), redis.Options{Options: o})
 }

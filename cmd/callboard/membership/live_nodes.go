@@ -9,14 +9,13 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// DescribeNode adds to a node what the others, and who looks after them, want to know
-// of it.
+// DescribeNode returns the node with version, start time and settings, which other nodes and operators see.
 func DescribeNode(n lease.Node, cfg *configs.Config, version string) lease.Node {
 	n.Version, n.Since, n.Lease, n.Shards = version, time.Now().UnixMilli(), cfg.Node.LeaseDuration.Milliseconds(), cfg.Node.Shards
 	return n
 }
 
-// LiveNodes asks the store of leases for the processes that live, without being one.
+// LiveNodes returns the nodes that hold a lease, without taking a lease itself.
 func LiveNodes(ctx context.Context, cfg *configs.Config) ([]lease.Node, error) {
 	look, err := OpenLeases(cfg, lease.Options{Lease: cfg.Node.LeaseDuration})
 	if err != nil {

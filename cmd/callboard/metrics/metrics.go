@@ -1,7 +1,6 @@
-// Package metrics tells Prometheus how the service does. It watches what is
-// committed, what requests take and, at each reading, what the process keeps:
-// no call and no actor knows of it. Labels come from closed lists; nothing is
-// told by workspace, number or address.
+// Package metrics provides Prometheus metrics. It observes commits and HTTP requests, and reads current values of
+// the process at each scrape. Calls and actors do not know the package. Labels have a closed list of values and
+// never contain workspaces, numbers or addresses.
 package metrics
 
 import (
@@ -17,12 +16,12 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// Registry are all that is counted. Their methods may be called from anywhere.
+// Registry holds all metrics. Its methods may be called concurrently.
 type Registry struct {
 	registry *prometheus.Registry
 
 	callsEnded            *prometheus.CounterVec
-	callsAgentUnavailable prometheus.Counter // calls whose agent could not speak, hear or think
+	callsAgentUnavailable prometheus.Counter // calls that ended because an engine of the agent failed
 	callDuration          prometheus.Histogram
 	postDialDelay         prometheus.Histogram
 	legs                  *prometheus.CounterVec
@@ -39,11 +38,11 @@ type Registry struct {
 	commits         *prometheus.CounterVec
 	commitDuration  prometheus.Histogram
 	requests        *prometheus.CounterVec
-	requestCounters [len(methods)][len(statusClasses)]atomic.Pointer[prometheus.Counter] // of requests, those that were needed so far
+	requestCounters [len(methods)][len(statusClasses)]atomic.Pointer[prometheus.Counter] // series of HTTP requests, created on first use
 	requestDuration prometheus.Histogram
 }
 
-// New makes the meters of a service of a version.
+// New creates the metrics of a service with this version.
 func New(version string) *Registry {
 	m := &Registry{registry: prometheus.NewRegistry()}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -84,8 +83,7 @@ func New(version string) *Registry {
 	return m
 }
 
-// initSeries sets the series of closed lists to 0: an absent series would look
-// like a metric that is not counted.
+// initSeries sets the series of closed label lists to 0, because a missing series looks like a missing metric.
 func (m *Registry) initSeries() {
 	for _, o := range outcomes {
 		for _, d := range []domain.Direction{domain.Inbound, domain.Outbound} {
@@ -112,29 +110,29 @@ func (m *Registry) initSeries() {
 	}
 }
 
-// stages are those of an answer, as the record of a call names them.
+// stages are the stages of an agent's response, as named in the record of a call.
 var stages = [...]string{"eou", "stt", "llm_first_token", "tts_first_audio", "total"} //nolint:gochecknoglobals // a table
 
-// outcomes are those of calls.
+// outcomes are the possible outcomes of calls.
 var outcomes = [...]domain.Outcome{ //nolint:gochecknoglobals // a table
 	domain.OutcomeCompleted, domain.OutcomeConfirmed, domain.OutcomeDeclined, domain.OutcomeVoicemail, domain.OutcomeNoAnswer,
 	domain.OutcomeBusy, domain.OutcomeFailed, domain.OutcomeCancelled,
 }
 
-// Handler serves them.
+// Handler returns the HTTP handler for scrapes.
 func (m *Registry) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 }
 
-// methods are those that requests may have; the last one is for all others.
+// methods are the label values for HTTP methods. The last one stands for all others.
 var methods = [...]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other"} //nolint:gochecknoglobals // a table
 
-// classes name the classes of statuses, of HTTP and SIP.
+// statusClasses are the label values for classes of HTTP and SIP status codes.
 var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx", "6xx"} //nolint:gochecknoglobals // a table
 
 func statusClass(status int) string { return statusClasses[statusClassIndex(status)] }
 
-// statusClassIndex is the place of a status's class.
+// statusClassIndex returns the index of a status code in statusClasses.
 func statusClassIndex(status int) int {
 	if c := status / 100; c >= 1 && c < len(statusClasses) {
 		return c
@@ -142,7 +140,7 @@ func statusClassIndex(status int) int {
 	return 0
 }
 
-// ObserveRequest notes a request that was answered.
+// ObserveRequest counts an HTTP request and its duration.
 func (m *Registry) ObserveRequest(method []byte, status int, took time.Duration) {
 	name := 0
 	for name < len(methods)-1 && methods[name] != string(method) {

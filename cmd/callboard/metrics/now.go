@@ -8,31 +8,30 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// readLimit is how long a reading may take.
+// collectTimeout limits the reading of current values at a scrape.
 const collectTimeout = 5 * time.Second
 
-// Reading is what the process keeps at the moment of a reading, or a total since
-// its start.
+// Reading is a current value of the process, or a total since its start.
 type Reading struct {
 	Name   string
 	Help   string
 	Total  bool
-	Labels []string // name, value, name, value …
+	Labels []string // name, value, name, value, …
 	Value  float64
 }
 
-// AddReader tells at each reading what values gives. What cannot be given in time
-// is missing from that reading, and callboard_reading_failed is 1.
+// AddReader adds a source of values that are read at each scrape. If the source fails or is late,
+// callboard_collection_failed is 1 and its missing values are left out.
 func (m *Registry) AddReader(values func(context.Context) ([]Reading, error)) {
 	m.registry.MustRegister(collector(values))
 }
 
 type collector func(context.Context) ([]Reading, error)
 
-// Describe tells nothing beforehand: what there is to tell differs.
+// Describe sends nothing, because the set of metrics varies.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect reads.
+// Collect implements prometheus.Collector.
 func (r collector) Collect(into chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// WatchStore is a store whose commits are watched.
+// WatchStore returns a store that observes the commits of s.
 func (m *Registry) WatchStore(s storecache.Backend) storecache.Backend { return watchedStore{s, m} }
 
 type watchedStore struct {
@@ -19,7 +19,7 @@ type watchedStore struct {
 	registry *Registry
 }
 
-// Apply is the store's.
+// Apply commits a change and observes it.
 func (w watchedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	begun := time.Now()
 	events, err := w.Backend.Apply(ctx, c)
@@ -43,7 +43,7 @@ func commitResult(err error) string {
 	return "failed"
 }
 
-// observeChange looks at what was committed.
+// observeChange counts the events and rows of a commit.
 func (m *Registry) observeChange(c *commit.Change) {
 	var ended map[string]bool
 	for i := range c.Events {
@@ -75,7 +75,7 @@ func (m *Registry) observeChange(c *commit.Change) {
 	}
 }
 
-// observeCall notes a call that is over.
+// observeCall observes the record of an ended call.
 func (m *Registry) observeCall(c *domain.Call) {
 	for i := range c.Legs {
 		l := &c.Legs[i]
@@ -100,8 +100,8 @@ func (m *Registry) observeCall(c *domain.Call) {
 	}
 }
 
-// observeTurns notes what their stages took. A key has no words to be understood,
-// and a model has a part in some answers only.
+// observeTurns observes the latency stages of the agent's responses. A key press has no recognition stages, and
+// only some responses use a language model.
 func (m *Registry) observeTurns(turns []domain.TurnLatency) {
 	for i := range turns {
 		t := &turns[i]
@@ -116,7 +116,7 @@ func (m *Registry) observeTurns(turns []domain.TurnLatency) {
 	}
 }
 
-// observeDelivery notes an attempt of a delivery.
+// observeDelivery counts an attempt to deliver a webhook.
 func (m *Registry) observeDelivery(d *domain.Delivery) {
 	if d.Attempts == 0 {
 		return

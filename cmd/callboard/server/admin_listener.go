@@ -12,15 +12,14 @@ import (
 	"time"
 )
 
-// adminListener serves what an operator looks at: metrics, and where time and
-// memory go.
-// It knows no keys: the settings let it listen on loopback only.
+// adminListener serves metrics, profiles and counters to the operator. It requires no API key, because the settings
+// allow loopback addresses only.
 type adminListener struct{ server *http.Server }
 
-// openAdminListener serves pages at addr; at the zero address nothing listens.
+// openAdminListener serves pages at addr. Without an address it opens nothing and returns nil.
 func openAdminListener(ctx context.Context, addr netip.AddrPort, pages http.Handler, log *slog.Logger) (*adminListener, error) {
 	if !addr.IsValid() {
-		return nil, nil //nolint:nilnil // nil: there is none
+		return nil, nil //nolint:nilnil // nil: admin_addr is not set
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr.String())
 	if err != nil {
@@ -37,7 +36,7 @@ func openAdminListener(ctx context.Context, addr netip.AddrPort, pages http.Hand
 	return a, nil
 }
 
-// adminPages are profiles, counters and metrics, by their paths.
+// adminPages returns the handler of profiles, counters and metrics.
 func adminPages(count counterReader, meters http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
@@ -50,8 +49,8 @@ func adminPages(count counterReader, meters http.Handler) http.Handler {
 	return mux
 }
 
-// localOnly refuses names other than loopback's, so that no page in a browser
-// on this machine reaches the listener under a name of its own.
+// localOnly refuses requests with a host name other than localhost. A page in a browser on this machine then cannot
+// reach the listener through a DNS name of its own.
 func localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
@@ -67,7 +66,7 @@ func localOnly(next http.Handler) http.Handler {
 	})
 }
 
-// close ends the listener and what it serves; a profile under way is cut off.
+// close closes the listener and aborts requests in progress.
 func (a *adminListener) close() {
 	if a != nil {
 		_ = a.server.Close()

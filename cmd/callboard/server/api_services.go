@@ -17,7 +17,7 @@ import (
 	telephonyapi "github.com/callboard/callboard/httpapi/v1/telephony"
 )
 
-// apiServices returns the services that the API asks.
+// apiServices returns the services that the API calls.
 func apiServices(s *services.Services) httpapi.Services {
 	return httpapi.Services{
 		Account: account.Services{
@@ -46,7 +46,7 @@ func apiServices(s *services.Services) httpapi.Services {
 	}
 }
 
-// APIDocument returns the OpenAPI document of the API, for which no service is needed.
+// APIDocument returns the OpenAPI document of the API. It needs no running service.
 func APIDocument(version string) []byte {
 	return httpapi.New(httpapi.Config{Version: version}, httpapi.Services{}).Document()
 }

@@ -19,24 +19,24 @@ import (
 
 const maxClaimQuery = 64 << 10 // bytes
 
-// clusterView is what a node knows of the owners of calls in its cluster: by the leases,
-// by its own shards and by queries to other nodes. It implements location.Cluster.
+// clusterView answers which node owns a call. It uses the leases, the shards of this node and queries to other
+// nodes. It implements location.Cluster.
 type clusterView struct {
 	self    lease.Node
-	shards  int // of the cluster
+	shards  int // number of shards of the cluster
 	leases  shardOwners
 	peers   nodeQuerier
 	running *runningShards
 	reader  atomic.Pointer[persistence.Reader] // reads claims while no shard runs here; nil: not opened yet
 }
 
-// shardOwners are the live nodes and the owners of shards.
+// shardOwners returns the live nodes and the owners of shards.
 type shardOwners interface {
 	Nodes() []lease.Node
 	Owner(shard int) (lease.Node, bool)
 }
 
-// nodeQuerier sends a question to the node at addr and returns its answer, both in JSON.
+// nodeQuerier sends a query to the node at addr and returns its reply, both in JSON.
 type nodeQuerier interface {
 	RequestNode(ctx context.Context, addr string, question []byte) ([]byte, error)
 }
@@ -47,22 +47,21 @@ func (v *clusterView) Self() string { return v.self.ID }
 // LiveNodes returns the nodes that hold a lease.
 func (v *clusterView) LiveNodes() []lease.Node { return v.leases.Nodes() }
 
-// OwnerOf returns the node that owns the shard of a workspace. ok is false while no node
-// takes its calls.
+// OwnerOf returns the node that owns the shard of a workspace. ok is false while no node accepts the calls of the
+// shard.
 func (v *clusterView) OwnerOf(workspace string) (n lease.Node, ok bool) {
 	shard := domain.ShardOf(workspace, v.shards)
 	n, ok = v.leases.Owner(shard)
 	return n, ok && (n.ID != v.self.ID || v.running.takesCalls(shard)) // the shard may be starting or handed over
 }
 
-// ownsShard reports whether this node owns a shard by the leases.
+// ownsShard reports whether this node owns a shard according to the leases.
 func (v *clusterView) ownsShard(shard int) bool {
 	n, ok := v.leases.Owner(shard)
 	return ok && n.ID == v.self.ID
 }
 
-// otherOwners returns the other nodes that own shards. complete reports whether each
-// shard has an owner.
+// otherOwners returns the other nodes that own shards. complete is true if each shard has an owner.
 func (v *clusterView) otherOwners() (out []lease.Node, complete bool) {
 	complete = true
 	for shard := range v.shards {
@@ -75,13 +74,13 @@ func (v *clusterView) otherOwners() (out []lease.Node, complete bool) {
 	return out, complete
 }
 
-// hasSuccessor reports whether another node lives that takes over the shards of this one.
+// hasSuccessor reports whether another live node can take over the shards of this node.
 func (v *clusterView) hasSuccessor() bool {
 	return slices.ContainsFunc(v.leases.Nodes(), func(n lease.Node) bool { return n.ID != v.self.ID && !n.Draining })
 }
 
-// LocalClaim returns the best claim of the shards here. Part is set if a shard of this
-// node cannot answer now.
+// LocalClaim returns the best claim of the shards of this node. Incomplete is set if one of the shards cannot
+// answer now.
 func (v *clusterView) LocalClaim(ctx context.Context, q actornode.ClaimQuery) (c location.Claim) {
 	service, complete := v.running.serviceOf(v.ownsShard)
 	c.Incomplete = !complete
@@ -92,7 +91,7 @@ func (v *clusterView) LocalClaim(ctx context.Context, q actornode.ClaimQuery) (c
 	return c
 }
 
-// HasTrunkTo reports whether a trunk of the shards here leads to an address.
+// HasTrunkTo reports whether a trunk of the shards of this node leads to an address.
 func (v *clusterView) HasTrunkTo(at netip.AddrPort) bool {
 	service := v.running.currentService()
 	if service == nil {
@@ -102,13 +101,13 @@ func (v *clusterView) HasTrunkTo(at netip.AddrPort) bool {
 	return !all || c.Rank > domain.ClaimNone
 }
 
-// StoredClaim returns the workspace of a number or a phone by the store.
+// StoredClaim returns the workspace of a number or a phone, read from the store.
 func (v *clusterView) StoredClaim(ctx context.Context, name string) (workspace string, err error) {
 	err = errNoShard
 	if r := v.reader.Load(); r != nil && len(v.running.all()) == 0 {
 		workspace, err = location.ReadWorkspaceClaim(ctx, r, name[0], name[1:])
 	}
-	for _, t := range v.running.all() { // a shard whose read fails does not keep others from answering
+	for _, t := range v.running.all() { // after a failed read the next shard is tried
 		if workspace, err = location.ReadWorkspaceClaim(ctx, t.store.Records, name[0], name[1:]); err == nil {
 			break
 		}
@@ -116,7 +115,7 @@ func (v *clusterView) StoredClaim(ctx context.Context, name string) (workspace s
 	return workspace, err
 }
 
-// QueryNode queries another node. After an error that node may have a better claim.
+// QueryNode sends a claim query to another node. After an error that node may still have a better claim.
 func (v *clusterView) QueryNode(ctx context.Context, addr string, q actornode.ClaimQuery) (c location.Claim, err error) {
 	question, err := json.Marshal(q)
 	if err != nil {
@@ -132,8 +131,7 @@ func (v *clusterView) QueryNode(ctx context.Context, addr string, q actornode.Cl
 	return c, err
 }
 
-// QueryNodes queries all other nodes that own shards. With an error the answers are not
-// complete.
+// QueryNodes sends a claim query to all other nodes that own shards. With an error the replies are incomplete.
 func (v *clusterView) QueryNodes(ctx context.Context, q actornode.ClaimQuery) ([]domain.NodeClaim, error) {
 	nodes, complete := v.otherOwners()
 	out, errs := make([]domain.NodeClaim, len(nodes)), make([]error, len(nodes)+1)
@@ -151,7 +149,7 @@ func (v *clusterView) QueryNodes(ctx context.Context, q actornode.ClaimQuery) ([
 	return out, errors.Join(errs...)
 }
 
-// handleClaimQuery is the HTTP handler for AskNode of other nodes.
+// handleClaimQuery is the HTTP handler for QueryNode of other nodes.
 func (v *clusterView) handleClaimQuery(w http.ResponseWriter, r *http.Request) {
 	var q actornode.ClaimQuery
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxClaimQuery)).Decode(&q); err != nil {

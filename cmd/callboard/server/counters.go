@@ -16,12 +16,11 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// countLimit is how long the parts may take to say what they keep.
+// countersTimeout limits the reading of all counters.
 const countersTimeout = 5 * time.Second
 
-// counters are what the process keeps at one moment: GET /debug/counters of
-// the admin listener, with ?gc=1 after a collection of garbage. It costs some
-// questions to actors and a look at each port, no call waits for it.
+// counters are the numbers of live objects of the process, for GET /debug/counters of the admin listener. With
+// ?gc=1 the garbage collector runs first. Reading them sends a few requests to actors and delays no call.
 type counters struct {
 	Process processCounters    `json:"process"`
 	Tree    actornode.Counters `json:"tree"`
@@ -32,11 +31,11 @@ type counters struct {
 
 type processCounters struct {
 	Goroutines int    `json:"goroutines"`
-	Files      int    `json:"files"`      // open descriptors
-	HeapInUse  uint64 `json:"heap_inuse"` // bytes of spans in use
-	HeapLive   uint64 `json:"heap_live"`  // bytes of objects, garbage not collected yet included
+	Files      int    `json:"files"`      // open file descriptors
+	HeapInUse  uint64 `json:"heap_inuse"` // heap bytes in use, as runtime.MemStats.HeapInuse
+	HeapLive   uint64 `json:"heap_live"`  // heap bytes of objects, as runtime.MemStats.HeapAlloc
 	Objects    uint64 `json:"objects"`
-	Resident   uint64 `json:"resident"` // bytes, by the kernel; 0 where it does not tell
+	Resident   uint64 `json:"resident"` // resident memory in bytes; 0: unknown
 }
 
 type mediaCounters struct {
@@ -45,11 +44,11 @@ type mediaCounters struct {
 }
 
 type traceCounters struct {
-	Calls     int `json:"calls"`  // dialogs of live calls
-	Unclaimed int `json:"strays"` // dialogs that no call has claimed: bounded, the oldest make room
+	Calls     int `json:"calls"`  // traced dialogs of live calls
+	Unclaimed int `json:"strays"` // traced dialogs that belong to no call; the oldest are dropped
 }
 
-// counterReader counts when it is asked.
+// counterReader reads all counters.
 type counterReader func(ctx context.Context) (counters, error)
 
 func (c counterReader) handleCounters(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +66,7 @@ func (c counterReader) handleCounters(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(now)
 }
 
-// readCounters is the service's counter. With an error the tree is counted in part.
+// readCounters reads the counters of the process. With an error the counters of the actor trees are incomplete.
 func (s *Service) readCounters(ctx context.Context) (c counters, err error) {
 	for _, one := range s.shards.all() {
 		tree, unread := one.actors.Counters(ctx)
@@ -86,7 +85,7 @@ func countProcess() processCounters {
 	runtime.ReadMemStats(&m)
 	p := processCounters{Goroutines: runtime.NumGoroutine(), HeapInUse: m.HeapInuse, HeapLive: m.HeapAlloc, Objects: m.HeapObjects}
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
-		p.Files = len(open) - 1 // less the one that reads the folder
+		p.Files = len(open) - 1 // without the descriptor that reads the folder
 	}
 	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
 		if f := bytes.Fields(text); len(f) > 1 {

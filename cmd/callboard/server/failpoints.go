@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// fencingToken is the control of the test of several nodes: with FAILPOINT_NO_FENCE
-// every node has the same token and none looks at its lease, which must ring
-// somebody twice.
+// fencingToken returns the token that commits carry, and whether the node checks its lease. With FAILPOINT_NO_FENCE
+// all nodes use the same token and check no lease. The cluster test must then find a number that was called twice.
 func fencingToken(token string) (string, bool) {
 	if os.Getenv("FAILPOINT_NO_FENCE") != "" {
 		return "1|everybody", false
@@ -19,16 +18,16 @@ func fencingToken(token string) (string, bool) {
 	return token, true
 }
 
-// isDrainSkipped is the control of shards that are handed over: with
-// FAILPOINT_CARELESS a node gives them away without ending what it has begun.
+// isDrainSkipped reports whether a node gives shards away without ending its calls, with FAILPOINT_CARELESS. The
+// handover test must then fail.
 func isDrainSkipped() bool { return os.Getenv("FAILPOINT_CARELESS") != "" }
 
-// isReachabilityChecked is the control of networks that part nodes: with FAILPOINT_NO_REACH
-// a node never asks whether it sees the others.
+// isReachabilityChecked reports whether a node probes the other nodes. FAILPOINT_NO_REACH disables the probes, and
+// the network partition test must then fail.
 func isReachabilityChecked() bool { return os.Getenv("FAILPOINT_NO_REACH") == "" }
 
-// partitionError is why the node reaches none of the others: with FAILPOINT_PARTED the
-// file of that name, while it is there.
+// partitionError returns an error while the file that FAILPOINT_PARTED names exists: the node then reaches no other
+// node.
 func partitionError() error {
 	if path := os.Getenv("FAILPOINT_PARTED"); path != "" {
 		if _, err := os.Stat(path); err == nil {
@@ -38,24 +37,21 @@ func partitionError() error {
 	return nil
 }
 
-// dialogLinger is how long dialogs that are over are kept: with FAILPOINT_LINGER as
-// short as that, so that a test need not wait for them.
+// dialogLinger returns how long ended dialogs are kept. FAILPOINT_LINGER shortens the time for tests.
 func dialogLinger() time.Duration {
 	d, _ := time.ParseDuration(os.Getenv("FAILPOINT_LINGER"))
 	return d
 }
 
-// overloadAfter is how long an INVITE may wait to be read before it is refused: with
-// FAILPOINT_PATIENCE as long as that, because the race detector and other tests
-// make a machine slow that carries few calls.
+// overloadAfter returns how long an INVITE may wait in the queue before it is refused. FAILPOINT_PATIENCE extends
+// the time, because tests with the race detector are slow.
 func overloadAfter() time.Duration {
 	d, _ := time.ParseDuration(os.Getenv("FAILPOINT_PATIENCE"))
 	return d
 }
 
-// webhookTiming is how long a webhook may take to answer and what divides the waits
-// before its retries: with FAILPOINT_HURRY, such as "2s 1000", so that a test
-// need not wait for an hour.
+// webhookTiming returns the response timeout of webhooks and the divisor of their retry waits. FAILPOINT_HURRY sets
+// both for tests, such as "2s 1000".
 func webhookTiming() (timeout time.Duration, hurry int) {
 	var answers string
 	if _, err := fmt.Sscanf(os.Getenv("FAILPOINT_HURRY"), "%s %d", &answers, &hurry); err != nil {
@@ -65,8 +61,8 @@ func webhookTiming() (timeout time.Duration, hurry int) {
 	return timeout, hurry
 }
 
-// moveAfter is how long a shard with live calls stays though another node waits
-// for it, where these can be handed over: with FAILPOINT_MOVE_AFTER so long.
+// moveAfter returns how long another node waits until a shard with live calls is handed over. FAILPOINT_MOVE_AFTER
+// sets the time for tests.
 func moveAfter() time.Duration {
 	if d, err := time.ParseDuration(os.Getenv("FAILPOINT_MOVE_AFTER")); err == nil {
 		return d

@@ -6,29 +6,27 @@ import (
 	"time"
 )
 
-// fencingToken is what a node's commits carry, and whether it looks at its lease.
+// fencingToken returns the token that commits carry, and whether the node checks its lease.
 func fencingToken(token string) (string, bool) { return token, true }
 
-// isDrainSkipped says whether a node gives shards away without ending what it has begun.
+// isDrainSkipped reports whether a node gives shards away without ending its calls.
 func isDrainSkipped() bool { return false }
 
-// partitionError is why the node reaches none of the others; nil: it may.
+// partitionError returns an error while the node must not reach other nodes; nil: it may.
 func partitionError() error { return nil }
 
-// isReachabilityChecked says whether a node asks whether it sees the others.
+// isReachabilityChecked reports whether a node probes the other nodes.
 func isReachabilityChecked() bool { return true }
 
-// dialogLinger is how long dialogs that are over are kept; 0: as long as they must be.
+// dialogLinger returns how long ended dialogs are kept; 0: the default of the user agent.
 func dialogLinger() time.Duration { return 0 }
 
-// overloadAfter is how long an INVITE may wait to be read before it is refused; 0:
-// as long as the user agent thinks right.
+// overloadAfter returns how long an INVITE may wait in the queue before it is refused; 0: the default of the user
+// agent.
 func overloadAfter() time.Duration { return 0 }
 
-// webhookTiming is how long a webhook may take to answer and what divides the waits
-// before its retries; 0: as documented.
+// webhookTiming returns the response timeout of webhooks and the divisor of their retry waits; 0: the defaults.
 func webhookTiming() (timeout time.Duration, hurry int) { return 0, 0 }
 
-// moveAfter is how long a shard with live calls stays though another node waits
-// for it, where these can be handed over.
+// moveAfter returns how long another node waits until a shard with live calls is handed over.
 func moveAfter() time.Duration { return defaultMoveAfter }

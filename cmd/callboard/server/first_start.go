@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/workspaces"
 )
 
-// createFirstWorkspace fills an empty store.
+// createFirstWorkspace creates the first workspace and its keys in an empty store.
 func (t *shard) createFirstWorkspace(ctx context.Context) (err error) {
 	t.firstStart, err = workspaces.Bootstrap{
 		Store: t.store.Records, Keys: t.store.Keys, Plan: domain.Plan(t.cfg.DefaultPlan), Limits: defaultLimits(t.cfg), TestCarrier: t.cfg.Simulator, Owns: t.ownsWorkspace(),
@@ -25,6 +25,7 @@ func (t *shard) createFirstWorkspace(ctx context.Context) (err error) {
 	return writeFirstKeys(t.cfg.Data, t.firstStart)
 }
 
+// defaultLimits returns the limits of the first workspace: those of the plan, changed by the settings.
 func defaultLimits(cfg *configs.Config) domain.Limits {
 	limits, fixed := domain.PlanLimits(domain.Plan(cfg.DefaultPlan))
 	if !fixed {
@@ -43,7 +44,7 @@ func defaultLimits(cfg *configs.Config) domain.Limits {
 	return limits
 }
 
-// writeFirstKeys keeps the keys of the first start where only the operator reads.
+// writeFirstKeys writes the API keys of the first start into files that only their owner can read.
 func writeFirstKeys(data string, f *workspaces.FirstStart) error {
 	return errors.Join(
 		datafolder.WriteSecretFile(filepath.Join(data, "admin.key"), f.AdminKey+"\n"),
@@ -51,14 +52,14 @@ func writeFirstKeys(data string, f *workspaces.FirstStart) error {
 	)
 }
 
-// printFirstKey shows the first start's key, once, and only to a terminal.
+// printFirstKey prints the operator's API key of the first start if standard output is a terminal.
 func (t *shard) printFirstKey() {
 	if t.firstStart == nil {
 		return
 	}
 	path := filepath.Join(t.cfg.Data, "admin.key")
 	if logging.StdoutIsTerminal() {
-		fmt.Printf("\n  First start. The operator's API key, shown this once and kept in %s:\n\n    %s\n\n", path, t.firstStart.AdminKey)
+		fmt.Printf("\n First start. The operator's API key, shown this once and kept in %s:\n\n %s\n\n", path, t.firstStart.AdminKey)
 		return
 	}
 	t.log.Info("first start: the operator's API key is in a file", slog.String("path", path))

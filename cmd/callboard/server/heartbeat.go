@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// watchHeartbeat asks the actors of a seat whether they answer, until the seat has ended.
+// watchHeartbeat checks at intervals whether the actors of a shard answer, until the shard stops.
 func (m *node) watchHeartbeat(c *ownedShard) {
 	tick := time.NewTicker(heartbeatInterval)
 	defer tick.Stop()
@@ -37,10 +37,10 @@ func (m *node) watchHeartbeat(c *ownedShard) {
 	}
 }
 
+// recordHeartbeat records that the actors of a shard answered now.
 func (m *node) recordHeartbeat(c *ownedShard) { c.lastHeartbeat.Store(int64(time.Since(m.startedAt))) }
 
-// healthError is an error while the actors of a seat are silent: then the node must
-// not keep what it has.
+// healthError returns an error while the actors of a shard do not answer. The node then gives up its leases.
 func (m *node) healthError() error {
 	now := time.Since(m.startedAt)
 	if m.backoff.active(now) {
@@ -49,8 +49,8 @@ func (m *node) healthError() error {
 	return m.shards.checkHeartbeats(now)
 }
 
-// checkHeartbeats returns an error while the actors of a shard do not answer. now is the
-// time since the process was born.
+// checkHeartbeats returns an error while the actors of a shard do not answer. now is the time since the start of
+// the process.
 func (s *runningShards) checkHeartbeats(now time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// listenTLS speaks TLS on a listener of clients where that is set up.
+// listenTLS wraps a listener for clients in TLS if a certificate is configured.
 func listenTLS(cfg *configs.Config, ln net.Listener, log *slog.Logger) (net.Listener, error) {
 	if cfg.HTTP.CertFile == "" {
 		return ln, nil

@@ -11,13 +11,13 @@ import (
 	"github.com/callboard/callboard/actors/alerts"
 )
 
-// maxPassword bounds the file of the mail server's password.
+// maxPassword limits the size of the SMTP password file in bytes.
 const maxPassword = 4 << 10
 
-// mailer sends the mails of alerts; nil where no mail server is set up.
+// mailer returns the sender of alert mails; nil: no mail server is configured.
 func (s *Service) mailer() (alerts.Mailer, error) {
 	if s.cfg.SMTP.Addr == "" {
-		return nil, nil //nolint:nilnil // nil: nobody sends mail
+		return nil, nil //nolint:nilnil // nil: no mail is sent
 	}
 	host, text, err := net.SplitHostPort(s.cfg.SMTP.Addr)
 	if err != nil {

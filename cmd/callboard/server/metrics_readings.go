@@ -14,10 +14,10 @@ const (
 	diskFreeHelp   = "What is free where the data folder lies."
 )
 
-// readMetrics is what Prometheus is told of what the process keeps now.
+// readMetrics returns the current values of the process for a scrape.
 func (s *Service) readMetrics(ctx context.Context) ([]metrics.Reading, error) {
 	c, err := s.readCounters(ctx)
-	treeRead := err == nil // in part it would be wrong
+	treeRead := err == nil // incomplete counters would be misleading
 	gauge := func(name, help string, value int, labels ...string) metrics.Reading {
 		return metrics.Reading{Name: name, Help: help, Value: float64(value), Labels: labels}
 	}
@@ -51,7 +51,7 @@ func (s *Service) readMetrics(ctx context.Context) ([]metrics.Reading, error) {
 			gauge("callboard_inbound_opening", "INVITEs that are being looked at.", c.Tree.InboundRouting),
 		)
 	}
-	if s.node == nil { // else that tells it
+	if s.node == nil { // a cluster node adds its own
 		values = append(values, clusterMetrics(1, 0, 1, 0)...)
 	}
 	const dropped = "SIP messages that were dropped without an answer."

@@ -25,15 +25,14 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// How a node keeps time.
+// Timing of the heartbeats.
 const (
-	heartbeatInterval = 250 * time.Millisecond // its actors are asked whether they answer
-	heartbeatTimeout  = 3 * time.Second        // that they may be silent
+	heartbeatInterval = 250 * time.Millisecond // interval of the heartbeat requests to the actors of a shard
+	heartbeatTimeout  = 3 * time.Second        // after this time without an answer the shard counts as failed
 )
 
-// node is a process that is one of several nodes of a cluster. It takes requests for
-// all shards, forwards them to the nodes that own the shards, and runs the shards that
-// it owns.
+// node is one of several processes of a cluster. It accepts requests for all shards, forwards them to the nodes
+// that own the shards, and runs its own shards.
 type node struct {
 	cfg           *configs.Config
 	version       string
@@ -41,22 +40,22 @@ type node struct {
 	self          lease.Node
 	masterKey     []byte
 	http          nodeHTTP
-	driver        persistence.Driver // of a cluster with several shards; nil: the shard opens it
+	driver        persistence.Driver // store with several shards; nil: each shard opens its own
 	leases        lease.Engine
 	holder        *lease.Holder
 	ended         chan error
 	startedAt     time.Time
 	backoff       startBackoff
 	unlock        func()
-	metrics       *metrics.Registry // of the process, whatever work it has
+	metrics       *metrics.Registry // of the process, with or without shards
 	adminListener *adminListener
-	storeRoot     []byte // of the store
+	storeRoot     []byte // root key of the store
 	spool         *spool.Transfer
 	shards        *runningShards
 	cluster       *clusterView
 }
 
-// runNode runs one node of several until ctx is done.
+// runNode runs one node of a cluster until ctx is done.
 func (p *Process) runNode(ctx context.Context) error {
 	m, err := newNode(ctx, p)
 	if err != nil {
@@ -91,14 +90,14 @@ func (p *Process) runNode(ctx context.Context) error {
 	return err
 }
 
-// closeLimit is for what closes once the calls have ended.
+// closeTimeout limits the shutdown after the calls have ended.
 const closeTimeout = 15 * time.Second
 
 func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	cfg, log := p.Settings, p.Log
 	m = &node{version: p.Version, cfg: cfg, log: log, ended: make(chan error, 1), startedAt: time.Now()}
 	m.shards = newRunningShards(cfg.Node.Shards, m.newService)
-	made := m // an error answers with none
+	made := m // newNode returns nil after an error
 	defer func() {
 		if err != nil {
 			made.close()
@@ -130,7 +129,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	if m.http.clientListener, err = listen.Listen(ctx, "tcp", cfg.HTTP.Addr.String()); err != nil {
 		return nil, fmt.Errorf("http_addr: %w", err)
 	}
-	httpapi.Prepare() // once, and not when a shard waits for its seat
+	httpapi.Prepare() // once, so that the start of a shard is fast
 	m.http.connRouter = forward.NewConnRouter(m.http.credential, log)
 	m.http.forwarder = forward.New(m.routes())
 	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.LeaseDuration, Healthy: m.healthError, OnMismatch: m.endProcess, Logger: log})
@@ -146,7 +145,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 			if away := partitionError(); away != nil {
 				return away
 			}
-			if !isReachabilityChecked() || m.cfg.Node.Shards == 1 && m.ownsShard(0) { // whom the others do not reach keeps the work: to give it up would end its calls
+			if !isReachabilityChecked() || m.cfg.Node.Shards == 1 && m.ownsShard(0) { // the node of the only shard keeps it without the others, because releasing it would end its calls
 				return nil
 			}
 			return m.http.forwarder.ProbeNode(ctx, n.Addr)
@@ -167,8 +166,8 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	return m, nil
 }
 
-// openStore opens the store of an install with several shards, in which
-// credentials are looked up, and sees to it that it is divided as the settings say.
+// openStore opens the store and ensures that it has the configured number of shards. With several shards the node
+// keeps it open to look up credentials.
 func (m *node) openStore(ctx context.Context) (err error) {
 	driver := m.driver
 	if driver == nil {
@@ -185,7 +184,7 @@ func (m *node) openStore(ctx context.Context) (err error) {
 		return err
 	}
 	reader, err := persistence.NewReader(ctx, driver, m.masterKey)
-	if errors.Is(err, domain.ErrNotFound) { // nobody has the store yet: the master key will be the root
+	if errors.Is(err, domain.ErrNotFound) { // the store is empty: the master key will be its root key
 		m.storeRoot = m.masterKey
 		return nil
 	}
@@ -195,7 +194,7 @@ func (m *node) openStore(ctx context.Context) (err error) {
 	return err
 }
 
-// endProcess ends the process.
+// endProcess ends the process with an error.
 func (m *node) endProcess(err error) {
 	select {
 	case m.ended <- err:
@@ -203,7 +202,7 @@ func (m *node) endProcess(err error) {
 	}
 }
 
-// close ends what is left once the holder has left.
+// close releases what remains after the leases were released.
 func (m *node) close() {
 	m.adminListener.close()
 	m.http.close()

@@ -9,22 +9,21 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// shutdownLimit bounds the requests that are being forwarded when the process ends.
+// shutdownTimeout limits the requests that are being forwarded when the process ends.
 const shutdownTimeout = 10 * time.Second
 
-// nodeHTTP takes the requests of clients and of other nodes, and forwards those that
-// another node owns.
+// nodeHTTP accepts the requests of clients and of other nodes. It forwards requests that another node owns.
 type nodeHTTP struct {
-	credential     *forward.Credential // of this cluster
-	clientListener net.Listener        // where clients connect
-	nodeListener   net.Listener        // where other nodes connect
-	server         *http.Server        // of clients
-	connRouter     *forward.ConnRouter // by shard, for requests of other nodes
+	credential     *forward.Credential // shared by the nodes of the cluster
+	clientListener net.Listener        // for clients
+	nodeListener   net.Listener        // for other nodes
+	server         *http.Server        // for clients
+	connRouter     *forward.ConnRouter // passes requests of other nodes to the shards
 	forwarder      *forward.Forwarder
 }
 
-// close lets requests of clients finish within shutdownLimit and closes the listeners.
-// The forwarder stays open: shards that are still stopping use it.
+// close lets requests of clients finish within shutdownTimeout and closes the listeners. The forwarder stays open
+// for shards that are still stopping.
 func (h *nodeHTTP) close() {
 	if h.server != nil {
 		bound, cancel := context.WithTimeout(context.Background(), shutdownTimeout)

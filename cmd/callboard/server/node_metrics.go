@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 )
 
-// readCounters is counter.
+// readCounters returns the counters of the node's shards.
 func (m *node) readCounters(ctx context.Context) (counters, error) {
 	if s := m.shards.openService(); s != nil {
 		return s.readCounters(ctx)
@@ -16,8 +16,7 @@ func (m *node) readCounters(ctx context.Context) (counters, error) {
 	return counters{Process: countProcess()}, nil
 }
 
-// readMetrics is what the meters tell at each reading: what the work does, and who has
-// how much of it.
+// readMetrics returns the current values for a scrape: those of the shards, and the owners of all shards.
 func (m *node) readMetrics(ctx context.Context) (values []metrics.Reading, err error) {
 	if s := m.shards.openService(); s != nil {
 		values, err = s.readMetrics(ctx)
@@ -41,8 +40,8 @@ func (m *node) readMetrics(ctx context.Context) (values []metrics.Reading, err e
 	return append(values, clusterMetrics(len(nodes), draining, here, nobodys)...), err
 }
 
-// clusterMetrics returns the metrics of a cluster: the numbers of live nodes, of draining
-// ones, of shards that this node owns and of shards without an owner.
+// clusterMetrics returns the metrics of a cluster: live nodes, draining nodes, shards that this node owns, and
+// shards without an owner.
 func clusterMetrics(nodes, draining, owned, free int) []metrics.Reading {
 	return []metrics.Reading{
 		{Name: "callboard_nodes", Help: "Nodes that live, as this one sees them.", Value: float64(nodes)},

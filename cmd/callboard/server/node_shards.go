@@ -10,19 +10,19 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// startShard takes a shard up.
+// startShard starts a shard whose lease this node has acquired.
 func (m *node) startShard(ctx context.Context, number int, t lease.Token) error {
 	began := time.Now()
 	c := &ownedShard{shard: &shard{number: number, token: t}}
 	m.recordHeartbeat(c)
 	err := m.shards.beginStart().startShard(ctx, c.shard)
 	if err == nil {
-		m.recordHeartbeat(c) // the start may have been long
+		m.recordHeartbeat(c) // the start may have taken long
 	}
 	if err != nil {
 		m.shards.endStart(nil)
 		m.log.Error("this node cannot take the work up: another one may try", slog.Int("shard", number), slog.Any("error", err))
-		if ctx.Err() == nil && len(m.shards.all()) == 0 { // one that has other seats keeps them: the shard alone is tried again
+		if ctx.Err() == nil && len(m.shards.all()) == 0 { // a node with other shards keeps them and retries this shard alone
 			m.backoff.fail(m.cfg.Node.LeaseDuration, time.Since(m.startedAt))
 		}
 		m.shards.closeUnused(true)
@@ -45,7 +45,7 @@ func (m *node) newService() *Service {
 	return s
 }
 
-// watchService ends the process where something that all seats share has ended.
+// watchService ends the process when a component that all shards share has ended.
 func (m *node) watchService(s *Service) {
 	select {
 	case err := <-s.ended:

@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// openTransfer opens the transfer of recordings between the spools of nodes. The blobs are sealed under a key of
-// the install's root: a node has no keys of workspaces that it does not serve.
+// openTransfer opens the transfer of recordings between the spools of nodes. The recordings are encrypted with a
+// key derived from the installation's root key, because a node lacks the keys of workspaces that it does not serve.
 func (m *node) openTransfer() error {
 	seal, err := persistence.NewSealer(datafolder.DeriveKey(m.storeRoot, "callboard spool"))
 	if err != nil {
@@ -30,16 +30,16 @@ func (m *node) openTransfer() error {
 	return nil
 }
 
-// mayServeWorkspace reports whether this node serves a workspace, or may be about to: what lies in
-// its spool is in use.
+// mayServeWorkspace reports whether this node serves a workspace or may be about to. Its files in the spool are
+// then in use.
 func (m *node) mayServeWorkspace(workspace string) bool {
 	shard := domain.ShardOf(workspace, m.cfg.Node.Shards)
-	running := m.shards.shard(shard) != nil // before the owner: a shard that stops meanwhile counts
+	running := m.shards.shard(shard) != nil // read before the owner, so that a stopping shard counts
 	n, owned := m.leases.Owner(shard)
 	return running || !owned || n.ID == m.self.ID
 }
 
-// partJoinerOf is the node of the shard of a workspace; nil: it is not here.
+// partJoinerOf returns the actor node of a workspace's shard; nil: the shard does not run here.
 func (m *node) partJoinerOf(workspace string) spool.PartJoiner {
 	if c := m.shards.shard(domain.ShardOf(workspace, m.cfg.Node.Shards)); c != nil {
 		return c.actors

@@ -15,9 +15,10 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// otherShards are the shards of the installation as the API of one shard reaches them.
+// otherShards gives the API of one shard access to the other shards.
 type otherShards struct{ shard *shard }
 
+// otherShards returns access to the other shards; nil: there are none.
 func (t *shard) otherShards() cluster.Shards {
 	if t.ownsWorkspace() == nil {
 		return nil
@@ -25,13 +26,13 @@ func (t *shard) otherShards() cluster.Shards {
 	return otherShards{t}
 }
 
-// IsElsewhere says whether another shard has a workspace.
+// IsElsewhere reports whether another shard owns a workspace.
 func (e otherShards) IsElsewhere(workspaceID string) bool {
 	return !e.shard.ownsWorkspace()(workspaceID)
 }
 
-// Send sends a request to the shard of a workspace; "": to the shard of the next new
-// workspace.
+// Send sends a request to the shard of a workspace. An empty workspaceID selects the shard of a new workspace by
+// seed.
 func (e otherShards) Send(ctx context.Context, workspaceID, seed string, r *http.Request) (*http.Response, error) {
 	shards := e.shard.cfg.Node.Shards
 	shard := domain.ShardOf(workspaceID, shards)
@@ -43,10 +44,10 @@ func (e otherShards) Send(ctx context.Context, workspaceID, seed string, r *http
 	return e.shard.node.http.forwarder.Send(ctx, shard, r)
 }
 
-// Own is this shard.
+// Own returns the number of this shard.
 func (e otherShards) Own() int { return e.shard.number }
 
-// Others are the other shards.
+// Others returns the numbers of the other shards.
 func (e otherShards) Others() []int {
 	out := make([]int, 0, e.shard.cfg.Node.Shards)
 	for shard := range e.shard.cfg.Node.Shards {
@@ -57,7 +58,7 @@ func (e otherShards) Others() []int {
 	return out
 }
 
-// ShardOf is the shard of a workspace.
+// ShardOf returns the shard number of a workspace.
 func (e otherShards) ShardOf(workspaceID string) int {
 	return domain.ShardOf(workspaceID, e.shard.cfg.Node.Shards)
 }
@@ -67,12 +68,12 @@ func (e otherShards) SendToShard(ctx context.Context, shard int, r *http.Request
 	return e.shard.node.http.forwarder.Send(ctx, shard, r)
 }
 
-// queryOtherShards has the other seats look at what alert rules are about.
+// queryOtherShards requests the findings of alert rules from the other shards.
 func (t *shard) queryOtherShards(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings {
 	return t.http.SearchAlerts(ctx, rules)
 }
 
-// liveNodes returns the live nodes for the API; nil: the process is the only node.
+// liveNodes returns a function that returns the live nodes; nil: the process is not part of a cluster.
 func (t *shard) liveNodes() func() []cluster.Node {
 	if t.token == "" {
 		return nil
@@ -80,7 +81,7 @@ func (t *shard) liveNodes() func() []cluster.Node {
 	return t.node.liveNodes
 }
 
-// liveNodes returns the live nodes by id, with the shards that each owns.
+// liveNodes returns the live nodes sorted by ID, with the shards that each owns.
 func (m *node) liveNodes() []cluster.Node {
 	nodes := slices.Clone(m.leases.Nodes())
 	slices.SortFunc(nodes, func(a, b lease.Node) int { return cmp.Compare(a.ID, b.ID) })

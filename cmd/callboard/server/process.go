@@ -1,5 +1,5 @@
-// Package server is the composition root: it builds one process of the service from its
-// settings, runs it alone or as a node of a cluster, and stops it.
+// Package server is the composition root. It builds one process of the service from its settings, runs it alone or
+// as a node of a cluster, and stops it.
 package server
 
 import (
@@ -15,24 +15,24 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Process is a service that runs until it is told to end.
+// Process is a process of the service.
 type Process struct {
 	Settings       *configs.Config
 	Log            *slog.Logger
 	Version        string
 	ServiceManager *systemd.Notifier
-	NewDemo        func() (Demo, error) // nil: none is played
-	OnStopping     func()               // called when the process begins to stop: a second signal ends it at once
+	NewDemo        func() (Demo, error) // nil: no demo runs
+	OnStopping     func()               // called when the process begins to stop; a second signal then ends it at once
 
 	wait *startWait
 }
 
-// Demo plays something on a service that has just started.
+// Demo shows the product on a service that has just started.
 type Demo interface {
-	// Trusts lets the service reach the demonstration: a certificate in PEM and rules
-	// for addresses.
+	// TrustedPeers returns a PEM certificate and egress rules that let the service reach the demo's webhook
+	// receiver.
 	TrustedPeers() (rootCA []byte, allow []access.EgressRule)
-	// Play uses the API at baseURL.
+	// Run runs the demo through the API at baseURL.
 	Run(ctx context.Context, baseURL string)
 	Close()
 }
@@ -41,7 +41,7 @@ type Demo interface {
 func (p *Process) Run(ctx context.Context) error {
 	p.wait = &startWait{cfg: p.Settings, log: p.Log, manager: p.ServiceManager}
 	clockshift.Start()
-	if err := datafolder.CheckOwner(p.Settings.Data); err != nil { // before the demo writes there
+	if err := datafolder.CheckOwner(p.Settings.Data); err != nil { // before the demo writes into the folder
 		return err
 	}
 	if p.Settings.Node.Addr.IsValid() {
@@ -65,11 +65,11 @@ func (p *Process) Run(ctx context.Context) error {
 		if !released || err != nil {
 			return err
 		}
-		show = nil // it has played
+		show = nil // the demo runs once
 	}
 }
 
-// runAlone runs the only process of a service until it is told to end, or until its restored store is released.
+// runAlone runs the only process of a service until ctx is done or its quarantined store is released.
 func (p *Process) runAlone(ctx context.Context, more Options, show Demo) (released bool, err error) {
 	began := time.Now()
 	s, err := Start(ctx, p.Settings, p.Log, more)
@@ -104,8 +104,7 @@ func (p *Process) runAlone(ctx context.Context, more Options, show Demo) (releas
 	return false, nil
 }
 
-// startError is what becomes of a start that failed: nothing, where it was told
-// to end.
+// startError returns the error of a failed start; nil if the start failed because the process has to stop.
 func (p *Process) startError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -114,7 +113,7 @@ func (p *Process) startError(ctx context.Context, err error) error {
 	return nil
 }
 
-// announceStop tells that the process ends once its calls have ended.
+// announceStop notifies the service manager and the log that the process stops after its calls have ended.
 func (p *Process) announceStop() {
 	p.OnStopping()
 	p.ServiceManager.Stopping()

@@ -13,17 +13,17 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// Reloader reads again, on SIGHUP, what may change while the service runs: the
-// log level and the certificates. What is faulty stays as it is.
+// Reloader applies changed settings and certificates on SIGHUP. Only the log level and certificates take effect at
+// run time. Invalid files change nothing.
 type Reloader struct {
 	Load           func() (*configs.Config, error)
-	Settings       *configs.Config // of the start
+	Settings       *configs.Config // at the start of the process
 	Level          *slog.LevelVar
 	Log            *slog.Logger
 	ServiceManager *systemd.Notifier
 }
 
-// Watch reloads at each signal until the function that it returns is called.
+// Watch reloads at each signal until stop is called.
 func (r *Reloader) Watch(hangups <-chan os.Signal) (stop func()) {
 	done := make(chan struct{})
 	go func() {
@@ -53,7 +53,7 @@ func (r *Reloader) reload() {
 		r.Log.Error("the settings cannot be reloaded: the ones before stay in use", slog.Any("error", err))
 		return
 	}
-	r.Level.Set(min(r.Level.Level(), next.Log.Level)) // the line itself is to be seen
+	r.Level.Set(min(r.Level.Level(), next.Log.Level)) // so that the log line itself is visible
 	attrs := []any{slog.String("log_level", strings.ToLower(next.Log.Level.String()))}
 	if changed := changedSettings(r.Settings, next); len(changed) > 0 {
 		attrs = append(attrs, slog.String("after_a_restart", strings.Join(changed, " ")))
@@ -62,7 +62,7 @@ func (r *Reloader) reload() {
 	r.Level.Set(next.Log.Level)
 }
 
-// changedSettings are the keys of settings that take effect after a restart.
+// changedSettings returns the keys of changed settings that take effect after a restart.
 func changedSettings(now, next *configs.Config) (keys []string) {
 	before := now.EffectiveSettings()
 	for i, s := range next.EffectiveSettings() {
@@ -73,7 +73,7 @@ func changedSettings(now, next *configs.Config) (keys []string) {
 	return keys
 }
 
-// keyPairs are the certificates of HTTP and SIP.
+// keyPairs returns the certificate files of HTTP and SIP.
 func keyPairs(cfg *configs.Config) []configs.KeyPair {
 	all := cfg.SIPKeyPairs()
 	if pair := (configs.KeyPair{Chain: cfg.HTTP.CertFile, Key: cfg.HTTP.KeyFile}); cfg.HTTP.CertFile != "" && !slices.Contains(all, pair) {
@@ -82,8 +82,8 @@ func keyPairs(cfg *configs.Config) []configs.KeyPair {
 	return all
 }
 
-// readKeyPair reads a certificate as the next handshake will, see
-// transport.CertificateFiles, and tells when it ends.
+// readKeyPair reads a certificate as the next TLS handshake will (transport.CertificateFiles) and returns its
+// expiry.
 func readKeyPair(pair configs.KeyPair) (notAfter time.Time, err error) {
 	read, err := tls.LoadX509KeyPair(pair.Chain, pair.Key)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/actors/call/recovery"
 )
 
-// resumptionCounts counts what became of calls of processes that were gone.
+// resumptionCounts counts the resumptions of calls of ended processes by result.
 type resumptionCounts struct {
 	mu       sync.Mutex
 	byResult map[string]uint64
@@ -27,7 +27,7 @@ func (t *resumptionCounts) count(result string) uint64 {
 	return t.byResult[result]
 }
 
-// resumeResults are those that are told.
+// resumeResults returns the results that the metric reports.
 func resumeResults() []string {
 	return []string{recovery.ResultResumed, recovery.ResultRefused, recovery.ResultNoAnswer, recovery.ResultFailed}
 }

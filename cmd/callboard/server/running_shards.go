@@ -2,24 +2,23 @@ package server
 
 import "sync"
 
-// runningShards are the shards that a node runs and the Service that they share. The
-// service starts with the first shard. Several goroutines may use it.
+// runningShards holds the shards that a node runs and the Service that they share. The service starts with the
+// first shard. It is safe for concurrent use.
 type runningShards struct {
-	shardCount int             // of the cluster
-	newService func() *Service // starts the shared service
+	shardCount int             // shards of the cluster
+	newService func() *Service // creates the shared service
 
 	mu       sync.Mutex
 	service  *Service // nil: no shard has started yet
 	byNumber map[int]*ownedShard
-	starting int // shards that are being started
+	starting int // number of shards that are starting
 }
 
 func newRunningShards(count int, newService func() *Service) *runningShards {
 	return &runningShards{shardCount: count, newService: newService, byNumber: make(map[int]*ownedShard)}
 }
 
-// beginStart returns the service for a shard that is about to start. The caller calls
-// endStart later.
+// beginStart returns the service for a shard that is about to start. The caller calls endStart later.
 func (s *runningShards) beginStart() *Service {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,8 +29,7 @@ func (s *runningShards) beginStart() *Service {
 	return s.service
 }
 
-// endStart ends a start. c is the shard that runs now; nil: the start failed, or it was
-// not one of a shard.
+// endStart ends a start. c is the shard that runs now; nil means that the start failed or was not that of a shard.
 func (s *runningShards) endStart(c *ownedShard) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +45,7 @@ func (s *runningShards) remove(number int) {
 	delete(s.byNumber, number)
 }
 
-// shard returns a shard; nil: it does not run here.
+// shard returns a running shard; nil: it does not run here.
 func (s *runningShards) shard(number int) *ownedShard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +58,7 @@ func (s *runningShards) takesCalls(number int) bool {
 	return c != nil && !c.handingOver.Load()
 }
 
-// all returns the shards, those included that are starting or stopping.
+// all returns the shards, including those that are starting or stopping.
 func (s *runningShards) all() []*shard {
 	if service := s.currentService(); service != nil {
 		return service.shards.all()
@@ -75,8 +73,7 @@ func (s *runningShards) currentService() *Service {
 	return s.service
 }
 
-// openService returns the shared service if it is open; nil: no shard has run yet, or
-// none does any more.
+// openService returns the shared service if it is open; nil: no shard runs.
 func (s *runningShards) openService() *Service {
 	if service := s.currentService(); service != nil && service.isOpen.Load() {
 		return service
@@ -84,8 +81,8 @@ func (s *runningShards) openService() *Service {
 	return nil
 }
 
-// serviceOf returns the shared service, nil if there is none. complete reports whether
-// all shards run for which owned returns true.
+// serviceOf returns the shared service; nil: there is none. complete is true if all shards run for which owned
+// returns true.
 func (s *runningShards) serviceOf(owned func(number int) bool) (service *Service, complete bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,9 +93,8 @@ func (s *runningShards) serviceOf(owned func(number int) bool) (service *Service
 	return s.service, complete
 }
 
-// closeUnused closes the shared service if no shard runs or starts. With several shards
-// the service stays open for calls to other nodes, unless failed is true: then the
-// service could not be built.
+// closeUnused closes the shared service if no shard runs or starts. In a cluster with several shards the service
+// stays open to forward calls, unless failed is true.
 func (s *runningShards) closeUnused(failed bool) {
 	s.closeIf(func() bool { return len(s.byNumber)+s.starting == 0 && (failed || s.shardCount < 2) })
 }
@@ -106,8 +102,8 @@ func (s *runningShards) closeUnused(failed bool) {
 // close closes the shared service.
 func (s *runningShards) close() { s.closeIf(func() bool { return true }) }
 
-// closeIf closes the shared service if condition is true. condition runs under the lock,
-// so no start begins between.
+// closeIf closes the shared service if condition returns true. It calls condition with the lock held, so that no
+// start can begin meanwhile.
 func (s *runningShards) closeIf(condition func() bool) {
 	s.mu.Lock()
 	service := s.service

@@ -23,33 +23,34 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Options are what a command adds to the settings.
+// Options are the inputs of a process besides its settings.
 type Options struct {
-	Version string              // of this program
-	RootCA  []byte              // PEM, trusted beside the roots of the machine; of the demo
-	Allow   []access.EgressRule // addresses that tenants may reach beside egress_allow; of the demo
+	Version string              // version of this program
+	RootCA  []byte              // additional certificate authorities in PEM, for the demo
+	Allow   []access.EgressRule // additional addresses that tenants may reach, for the demo
 	wait    *startWait          // nil: the start fails at once if the store is not reachable
 }
 
-// Service is what a process has once, and the shards that it runs.
+// Service holds what the shards of a process share, and the shards.
 type Service struct {
 	cfg           *configs.Config
 	log           *slog.Logger
 	options       Options
-	node          *node              // nil: the process is the only one
-	driver        persistence.Driver // of the shards of a node
-	HTTPAddr      netip.AddrPort     // where clients of HTTP connect
-	telephony     *telephony         // nil: it is not open
+	node          *node              // nil: the process is not part of a cluster
+	driver        persistence.Driver // shared by the shards of a node
+	HTTPAddr      netip.AddrPort     // address of the HTTP listener for clients
+	telephony     *telephony         // nil: not open yet
 	spans         *spans.Recorder    // nil: no collector is configured
 	metrics       *metrics.Registry
-	engines       *engines.Set   // nil: they are not read yet
-	roots         *x509.CertPool // beside those of the machine; nil: these alone
+	engines       *engines.Set   // nil: not read yet
+	roots         *x509.CertPool // of outgoing connections; nil: the system's
 	mail          alerts.Mailer
 	router        actornode.Router
 	resumptions   resumptionCounts
 	adminSocket   *administration.Socket
 	adminListener *adminListener
-	// quarantined: the store was restored from a backup and not released. released says that it was, meanwhile.
+	// quarantined means that the store was restored from a backup and is not released. released signals the
+	// release.
 	quarantined   bool
 	released      chan struct{}
 	isOpen        atomic.Bool
@@ -57,15 +58,14 @@ type Service struct {
 	processCtx    context.Context //nolint:containedctx // ends with the process
 	cancelProcess context.CancelFunc
 
-	sharedMu sync.Mutex // held while the first shard builds what all share
+	sharedMu sync.Mutex // held while the first shard builds the shared parts
 	shards   shardList
 }
 
-// shutdownLeast is how long requests under way have at least to finish.
+// minShutdownTime is the minimum time that requests in progress get to finish.
 const minShutdownTime = 5 * time.Second
 
-// Start opens, wires and starts everything of a process that is the only one.
-// On an error nothing is left.
+// Start builds and starts a process that is not part of a cluster. After an error nothing stays open.
 func Start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more Options) (*Service, error) {
 	s := newService(ctx, cfg, log, more)
 	if err := s.startShard(ctx, &shard{}); err != nil {
@@ -85,13 +85,12 @@ func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, more
 func (s *Service) fail(err error) {
 	select {
 	case s.ended <- err:
-	default: // it ends already
+	default: // the process already ends
 	}
 }
 
-// openShared opens what the process has once: telephony and engines. root is the
-// store's root key, from which SIP derives its secret. After an error nothing stays open,
-// and the next shard may try.
+// openShared opens the shared parts: telephony, engines, mail and tracing. root is the root key of the store, from
+// which SIP derives its secret. After an error nothing stays open, and the next shard may retry.
 func (s *Service) openShared(root []byte) (err error) {
 	if s.telephony != nil {
 		return nil
@@ -120,12 +119,13 @@ func (s *Service) openShared(root []byte) (err error) {
 	return err
 }
 
+// closeTracing stops the export of spans.
 func (s *Service) closeTracing() {
 	s.spans.Close()
 	s.spans = nil
 }
 
-// openSIP opens the SIP listeners and, once per process, the administration socket and the metrics.
+// openSIP opens the SIP listeners, the administration socket and the metrics. It does so once per process.
 func (s *Service) openSIP() (err error) {
 	if s.adminSocket != nil {
 		return nil
@@ -133,7 +133,7 @@ func (s *Service) openSIP() (err error) {
 	if err = s.telephony.listen(s.processCtx, s.ended); err != nil {
 		return err
 	}
-	if s.node == nil { // else it reads for itself
+	if s.node == nil { // a cluster node reads its metrics itself
 		s.metrics.AddReader(s.readMetrics)
 	}
 	pages := adminPages(s.readCounters, s.metrics.Handler())
@@ -147,7 +147,7 @@ func (s *Service) openSIP() (err error) {
 	return err
 }
 
-// egress returns the rules for addresses that tenants name.
+// egress returns the rules for addresses that tenants configure.
 func (s *Service) egress() access.Egress { return egress.Rules(s.cfg, s.options.Allow, s.HTTPAddr) }
 
 // openTracing starts the export of spans; nil: no collector is configured.
@@ -159,20 +159,20 @@ func (s *Service) openTracing(ctx context.Context) (*spans.Recorder, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the setting
 	}
-	node, _ := os.Hostname()            // tells processes apart; may be empty
+	node, _ := os.Hostname()            // distinguishes processes; may be empty
 	return spans.New(ctx, spans.Config{ //nolint:wrapcheck // says what failed
 		URL: s.cfg.OTLP.URL, Header: header, Share: s.cfg.OTLP.Share, Version: s.options.Version, Node: node, Log: s.log,
 	})
 }
 
-// folder makes a folder in the data folder.
+// folder creates a folder in the data folder and returns its path.
 func (s *Service) folder(name string) string {
 	path := filepath.Join(s.cfg.Data, name)
-	_ = os.MkdirAll(path, 0o700) // whoever uses it reports
+	_ = os.MkdirAll(path, 0o700) // a failure shows when the folder is used
 	return path
 }
 
-// Close ends what runs, in the reverse order of its start.
+// Close stops everything in the reverse order of its start.
 func (s *Service) Close() {
 	s.adminListener.close()
 	if s.adminSocket != nil {
@@ -184,7 +184,7 @@ func (s *Service) Close() {
 	s.spans.Close()
 	s.cancelProcess()
 	s.telephony.close()
-	if s.driver != nil && s.node.driver == nil { // else it is the node's, and goes with it
+	if s.driver != nil && s.node.driver == nil { // otherwise the node closes it
 		_ = s.driver.Close()
 	}
 }

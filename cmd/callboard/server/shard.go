@@ -17,34 +17,33 @@ import (
 	"github.com/callboard/callboard/service/workspaces"
 )
 
-// shard is a shard that this process owns: its store, its node with the services, and its API. A process may own several; one that
-// is alone owns the only one. Its memory ends with it, so a shard that comes back is read again.
+// shard is one shard of this process: its store, its actors, its services and its API. A process outside of a
+// cluster has a single shard. Each start of a shard reads everything from the store again.
 type shard struct {
 	*Service
 	number        int
-	token         lease.Token // "": the process is alone
+	token         lease.Token // lease token; "": the process is not part of a cluster
 	store         *store.Store
-	blobs         blobstore.Store // where recordings lie; nil: in the data folder
+	blobs         blobstore.Store // bucket or shared folder of recordings; nil: the data folder
 	actors        *actornode.Node
 	services      *services.Services
 	http          *httpapi.Server
-	listener      net.Listener // of clients, or of what nodes pass on
+	listener      net.Listener // of clients, or of requests that nodes forward
 	firstStart    *workspaces.FirstStart
-	listenerEnded chan error      // a listener has ended
-	life          context.Context //nolint:containedctx // ends with the seat
+	listenerEnded chan error      // receives when a listener ends
+	life          context.Context //nolint:containedctx // ends with the shard
 	cancel        context.CancelFunc
 
-	drainDeadline      time.Time    // what is under way then is cut off; zero: nothing drains
-	handingOver        atomic.Bool  // it takes no calls any more, and is to be given back
-	holdingSince       atomic.Int64 // since when requests wait for the next node, in nanoseconds since 1970; 0: they do not
-	stopping           atomic.Bool  // it is being given back
+	drainDeadline      time.Time    // requests in progress then end; zero: the shard is not draining
+	handingOver        atomic.Bool  // refuses new calls because the shard is being released
+	holdingSince       atomic.Int64 // since when requests wait for the next node, in Unix nanoseconds; 0: they do not
+	stopping           atomic.Bool  // the shard is being released
 	stopOnce           sync.Once    // it has ended
-	leaseLost          bool         // another node has the work: what is under way cannot be kept
-	hasCallsToHandOver bool         // another node is to go on with the calls that live
+	leaseLost          bool         // another node owns the shard: unfinished work cannot be stored
+	hasCallsToHandOver bool         // another node resumes the live calls
 }
 
-// startShard takes a shard up. On an error nothing of it is left but what the process
-// has once.
+// startShard starts a shard. After an error nothing of the shard stays open; what the process shares may stay open.
 func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	t.Service, t.listenerEnded = s, make(chan error, 8)
 	if t.token == "" {
@@ -56,8 +55,8 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 			t.stop()
 		}
 	}()
-	defer context.AfterFunc(ctx, t.cancel)() // another node has the shard meanwhile: what has begun ends
-	if t.token != "" {                       // who comes from now on waits for the seat
+	defer context.AfterFunc(ctx, t.cancel)() // if another node gets the shard meanwhile, the start ends
+	if t.token != "" {                       // requests that arrive from now on wait until the shard has started
 		t.listener = t.node.http.connRouter.Listen(t.number)
 	}
 	if err = t.openStore(ctx); err != nil {
@@ -85,21 +84,21 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	if err = t.buildOnce(s.openSIP); err != nil {
 		return err
 	}
-	if !t.quarantined { // the bucket may be that of another service
+	if !t.quarantined { // a quarantined service may use the bucket of another one
 		go t.sweepUploads(t.life)
 	}
 	t.startAPI()
 	return t.startActors()
 }
 
-// buildOnce does what the first seat does for all of the process.
+// buildOnce runs do with the lock for shared parts held.
 func (t *shard) buildOnce(do func() error) error {
 	t.sharedMu.Lock()
 	defer t.sharedMu.Unlock()
 	return do()
 }
 
-// restart has the process close everything and start anew.
+// restart makes the process close everything and start again.
 func (s *Service) restart() {
 	select {
 	case s.released <- struct{}{}:
@@ -107,7 +106,7 @@ func (s *Service) restart() {
 	}
 }
 
-// shardList are the shards that a process runs. Several goroutines may use it.
+// shardList holds the shards of a process. It is safe for concurrent use.
 type shardList struct {
 	mu   sync.Mutex
 	list []*shard

@@ -14,15 +14,15 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// localAdministration is what the local socket answers: by the seat that has what is asked
-// for. What other nodes have is theirs to do.
+// localAdministration implements the commands of the local socket. It selects the shard of a request. For
+// workspaces on other nodes it returns an error.
 type localAdministration struct{ service *Service }
 
 func (s *Service) administration() administration.Administration { return localAdministration{s} }
 
 var errNoShard = errors.New("this node has no part of the work at the moment: run the command on one that has")
 
-// shards are those of the seats; there is one at least.
+// shards returns the shards of this node; at least one.
 func (c localAdministration) shards() ([]*shard, error) {
 	all := c.service.shards.all()
 	if len(all) == 0 {
@@ -31,11 +31,12 @@ func (c localAdministration) shards() ([]*shard, error) {
 	return all, nil
 }
 
+// administration returns the Administration of one shard.
 func (t *shard) administration() administration.Administration {
 	return administration.NewRunning(t.store, t.services, t.cfg.BaseURL(t.HTTPAddr))
 }
 
-// forWorkspace returns the administration of the shard that has a workspace; "": the only workspace.
+// forWorkspace returns the administration of the shard that owns a workspace; "": the only workspace.
 func (c localAdministration) forWorkspace(ctx context.Context, workspace string) (administration.Administration, error) {
 	all, err := c.shards()
 	if err != nil {
@@ -59,7 +60,7 @@ func (c localAdministration) forWorkspace(ctx context.Context, workspace string)
 	return nil, fmt.Errorf("--workspace %s: it is on %s: run the command there", workspace, where)
 }
 
-// tryEachShard calls do for one shard after the other until one succeeds.
+// tryEachShard calls do for one shard after another until a call succeeds.
 func tryEachShard[T any](c localAdministration, do func(administration.Administration) (T, error)) (out T, err error) {
 	all, err := c.shards()
 	for _, t := range all {
@@ -70,7 +71,7 @@ func tryEachShard[T any](c localAdministration, do func(administration.Administr
 	return out, err
 }
 
-// collectByWorkspace does something for a workspace, or for all that this process has.
+// collectByWorkspace calls do for a workspace, or for all workspaces of this process, and joins the results.
 func collectByWorkspace[T any](ctx context.Context, c localAdministration, workspace string, do func(d administration.Administration, workspace string) ([]T, error)) (out []T, err error) {
 	all, err := c.shards()
 	if err != nil {
@@ -135,7 +136,7 @@ func (c localAdministration) Quarantine(ctx context.Context) (*restorequarantine
 	return tryEachShard(c, func(d administration.Administration) (*restorequarantine.Quarantine, error) { return d.Quarantine(ctx) })
 }
 
-// ReleaseQuarantine has the service start anew once its store is released.
+// ReleaseQuarantine releases the restored store and restarts the service.
 func (c localAdministration) ReleaseQuarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
 	q, err := tryEachShard(c, func(d administration.Administration) (*restorequarantine.Quarantine, error) {
 		return d.ReleaseQuarantine(ctx)

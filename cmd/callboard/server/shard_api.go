@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// listenHTTP opens the HTTP listener; requests wait until serveAPI.
+// listenHTTP opens the HTTP listener. Requests wait until startAPI.
 func (t *shard) listenHTTP(ctx context.Context) error {
 	if t.token != "" {
 		return nil
@@ -28,7 +28,7 @@ func (t *shard) listenHTTP(ctx context.Context) error {
 	return nil
 }
 
-// serveHTTP begins to take requests: of clients, or what nodes pass on.
+// serveHTTP accepts requests of clients, or those that other nodes forward.
 func (t *shard) serveHTTP() {
 	serve := t.http.ServeNodes
 	if t.token == "" {
@@ -37,7 +37,7 @@ func (t *shard) serveHTTP() {
 	go func() { t.listenerEnded <- serve(t.listener) }()
 }
 
-// startAPI answers requests of the API.
+// startAPI builds the HTTP API. Outside of a cluster it also accepts requests.
 func (t *shard) startAPI() {
 	var certificate func() (*tls.Certificate, error)
 	if t.cfg.HTTP.CertFile != "" {
@@ -54,23 +54,20 @@ func (t *shard) startAPI() {
 	}
 }
 
-// holdLimit is how long requests wait for another node when a seat begins to be
-// given back: most are by then. A seat that waits for calls which cannot be handed
-// over takes longer: after that time it answers them itself, except those that
-// begin a call.
+// requestHoldLimit is how long requests wait for the next node while a shard is released. Afterwards this node
+// answers them, except for requests that would start a call. A release takes longer if calls cannot be handed over.
 const requestHoldLimit = 3 * time.Second
 
-// holdRequests has requests that would begin something wait for the next node from
-// now on.
+// holdRequests makes requests that would start work wait for the next node.
 func (t *shard) holdRequests() { t.holdingSince.Store(time.Now().UnixNano()) }
 
-// holdsRequests says whether requests wait for the next node.
+// holdsRequests reports whether requests wait for the next node.
 func (t *shard) holdsRequests() bool {
 	at := t.holdingSince.Load()
 	return at != 0 && time.Since(time.Unix(0, at)) < requestHoldLimit
 }
 
-// stopHTTP takes no request any more and lets those under way finish.
+// stopHTTP accepts no more requests and lets those in progress finish.
 func (t *shard) stopHTTP() {
 	if t.http != nil {
 		limit := max(minShutdownTime, time.Until(t.drainDeadline))
@@ -84,7 +81,7 @@ func (t *shard) stopHTTP() {
 	if t.listener == nil {
 		return
 	}
-	_ = t.listener.Close() // the server has closed it, unless it never served
+	_ = t.listener.Close() // the server closed it, unless it never ran
 	if shardListener, ok := t.listener.(*forward.ShardListener); ok {
 		shardListener.CloseConns()
 	}

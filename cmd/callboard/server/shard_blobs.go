@@ -20,8 +20,8 @@ const (
 	uploadSweepInterval = 12 * time.Hour
 )
 
-// openBlobs opens where recordings and exports lie. A store that refuses us ends the
-// start; one that is away does not: calls go on, and what they leave waits.
+// openBlobs opens the store of recordings and exports. If the store refuses access, the start fails. If the store
+// is unavailable, the service starts and recordings wait in the spool.
 func (t *shard) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs actornode.Blobs, err error) {
 	if t.cfg.Blobs == (configs.Blobs{}) && t.node == nil {
 		return blob.NewDisk(t.folder(datafolder.BlobsDir), t.store.Records)
@@ -54,7 +54,7 @@ func (t *shard) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs acto
 	return t.blobs, nil
 }
 
-// sweepUploads removes what uploads of processes that ended have left.
+// sweepUploads removes parts of abandoned uploads at intervals.
 func (t *shard) sweepUploads(run context.Context) {
 	if t.blobs == nil {
 		return

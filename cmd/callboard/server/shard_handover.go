@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// How a node gives its shards to others.
+// Handover of shards to other nodes.
 
-// keepsShard says whether a shard stays on this node though another one has joined:
-// the only one does, and of several those with live calls, which would be cut
-// off from their workspaces.
+// keepsShard reports whether a shard stays on this node although another node wants it. The shard of a cluster with
+// one shard stays. Of several shards those with live calls stay.
 func (m *node) keepsShard(shard int, to string) bool {
 	if m.cfg.Node.Shards == 1 {
 		return true
@@ -19,7 +18,7 @@ func (m *node) keepsShard(shard int, to string) bool {
 	if c == nil {
 		return false
 	}
-	if c.router.IsDrained() { // or the one who has said so could not take it back
+	if c.router.IsDrained() { // an operator can end the drain only on this node
 		return true
 	}
 	at := time.Since(m.startedAt)
@@ -27,8 +26,8 @@ func (m *node) keepsShard(shard int, to string) bool {
 	return !c.takeIdle(at)
 }
 
-// stopShard gives a shard back: live calls may end before that. lost: another node
-// may have it, and nothing can be kept any more.
+// stopShard releases a shard after its live calls ended or were handed over. lost means that another node may
+// already own the shard, so nothing can be stored.
 func (m *node) stopShard(shard int, lost bool) {
 	if _, looks := fencingToken(""); lost && !looks {
 		return
@@ -44,7 +43,7 @@ func (m *node) stopShard(shard int, lost bool) {
 		lost = m.drainShard(c)
 	}
 	c.leaseLost = lost
-	c.drainDeadline = time.Time{} // whoever downloads still has the least time
+	c.drainDeadline = time.Time{} // downloads still get the minimum time
 	c.stopping.Store(true)
 	m.shards.remove(shard)
 	c.stop()
@@ -52,13 +51,12 @@ func (m *node) stopShard(shard int, lost bool) {
 	m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
 }
 
-// cutOffLimit is how long live calls may go on that cannot be handed over, at a
-// node that sees none of the others: for as long nobody reaches their workspaces
-// from elsewhere, and about as many callers are turned away as calls could end.
+// cutOffLimit is how long calls that cannot be handed over may continue on a node that reaches no other node.
+// Meanwhile no other node can serve their workspaces.
 const cutOffLimit = 5 * time.Second
 
-// drainShard lets live calls end, at a node that is cut off from the others not for
-// long; true: another node has the shard meanwhile.
+// drainShard waits until live calls end; on a node without contact to the others at most cutOffLimit. It returns
+// true if another node owns the shard meanwhile.
 func (m *node) drainShard(c *ownedShard) (lost bool) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(context.Background())

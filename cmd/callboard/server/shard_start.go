@@ -14,10 +14,10 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// browserCallFunc connects a browser as a phone of the built-in carrier: see services.Config.
+// browserCallFunc connects a browser as a phone of the test carrier, see services.Config.
 type browserCallFunc = func(ctx context.Context, o testcarrier.CallRequest, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
 
-// buildServices builds the node and the services of the shard; startActors starts them.
+// buildServices builds the actors and services of the shard. startActors starts them.
 func (t *shard) buildServices(ctx context.Context) error {
 	blobs, err := t.openBlobs(ctx, t.roots)
 	if err != nil {
@@ -56,7 +56,7 @@ func (t *shard) buildServices(ctx context.Context) error {
 	return nil
 }
 
-// startActors starts the workspaces of the shard, with their campaigns, calls and webhooks. Requests of other nodes wait until then.
+// startActors starts the actors of the shard's workspaces. Requests of other nodes wait until then.
 func (t *shard) startActors() error {
 	err := t.actors.Start(t.life)
 	if err == nil && t.token != "" {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// drain takes no new calls and lets the live ones end within the limit.
+// drain accepts no new calls and waits for live calls within the drain limit.
 func (t *shard) drain(ctx context.Context) {
 	t.drainDeadline = time.Now().Add(t.cfg.DrainTimeout)
 	ctx, cancel := context.WithDeadline(ctx, t.drainDeadline)
@@ -19,8 +19,8 @@ func (t *shard) drain(ctx context.Context) {
 	t.actors.RefuseWrites()
 }
 
-// handOverCalls lets go of the calls that another node goes on with: last of all, for
-// their far ends hear nothing until it does.
+// handOverCalls hands the live calls over to another node. It runs last, because the remote parties hear silence
+// until the other node resumes the calls.
 func (t *shard) handOverCalls() {
 	if !t.hasCallsToHandOver || t.leaseLost {
 		return
@@ -30,11 +30,10 @@ func (t *shard) handOverCalls() {
 	t.actors.HandOverCalls(ctx)
 }
 
-// handOverLimit is how long calls that have just become such that nobody else can go
-// on with them hold up those of others.
+// handoverTimeout limits the wait for calls that became unable to move during the handover.
 const handoverTimeout = 3 * time.Second
 
-// stop ends the seat, in the reverse order of its start; once.
+// stop stops the shard in the reverse order of its start. Further calls do nothing.
 func (t *shard) stop() { t.stopOnce.Do(t.stopShard) }
 
 func (t *shard) stopShard() {

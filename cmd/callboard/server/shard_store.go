@@ -14,8 +14,7 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// ownsLease says, each time it is asked, whether the node still has the shard; nil: it
-// always has.
+// ownsLease returns a function that reports whether the node still holds the lease of the shard; nil: always.
 func (t *shard) ownsLease() func() bool {
 	if t.token == "" {
 		return nil
@@ -26,7 +25,7 @@ func (t *shard) ownsLease() func() bool {
 	return func() bool { return t.node.ownsShard(t.number) }
 }
 
-// ownsWorkspace says which workspaces are of the shard; nil: all are.
+// ownsWorkspace returns a function that reports whether a workspace belongs to the shard; nil: all do.
 func (t *shard) ownsWorkspace() func(string) bool {
 	if t.token == "" || t.cfg.Node.Shards < 2 {
 		return nil
@@ -34,8 +33,7 @@ func (t *shard) ownsWorkspace() func(string) bool {
 	return func(workspace string) bool { return domain.ShardOf(workspace, t.cfg.Node.Shards) == t.number }
 }
 
-// reportFenced lets the node hear where a commit was refused because another one has
-// the shard.
+// reportFenced returns a store that reports fenced commits to the node: another node then owns the shard.
 func (t *shard) reportFenced(of storecache.Backend) storecache.Backend {
 	if t.token == "" {
 		return of
@@ -43,12 +41,13 @@ func (t *shard) reportFenced(of storecache.Backend) storecache.Backend {
 	return &fencedStore{of, func() { t.node.holder.ReportLost(t.number, t.token) }}
 }
 
+// fencedStore calls onFenced when a commit is fenced.
 type fencedStore struct {
 	storecache.Backend
 	onFenced func()
 }
 
-// Apply is the store's.
+// Apply commits a change and reports a fenced commit.
 func (f *fencedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	events, err := f.Backend.Apply(ctx, c)
 	if errors.Is(err, domain.ErrFenced) && !errors.Is(err, persistence.ErrOtherShard) {
@@ -57,6 +56,7 @@ func (f *fencedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event
 	return events, err
 }
 
+// openStore opens the store of the shard.
 func (t *shard) openStore(ctx context.Context) (err error) {
 	if t.token == "" {
 		return t.options.wait.untilOpen(ctx, func() (err error) {
@@ -78,7 +78,7 @@ func (t *shard) openStore(ctx context.Context) (err error) {
 	return err
 }
 
-// readQuarantine says in the log where the store was restored and nothing leaves the service.
+// readQuarantine logs a warning if the store was restored from a backup and is not released.
 func (t *shard) readQuarantine(ctx context.Context) error {
 	q, err := restorequarantine.LoadRow(ctx, t.store.Records)
 	if err != nil || q == nil {
@@ -90,6 +90,7 @@ func (t *shard) readQuarantine(ctx context.Context) error {
 	return nil
 }
 
+// storeOptions returns the options of the shards' stores.
 func (s *Service) storeOptions() store.Options {
 	return store.Options{Config: s.cfg, Version: s.options.Version, Log: s.log, Refused: s.fail}
 }

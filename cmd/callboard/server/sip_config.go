@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
+// sipListeners returns the SIP listeners of the settings.
 func sipListeners(cfg *configs.Config) []transport.Listener {
 	var all []transport.Listener
 	for _, l := range cfg.SIP.Listeners {
@@ -21,8 +22,7 @@ func sipListeners(cfg *configs.Config) []transport.Listener {
 	return all
 }
 
-// ownAddrs are the addresses of this machine that SIP listens at by name, from
-// which it then sends, to loopback too.
+// ownAddrs returns the specific addresses on which SIP listens. SIP sends from them, also to loopback.
 func ownAddrs(cfg *configs.Config) []netip.Addr {
 	var all []netip.Addr
 	for _, l := range cfg.SIP.Listeners {
@@ -33,8 +33,8 @@ func ownAddrs(cfg *configs.Config) []netip.Addr {
 	return all
 }
 
-// mediaAddr is where sound is taken: at the one address of all SIP listeners,
-// else at every address of their families.
+// mediaAddr returns the address on which RTP is received. It is the address of the SIP listeners if they share one,
+// and otherwise every address of their families.
 func mediaAddr(cfg *configs.Config) netip.Addr {
 	one, six := true, false
 	for _, at := range append([]netip.AddrPort{cfg.SIP.Addr}, sipAddrs(cfg)...) {
@@ -58,7 +58,7 @@ func sipAddrs(cfg *configs.Config) (out []netip.AddrPort) {
 	return out
 }
 
-// sipTLS is what secures SIP. Calls may go out over TLS without any of it.
+// sipTLS returns the TLS configuration of SIP. Outbound TLS needs no certificate.
 func sipTLS(cfg *configs.Config, log *slog.Logger) (*transport.TLS, error) {
 	t := new(transport.TLS)
 	for i, f := range cfg.SIPKeyPairs() {
@@ -97,7 +97,7 @@ func addPEM(pool *x509.CertPool, setting, path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// sipURI is where carriers send calls.
+// sipURI returns the URI to which carriers send calls.
 func sipURI(cfg *configs.Config) string {
 	at := cfg.SIP.Addr
 	if cfg.PublicIP.IsValid() {

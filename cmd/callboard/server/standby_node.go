@@ -15,11 +15,11 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// What one of several nodes does and tells whether it has work or not.
+// Tasks of a cluster node with or without shards.
 
-// startStandby lets SIP in at a node of an install with several shards, so that what
-// comes to it is passed on before it has any work. Without a store of anybody it
-// is the first seat that does. end waits until it is over.
+// startStandby opens SIP on a node of a cluster with several shards, so that it can forward calls before it owns a
+// shard. If the store is empty, the first shard opens SIP instead. The returned function stops the task and waits
+// for it.
 func (m *node) startStandby(ctx context.Context) (end func()) {
 	bound, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
@@ -29,11 +29,12 @@ func (m *node) startStandby(ctx context.Context) (end func()) {
 	return func() { cancel(); wait.Wait() }
 }
 
+// runStandby opens SIP whenever the shared service is missing.
 func (m *node) runStandby(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Node.LeaseDuration)
 	defer tick.Stop()
 	for failed := false; ; {
-		if m.shards.currentService() == nil { // none yet, or one that was closed with a shard that could not start
+		if m.shards.currentService() == nil { // not started yet, or closed after a failed start of a shard
 			err := m.listenSIP(ctx)
 			if err != nil && !failed && !errors.Is(err, domain.ErrNotFound) {
 				m.log.Warn("this node does not pass calls on yet", slog.Any("error", err))
@@ -48,7 +49,7 @@ func (m *node) runStandby(ctx context.Context) {
 	}
 }
 
-// listenSIP lets SIP in, unless a seat has.
+// listenSIP opens SIP unless a shard has opened it.
 func (m *node) listenSIP(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, membership.LeaveTimeout)
 	defer cancel()
@@ -70,7 +71,7 @@ func (m *node) listenSIP(ctx context.Context) error {
 	return err
 }
 
-// shareSIP lets the user agent forward requests that other nodes own.
+// shareSIP configures the user agent to forward requests that other nodes own.
 func (m *node) shareSIP(c *sip.Config) {
 	if m.cfg.Node.Shards < 2 {
 		return
@@ -80,8 +81,7 @@ func (m *node) shareSIP(c *sip.Config) {
 	c.RelayKey, c.NodeMark = datafolder.DeriveKey(m.masterKey, "callboard relay"), location.NodeMark(m.self)
 }
 
-// drainSIP tells dispatchers in front that nothing is taken here any more, and
-// nothing new passed on for long.
+// drainSIP makes the user agent refuse new calls, which tells load balancers to use another node.
 func (m *node) drainSIP() {
 	s := m.shards.currentService()
 	if s == nil {

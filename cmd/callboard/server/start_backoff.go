@@ -5,24 +5,22 @@ import (
 	"time"
 )
 
-// maxBackoff bounds the pause after a shard could not be started.
+// maxBackoff limits the pause after a failed start of a shard.
 const maxBackoff = time.Minute
 
-// startBackoff keeps a node that could not start a shard from taking one again at once,
-// so that another node tries. Times are durations since the process began. It may be
-// used by several goroutines.
+// startBackoff delays the next start of a shard on a node where a start failed, so that another node can try. Times
+// are durations since the start of the process. It is safe for concurrent use.
 type startBackoff struct {
-	failures atomic.Int32 // since the last success
+	failures atomic.Int32 // failures since the last success
 	until    atomic.Int64
 }
 
-// fail begins a pause, of four leases after the first failure and twice as long after
-// each further one.
+// fail begins a pause of four leases after the first failure. Each further failure doubles the pause.
 func (b *startBackoff) fail(lease, now time.Duration) {
 	b.until.Store(int64(now + min(2*lease<<min(b.failures.Add(1), 5), maxBackoff)))
 }
 
-// succeed forgets the failures.
+// succeed resets the number of failures.
 func (b *startBackoff) succeed() { b.failures.Store(0) }
 
 // active reports whether the pause lasts.

@@ -16,37 +16,37 @@ import (
 	"github.com/callboard/callboard/persistence/redis"
 )
 
-// The pause between two attempts to open a store that is away, and what a service
-// manager is told that the next attempt may take.
+// Pauses between two attempts to open an unavailable store, and the time limit of an attempt that the service
+// manager is told.
 const (
 	firstPause   = 250 * time.Millisecond
 	longestPause = 5 * time.Second
 	attemptLimit = time.Minute
 )
 
-// startWait lets a start wait while the store is away. Meanwhile HTTP answers
-// /healthz with 200, and everything else with 503 and the reason. A nil one does
-// not wait.
+// startWait repeats the start while the store is unavailable. Meanwhile HTTP answers /healthz with 200 and all
+// other requests with 503 and the reason. A nil *startWait does not wait.
 type startWait struct {
 	cfg       *configs.Config
 	log       *slog.Logger
 	manager   *systemd.Notifier
 	isWaiting bool
-	reason    atomic.Pointer[string] // of the last wait
-	server    *http.Server           // nil: it does not listen
+	reason    atomic.Pointer[string] // reason of the last failed attempt
+	server    *http.Server           // nil: not listening
 }
 
-// untilOpen opens a store, again and again while it is away, and returns what else
-// goes wrong. Nothing else listens at the address of HTTP meanwhile.
+// untilOpen calls open until the store is available, and returns any other error. Meanwhile it listens on the HTTP
+// address.
 func (w *startWait) untilOpen(ctx context.Context, open func() error) error {
 	return w.retry(ctx, open, func() error { return w.answerHTTP(ctx) })
 }
 
-// untilJoined is until for a process whose HTTP server answers already.
+// untilJoined is untilOpen for a process whose HTTP server already listens.
 func (w *startWait) untilJoined(ctx context.Context, open func() error) error {
 	return w.retry(ctx, open, func() error { return nil })
 }
 
+// retry calls open until the store is available. Before each pause it calls listen.
 func (w *startWait) retry(ctx context.Context, open, listen func() error) error {
 	if w == nil {
 		return explainStore(open())
@@ -71,13 +71,13 @@ func (w *startWait) retry(ctx context.Context, open, listen func() error) error 
 	}
 }
 
-// storeAwayReason is why the store is away, without an address.
+// storeAwayReason returns why the store is unavailable, without its address.
 func (w *startWait) storeAwayReason(err error) string {
 	what, _ := redis.Diagnose(err)
 	return "the store is away: Redis " + what
 }
 
-// explainStore names the setting of what Redis refuses.
+// explainStore adds the setting redis_url to an error that Redis reports.
 func explainStore(err error) error {
 	if what, later := redis.Diagnose(err); what != "" && !later {
 		return fmt.Errorf("redis_url: Redis %s: %w", what, err)
@@ -85,7 +85,7 @@ func explainStore(err error) error {
 	return err
 }
 
-// reportWaiting tells that the start waits: to the log where the reason is a new one.
+// reportWaiting notifies the service manager that the start waits. It logs a new reason.
 func (w *startWait) reportWaiting(reason string, cause error) {
 	w.manager.Waiting(reason, longestPause+attemptLimit)
 	if was := w.reason.Swap(&reason); !w.isWaiting || *was != reason {
@@ -94,7 +94,7 @@ func (w *startWait) reportWaiting(reason string, cause error) {
 	w.isWaiting = true
 }
 
-// answerHTTP answers at the address of HTTP that the start waits.
+// answerHTTP opens an HTTP server that answers that the service is starting.
 func (w *startWait) answerHTTP(ctx context.Context) error {
 	if w.server != nil {
 		return nil
@@ -112,7 +112,7 @@ func (w *startWait) answerHTTP(ctx context.Context) error {
 	return nil
 }
 
-// stopListening frees the address of HTTP for the service.
+// stopListening releases the HTTP address for the service.
 func (w *startWait) stopListening() {
 	if w.isWaiting {
 		w.log.Info("the start no longer waits")

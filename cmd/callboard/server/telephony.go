@@ -19,17 +19,17 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// telephony is the SIP user agent, the media engine and the built-in carrier of a process.
+// telephony is the SIP user agent, the media engine and the test carrier of a process.
 type telephony struct {
 	sip           *sip.UserAgent
 	media         *media.Engine
-	mediaCapacity *lines.PortCapacity  // calls that the RTP ports have room for
-	testCarrier   *testcarrier.Carrier // nil: the settings have none
+	mediaCapacity *lines.PortCapacity  // number of calls that the RTP ports have room for
+	testCarrier   *testcarrier.Carrier // nil: not enabled
 	traces        *siptrace.Buffer
 	listening     bool
 }
 
-// listen opens the SIP listeners, once. The end of a listener is sent to ended.
+// listen opens the SIP listeners once. The end of a listener is sent to ended.
 func (t *telephony) listen(run context.Context, ended chan<- error) (err error) {
 	if t.listening {
 		return nil
@@ -48,7 +48,7 @@ func (t *telephony) listen(run context.Context, ended chan<- error) (err error) 
 	return nil
 }
 
-// close ends SIP and media. A nil *telephony has none.
+// close closes SIP and media. A nil *telephony has none.
 func (t *telephony) close() {
 	if t == nil {
 		return
@@ -61,6 +61,7 @@ func (t *telephony) close() {
 	}
 }
 
+// recordingFormat returns the WAV format of the setting recording_format.
 func recordingFormat(name string) wav.Format {
 	if name == "pcm" {
 		return wav.PCM16
@@ -68,7 +69,7 @@ func recordingFormat(name string) wav.Format {
 	return wav.MuLaw
 }
 
-// openTelephony opens SIP, media and the built-in carrier. root is the store's root key.
+// openTelephony opens SIP, media and the test carrier. root is the root key of the store.
 func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	cfg, opened := s.cfg, &telephony{traces: siptrace.NewBuffer()}
 	defer func() {
@@ -112,7 +113,7 @@ func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	if !cfg.Simulator {
 		return opened, nil
 	}
-	synthesizer, err := speech.NewSynthesizerChain(speech.Config{PromptDir: s.folder("prompts")}) // the phones of the test carrier speak without the operator's engines
+	synthesizer, err := speech.NewSynthesizerChain(speech.Config{PromptDir: s.folder("prompts")}) // the test carrier's phones do not use the operator's engines
 	if err != nil {
 		return nil, err
 	}

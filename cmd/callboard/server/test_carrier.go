@@ -8,16 +8,16 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// The ports on loopback at which the built-in phones take sound.
+// RTP ports of the test carrier on loopback.
 const (
 	testCarrierPortMin = 40000
 	testCarrierPortMax = 49999
 )
 
-// testCarrierAddrs tells which addresses are the built-in one's.
+// testCarrierAddrs reports which addresses belong to the test carrier.
 type testCarrierAddrs struct{ carrier *testcarrier.Carrier }
 
-// address is where the carrier takes calls; zero: there is none.
+// address returns the SIP address of the test carrier; zero: it does not run.
 func (c *testCarrierAddrs) address() netip.AddrPort {
 	if c.carrier == nil {
 		return netip.AddrPort{}
@@ -25,6 +25,7 @@ func (c *testCarrierAddrs) address() netip.AddrPort {
 	return c.carrier.Addr()
 }
 
+// isSIP reports whether an address is the SIP address of the test carrier.
 func (c *testCarrierAddrs) isSIP(to netip.AddrPort) bool {
 	if c.carrier == nil {
 		return false
@@ -33,24 +34,25 @@ func (c *testCarrierAddrs) isSIP(to netip.AddrPort) bool {
 	return to.Addr().IsLoopback() && int(to.Port()) == t.Port
 }
 
+// isMedia reports whether an address is an RTP address of the test carrier.
 func (c *testCarrierAddrs) isMedia(to netip.AddrPort) bool {
 	return c.carrier != nil && to.Addr().IsLoopback() && c.carrier.HasMediaPort(to.Port())
 }
 
-// testCall lets a built-in phone call the service.
+// testCall makes a phone of the test carrier call the service.
 func (t *telephony) testCall(ctx context.Context, o testcarrier.CallRequest) error {
 	o.Target = t.sipTarget()
 	return t.testCarrier.Call(ctx, o)
 }
 
-// connectBrowser lets a person call the service on a built-in phone. audio receives what the phone
-// plays, event what happens to it.
+// connectBrowser lets a person call the service as a phone of the test carrier. audio receives the audio of the
+// call, event its progress.
 func (t *telephony) connectBrowser(ctx context.Context, o testcarrier.CallRequest, audio func([]byte), event func(testcarrier.Event)) (*testcarrier.Handset, error) {
 	o.Target = t.sipTarget()
 	return t.testCarrier.CallWithHandset(ctx, o, audio, event)
 }
 
-// sipTarget is the first SIP listener, or loopback where that takes every address.
+// sipTarget returns the address of the first SIP listener, or loopback if it listens on every address.
 func (t *telephony) sipTarget() resolve.Target {
 	at := t.sip.Addr("udp")
 	if at.Addr().IsUnspecified() {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// startWatchdog tells the service manager that the process has started, and from then on
-// that it works, as long as alive is nil in time. It ends when stop is called.
+// startWatchdog notifies the service manager that the process has started. Until stop is called, it then sends a
+// watchdog notification whenever alive returns nil in time.
 func (p *Process) startWatchdog(alive func(context.Context) error) (stop func()) {
 	p.ServiceManager.Ready()
 	every := p.ServiceManager.WatchdogInterval()

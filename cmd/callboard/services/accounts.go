@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/users"
 )
 
-// accounts are the services of keys, audit log, tokens, OAuth and users.
+// accounts are the services for keys, audit log, tokens, OAuth and users.
 type accounts struct {
 	Audit   *audit.Service
 	Keys    *keys.Service
@@ -26,13 +26,13 @@ type accounts struct {
 	users   *users.UserCache
 }
 
-// accountsConfig are the dependencies of the services of accounts.
+// accountsConfig holds the dependencies of accounts.
 type accountsConfig struct {
 	store        *storecache.Store
 	keyring      *keys.Keyring
 	workspaces   record.Workspaces
 	anyWorkspace func(func(*domain.Workspace) bool) bool
-	cluster      bool // other nodes share the store
+	cluster      bool // several nodes share the store
 	log          *slog.Logger
 	deleters     map[string]func(context.Context, domain.Principal, string) error // as in keys.Config
 }
@@ -58,7 +58,7 @@ func newAccounts(cfg accountsConfig) *accounts {
 	return a
 }
 
-// deleters delete what a revoked key created, by the object of the resource.
+// deleters returns the functions that delete what a revoked key created, by resource type.
 func (s *Services) deleters() map[string]func(context.Context, domain.Principal, string) error {
 	return map[string]func(context.Context, domain.Principal, string) error{
 		"webhook": func(ctx context.Context, p domain.Principal, id string) error {

@@ -45,7 +45,7 @@ import (
 	"github.com/callboard/callboard/sip/textmessage"
 )
 
-// connect builds the services and connects them with the node.
+// connect creates the services and connects them with the node.
 func (s *Services) connect(cfg *Config) {
 	n, store := s.Node, s.Node.Store()
 	s.Workspaces = workspaces.New(workspaces.Config{
@@ -77,7 +77,7 @@ func (s *Services) connect(cfg *Config) {
 	})
 }
 
-// connectCalls builds the services that calls and messages need.
+// connectCalls creates the services for calls and messages.
 func (s *Services) connectCalls(cfg *Config, references *record.References, campaignReader record.CampaignReader) {
 	n, store := s.Node, s.Node.Store()
 	s.Numbers = numbers.New(store, n, cfg.Node.Log)
@@ -116,7 +116,7 @@ func (s *Services) connectCalls(cfg *Config, references *record.References, camp
 	})
 }
 
-// connectReports builds the services of campaigns, webhooks, jobs and reports.
+// connectReports creates the services for campaigns, webhooks, jobs and reports.
 func (s *Services) connectReports(cfg *Config, campaignReader record.CampaignReader) {
 	n, store := s.Node, s.Node.Store()
 	s.Usage = usage.New(store, s.Workspaces)
@@ -161,7 +161,7 @@ func (s *Services) connectReports(cfg *Config, campaignReader record.CampaignRea
 	}})
 }
 
-// retention builds the service that deletes expired rows.
+// retention creates the service that deletes expired rows.
 func (s *Services) retention(cfg *Config) *retention.Service {
 	ignoreTime := func(sweep func(context.Context, string) error) func(context.Context, string, time.Time) error {
 		return func(ctx context.Context, workspaceID string, _ time.Time) error { return sweep(ctx, workspaceID) }
@@ -182,7 +182,7 @@ func (s *Services) retention(cfg *Config) *retention.Service {
 	})
 }
 
-// alertRules builds the service of alert rules.
+// alertRules creates the service of alert rules.
 func (s *Services) alertRules(cfg *Config) *alerts.Service {
 	n := s.Node
 	rules := alerts.Config{
@@ -194,7 +194,7 @@ func (s *Services) alertRules(cfg *Config) *alerts.Service {
 	return alerts.New(rules)
 }
 
-// exportSources are the rows that exports write.
+// exportSources provides the rows that exports contain.
 type exportSources struct {
 	record.CampaignReader
 	*contacts.Service

@@ -8,10 +8,10 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// lifecycle starts and ends the services with the node.
+// lifecycle starts and ends the services together with the node.
 type lifecycle struct{ *Services }
 
-// Load reads the keys, OAuth clients and users of a workspace, and undoes uploads that were cut off.
+// Load reads the keys, OAuth clients and users of a workspace, and removes the rows of interrupted uploads.
 func (l lifecycle) Load(ctx context.Context, workspaceID string) error {
 	store := l.Node.Store()
 	err := errors.Join(l.keyring.Load(ctx, workspaceID), l.clients.Load(ctx, store, workspaceID), l.users.Load(ctx, store, workspaceID))
@@ -21,7 +21,7 @@ func (l lifecycle) Load(ctx context.Context, workspaceID string) error {
 	return l.Contacts.UndoInterruptedUploads(ctx, workspaceID)
 }
 
-// Resume continues jobs, deletions and deliveries that an earlier process left unfinished.
+// Resume continues unfinished jobs, deletions and deliveries of an earlier process.
 func (l lifecycle) Resume(ctx, run context.Context, workspaceIDs []string) error {
 	l.keyring.SetLoading(false)
 	for _, id := range workspaceIDs {
@@ -50,7 +50,8 @@ func (l lifecycle) Resume(ctx, run context.Context, workspaceIDs []string) error
 	return nil
 }
 
-// Run starts the background tasks. Of a quarantined store only the audit log and the last uses of keys are written.
+// Run starts the background tasks. With a quarantined store only the audit log and the last use of keys are
+// written.
 func (l lifecycle) Run(ctx context.Context) {
 	l.Node.RunInBackground(func() { l.Audit.RunAudit(ctx) })
 	l.Node.RunInBackground(func() { l.keyring.RunSaves(ctx) })

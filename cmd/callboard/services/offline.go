@@ -13,15 +13,14 @@ import (
 	"github.com/callboard/callboard/service/workspaces"
 )
 
-// Offline are the services of workspaces, keys and users on a store on which no
-// service runs, for the command line.
+// Offline holds the services for workspaces, keys and users on a store that no service uses, for the command line.
 type Offline struct {
 	*workspaces.Offline
 
 	services *Services
 }
 
-// NewOffline returns the services on a store.
+// NewOffline creates the services on a store.
 func NewOffline(ctx context.Context, store storecache.Backend, keyring *keys.Keyring, log *slog.Logger) (*Offline, error) {
 	counted := storecache.New(store)
 	keyring.UseStore(counted)
@@ -40,5 +39,6 @@ func NewOffline(ctx context.Context, store storecache.Backend, keyring *keys.Key
 	return &Offline{Offline: workspaces.NewOffline(counted, keyring), services: s}, nil
 }
 
-// Services returns the services of keys and users, and those that delete what a key created; the others are nil.
+// Services returns the services for keys and users, and those that delete what a key created. The other services
+// are nil.
 func (s *Offline) Services() *Services { return s.services }

@@ -1,4 +1,5 @@
-// Package services builds the services of a shard, or of an offline store, and connects them with the node that runs the actors.
+// Package services creates the services of a shard, or of a store without a running service, and connects them with
+// the actor node.
 package services
 
 import (
@@ -46,29 +47,31 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// Config of Services: that of the node, and what only services need.
+// Config configures Services: the node and the dependencies that only services have.
 type Config struct {
-	Node  node.Config // Store and Keys are set by New
+	Node  node.Config // New sets Store and Keys
 	Store storecache.Backend
 	Keys  *keys.Keyring
 	PDF   PDFReader // nil: PDF files are refused
-	// TestCall has the built-in carrier call us; BrowserCall connects a browser as one of its phones. nil: there is no built-in carrier.
+	// TestCall makes the test carrier call the service. BrowserCall connects a browser as a phone of the test
+	// carrier. nil: the test carrier does not run.
 	TestCall    func(context.Context, testcarrier.CallRequest) error
 	BrowserCall func(ctx context.Context, o testcarrier.CallRequest, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
-	MayReach    func(netip.AddrPort) bool // whether trunks may use an address; nil: any
-	SIPURI      string                    // where carriers send calls
-	// ReadOtherShards returns the readings of alert rules of the other shards; nil: there are none.
+	MayReach    func(netip.AddrPort) bool // whether trunks may use an address; nil: any address
+	SIPURI      string                    // URI to which carriers send calls
+	// ReadOtherShards returns the findings of alert rules on the other shards; nil: there are no other shards.
 	ReadOtherShards func(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings
-	Restart         func() // called when an operator has released a quarantined store
+	Restart         func() // called after the release of a quarantined store
 }
 
-// PDFReader extracts the text of PDF files as Markdown. Its error can be shown.
+// PDFReader extracts the text of a PDF file as Markdown. Its error text may be shown to users.
 type PDFReader interface {
 	Text(ctx context.Context, file []byte) (string, error)
 }
 
-// Services are the services of a shard and its node. It has one field per service, over 25 in all, so that the API, the commands and
-// the tests take each by its name. On an offline store only Audit, Keys, OAuth, Phones, Tokens, Users and Webhooks are set.
+// Services holds the services of a shard and its actor node. Each service has its own field, which is more than 25
+// in all, so that the API, the commands and the tests use it by name. On an offline store only Audit, Keys, OAuth,
+// Phones, Tokens, Users and Webhooks are set.
 type Services struct {
 	Node         *node.Node
 	Agents       *agents.Service
@@ -104,11 +107,11 @@ type Services struct {
 	*accounts
 	jobs       *jobs.Runner
 	toolClient *tools.Client
-	media      interface{ Live() int } // nil: no media
+	media      interface{ Live() int } // nil: no media engine
 	log        *slog.Logger
 }
 
-// New builds a node and its services. Nothing runs before Start of its node.
+// New creates an actor node and its services. Nothing runs before Node.Start.
 func New(cfg *Config) *Services {
 	store := storecache.New(cfg.Store)
 	cfg.Node.Store = store
@@ -129,5 +132,5 @@ func New(cfg *Config) *Services {
 	return s
 }
 
-// hasLiveCalls says whether there is a live call on this node.
+// hasLiveCalls reports whether the node has a live call.
 func (s *Services) hasLiveCalls() bool { return s.media != nil && s.media.Live() > 0 }

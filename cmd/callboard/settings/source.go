@@ -1,5 +1,4 @@
-// Package settings reads the settings of a command from its flags, the environment and
-// the files that they name.
+// Package settings reads the settings of a command from its flags, the environment and files.
 package settings
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// AddFlags gives a command the flags of the settings.
+// AddFlags adds the flags of the settings to a command.
 func AddFlags(cmd *cobra.Command) {
 	cmd.Flags().String("config", "", "YAML file with settings")
 	cmd.Flags().String("env-file", "", "file with variables of the environment, as callboard init writes it; those that are set win")
@@ -31,16 +30,15 @@ func AddFlags(cmd *cobra.Command) {
 	}
 }
 
-// Source is where a command's settings come from, so that a service can
-// read them again.
+// Source is where a command reads its settings, so that a running service can read them again.
 type Source struct {
-	file    string // YAML; "": none
-	envFile string // "": none
+	file    string // path of the YAML file; "": none
+	envFile string // path of the file with environment variables; "": none
 	environ []string
 	flags   map[string]string
 }
 
-// NewSource reads from a command where its settings come from.
+// NewSource returns the source of a command's settings.
 func NewSource(cmd *cobra.Command) (s Source, err error) {
 	s = Source{environ: os.Environ(), flags: make(map[string]string)}
 	known := make(map[string]bool)
@@ -59,8 +57,7 @@ func NewSource(cmd *cobra.Command) (s Source, err error) {
 	return s, err
 }
 
-// Read reads the settings. fromFile are the variables of the file of variables
-// that the environment does not set.
+// Read reads the settings. fromFile are the variables of the env file that the environment does not set.
 func (s Source) Read() (cfg *configs.Config, fromFile []string, err error) {
 	if s.envFile != "" {
 		if fromFile, err = s.unsetVariables(); err != nil {
@@ -71,8 +68,8 @@ func (s Source) Read() (cfg *configs.Config, fromFile []string, err error) {
 	return cfg, fromFile, err
 }
 
-// unsetVariables are the lines of the file of variables whose variable the environment
-// does not set; the first line of several counts.
+// unsetVariables returns the lines of the env file whose variables the environment does not set. The first of
+// several lines counts.
 func (s Source) unsetVariables() (out []string, err error) {
 	lines, err := setup.ReadEnvFile(s.envFile)
 	if err != nil {
@@ -92,8 +89,8 @@ func (s Source) unsetVariables() (out []string, err error) {
 	return out, nil
 }
 
-// Load reads what the flags, the environment and the files say. Variables of
-// the file are set for the process: keys of engines are read there.
+// Load reads the settings of a command. It also sets the variables of the env file for the process, because the
+// keys of engines are read from the environment.
 func Load(cmd *cobra.Command) (*configs.Config, error) {
 	s, err := NewSource(cmd)
 	if err != nil {
@@ -102,8 +99,8 @@ func Load(cmd *cobra.Command) (*configs.Config, error) {
 	return s.LoadAndSet()
 }
 
-// LoadAndSet reads the settings and sets the variables of the file of variables for the
-// process: keys of engines are read there.
+// LoadAndSet reads the settings and sets the variables of the env file for the process. The keys of engines are
+// read from the environment.
 func (s Source) LoadAndSet() (*configs.Config, error) {
 	cfg, fromFile, err := s.Read()
 	for _, line := range fromFile {

@@ -10,10 +10,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// storeDisk is the disk of the embedded store. With FAILPOINT_DISK it obeys
-// the file of that name: "full" says that nothing is left, "broken" fails each
-// write as a disk does that filled up in the middle of one, "lying" takes
-// writes, says that they are safe, and forgets them: the control.
+// storeDisk returns the file system of the embedded store. FAILPOINT_DISK names a file with a fault: "full" reports
+// no free space, "broken" fails every write with ENOSPC, and "lying" drops writes that it reports as successful.
+// The disk test must find the loss of a lying disk.
 func storeDisk() vfs.FS {
 	path := os.Getenv("FAILPOINT_DISK")
 	if path == "" {
@@ -22,6 +21,7 @@ func storeDisk() vfs.FS {
 	return &faultyDisk{FS: vfs.Default, path: path}
 }
 
+// faultyDisk is a file system with the fault that a file names.
 type faultyDisk struct {
 	vfs.FS
 	path string
@@ -32,10 +32,10 @@ func (d *faultyDisk) fault() string {
 	return strings.TrimSpace(string(text))
 }
 
-// Unwrap tells Pebble what lies below.
+// Unwrap returns the real file system, for Pebble.
 func (d *faultyDisk) Unwrap() vfs.FS { return d.FS }
 
-// GetDiskUsage is vfs.FS's.
+// GetDiskUsage implements vfs.FS.
 func (d *faultyDisk) GetDiskUsage(path string) (vfs.DiskUsage, error) {
 	u, err := d.FS.GetDiskUsage(path)
 	if d.fault() == "full" {
@@ -44,13 +44,13 @@ func (d *faultyDisk) GetDiskUsage(path string) (vfs.DiskUsage, error) {
 	return u, err
 }
 
-// Create is vfs.FS's.
+// Create implements vfs.FS.
 func (d *faultyDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := d.FS.Create(name, c)
 	return d.wrap(f, err)
 }
 
-// ReuseForWrite is vfs.FS's.
+// ReuseForWrite implements vfs.FS.
 func (d *faultyDisk) ReuseForWrite(before, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := d.FS.ReuseForWrite(before, name, c)
 	return d.wrap(f, err)

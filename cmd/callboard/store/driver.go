@@ -11,8 +11,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis"
 )
 
-// OpenDriver opens the store that the settings name, unless a newer program has
-// written it.
+// OpenDriver opens the store of the settings. It returns an error if the store requires a newer program.
 func OpenDriver(ctx context.Context, o Options) (driver persistence.Driver, err error) {
 	if url := o.Config.RedisURL.Reveal(); url != "" {
 		driver, err = redis.Open(ctx, url, redis.Options{Logger: o.Log, Ledger: filepath.Join(o.Config.Data, "redis-ledger"), AnyHistory: acceptsAnyHistory()})
@@ -32,5 +31,5 @@ func OpenDriver(ctx context.Context, o Options) (driver persistence.Driver, err 
 	return driver, nil
 }
 
-// storeFolder is the embedded store of a data folder.
+// storeFolder returns the folder of the embedded store in a data folder.
 func storeFolder(data string) string { return filepath.Join(data, datafolder.StoreDir) }

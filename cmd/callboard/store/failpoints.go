@@ -14,21 +14,21 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// openDelay is how long an opening is withheld from the store.
+// openDelay is the delay of the commit that opens an attempt.
 const openDelay = 400 * time.Millisecond
 
+// lateOpenStore delays the commits that open attempts.
 type lateOpenStore struct {
 	storecache.Backend
 	mu   sync.Mutex
-	last map[string]chan struct{} // by campaign: the change before is stored
+	last map[string]chan struct{} // by campaign; closed when the previous change is stored
 }
 
-// unguardedStore is the other half of that control: with FAILPOINT_NO_GUARDS a commit
-// is taken whatever has become of the rows that it was made from.
+// unguardedStore ignores the guards of commits, with FAILPOINT_NO_GUARDS.
 type unguardedStore struct{ storecache.Backend }
 
-// WithFailpoints is the control of the kill test: with FAILPOINT_LATE_OPEN the opening
-// of an attempt is stored after its INVITE, which must ring somebody twice.
+// WithFailpoints wraps a store in the failpoints of the environment. With FAILPOINT_LATE_OPEN an attempt is stored
+// after its INVITE. The kill test must then find a number that was called twice.
 func WithFailpoints(s storecache.Backend) storecache.Backend {
 	s = splitOutboxCommits(splitJobCommits(withHoldFailpoint(s)))
 	if os.Getenv("FAILPOINT_NO_GUARDS") != "" {
@@ -40,17 +40,17 @@ func WithFailpoints(s storecache.Backend) storecache.Backend {
 	return &lateOpenStore{Backend: s, last: make(map[string]chan struct{})}
 }
 
-// acceptsAnyHistory is the control of the fail-over test: with FAILPOINT_ANY_HISTORY a
-// replica that lacks commits is taken as it is, which must ring somebody twice.
+// acceptsAnyHistory reports whether a Redis replica that lacks commits is accepted, with FAILPOINT_ANY_HISTORY. The
+// failover test must then find a number that was called twice.
 func acceptsAnyHistory() bool { return os.Getenv("FAILPOINT_ANY_HISTORY") != "" }
 
-// Apply is the store's.
+// Apply commits a change without its guards.
 func (u unguardedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	c.Guards = nil
 	return u.Backend.Apply(ctx, c)
 }
 
-// Apply answers for an opening at once and stores it later, in order.
+// Apply replies to an opening commit at once and stores it later, in order.
 func (l *lateOpenStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	id, opening := "", false
 	for _, p := range c.Puts {

@@ -8,11 +8,11 @@ import (
 	"github.com/callboard/callboard/actors/storecache"
 )
 
-// WithFailpoints hands the store on as it is; tests of what must fail build another.
+// WithFailpoints returns the store unchanged in builds without the tag failpoints.
 func WithFailpoints(s storecache.Backend) storecache.Backend { return s }
 
-// acceptsAnyHistory says whether a Redis that lacks commits is taken as it is.
+// acceptsAnyHistory reports whether a Redis replica that lacks commits is accepted.
 func acceptsAnyHistory() bool { return false }
 
-// storeDisk is the disk of the embedded store; nil: the machine's.
+// storeDisk returns the file system of the embedded store; nil: the machine's.
 func storeDisk() vfs.FS { return nil }

@@ -18,16 +18,15 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// withHoldFailpoint lets a test kill the service between two steps of its work. With
-// FAILPOINT_HOLD whoever does what a line of that file names is held there for
-// good, and the line is told in the file of that name with ".held". Lines:
+// withHoldFailpoint lets a test kill the service between two steps. FAILPOINT_HOLD names a file. A store
+// operation that a line of the file selects blocks for ever, and the line is appended to the file with the
+// suffix ".held". Lines:
 //
-//	KIND+KIND 3 before    the third change, and each later one, that puts rows
-//	                      of all these kinds, before it is made
-//	KIND+KIND 3 after     the same, once it is made
-//	read:KIND 2 before    the second row of a kind that is read, and later ones
+//	KIND+KIND 3 before    before the third and each later commit with rows of all these kinds
+//	KIND+KIND 3 after     after such a commit
+//	read:KIND 2 before    before the second and each later read of a row of a kind
 //
-// The kind "answer" is the stored answer to an Idempotency-Key.
+// The kind "answer" is the stored reply to an Idempotency-Key.
 func withHoldFailpoint(s storecache.Backend) storecache.Backend {
 	path := os.Getenv("FAILPOINT_HOLD")
 	if path == "" {
@@ -40,10 +39,10 @@ type holdStore struct {
 	storecache.Backend
 	path string
 	mu   sync.Mutex
-	seen map[string]int // by line: how often what it names was done
+	seen map[string]int // number of selected operations by line
 }
 
-// matchingLine is the line, with its end cut off, that holds whoever does this now.
+// matchingLine returns the line of the file that blocks the current operation; "": none.
 func (h *holdStore) matchingLine(kinds func(string) bool) (line string, after bool) {
 	text, _ := os.ReadFile(h.path)
 	h.mu.Lock()
@@ -66,7 +65,7 @@ func (h *holdStore) matchingLine(kinds func(string) bool) (line string, after bo
 	return line, after
 }
 
-// hold tells a line and never returns.
+// hold appends the line to the file with the suffix ".held" and blocks for ever.
 func (h *holdStore) hold(line string) {
 	h.mu.Lock()
 	held, _ := os.ReadFile(h.path + ".held")
@@ -75,7 +74,7 @@ func (h *holdStore) hold(line string) {
 	select {}
 }
 
-// Apply is commit.Store's.
+// Apply implements commit.Store.
 func (h *holdStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	line, after := h.matchingLine(func(kind string) bool {
 		return slices.ContainsFunc(c.Puts, func(r domain.Record) bool {
@@ -92,7 +91,7 @@ func (h *holdStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, 
 	return events, err
 }
 
-// Get is commit.Store's.
+// Get implements commit.Store.
 func (h *holdStore) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	if line, _ := h.matchingLine(func(kind string) bool { return kind == "read:"+into.Key().Kind }); line != "" {
 		h.hold(line)
@@ -100,7 +99,7 @@ func (h *holdStore) Get(ctx context.Context, into domain.Record) (uint64, error)
 	return h.Backend.Get(ctx, into)
 }
 
-// isIdempotencyReply says whether a row is the answer to an Idempotency-Key.
+// isIdempotencyReply reports whether a row is the stored reply to an Idempotency-Key.
 func isIdempotencyReply(r domain.Record) bool {
 	if r.Key().Kind != "once" {
 		return false

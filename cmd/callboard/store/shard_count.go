@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// EnsureShardCount sees to it that the store is divided into as many shards as the
-// settings say. That changes only while no node lives.
+// EnsureShardCount changes the number of shards of the store to that of the settings. It refuses a change while a
+// node is live.
 func EnsureShardCount(ctx context.Context, cfg *configs.Config, log *slog.Logger, driver persistence.Driver) error {
 	have, err := persistence.ShardCount(ctx, driver)
 	if err != nil || have == 0 || have == cfg.Node.Shards {

@@ -8,10 +8,9 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// joinSingle takes the lease of a process without node_addr, which no other
-// process on the same store may have beside it. Refused is called when the
-// lease ended meanwhile and another process has it. The embedded store has one process by
-// the lock of its folder.
+// joinSingle takes the lease of a process without node_addr. No other process may use the same Redis meanwhile.
+// o.Refused is called if the lease expires and another process takes it. The embedded store needs no lease, because
+// the folder has a lock.
 func joinSingle(ctx context.Context, o Options) (leave func(), err error) {
 	cfg := o.Config
 	if cfg.RedisURL.Reveal() == "" {
@@ -28,7 +27,7 @@ func joinSingle(ctx context.Context, o Options) (leave func(), err error) {
 	leave = func() {
 		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), membership.LeaveTimeout)
 		defer cancel()
-		_ = engine.Leave(bound) // or the lease ends by itself
+		_ = engine.Leave(bound) // otherwise the lease expires
 	}
 	self := membership.DescribeNode(lease.Node{ID: id, Single: true}, cfg, o.Version)
 	if err = membership.Join(ctx, cfg, o.Log, func(ctx context.Context) error { return engine.Join(ctx, self, func() {}) }); err != nil {

@@ -13,9 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// splitJobCommits is the control of the kill test of the jobs: with FAILPOINT_PART what
-// an item of a bulk job does is stored before the item's end, and not with it,
-// so that a kill in between must do the item twice.
+// splitJobCommits stores the effect of a bulk item before the end of the item, in two commits, with FAILPOINT_PART.
+// The kill test of bulk jobs must then find an item that ran twice.
 func splitJobCommits(s storecache.Backend) storecache.Backend {
 	if os.Getenv("FAILPOINT_PART") == "" {
 		return s
@@ -23,9 +22,10 @@ func splitJobCommits(s storecache.Backend) storecache.Backend {
 	return splitJobCommitStore{s}
 }
 
+// splitJobCommitStore splits the commits of bulk items.
 type splitJobCommitStore struct{ storecache.Backend }
 
-// Apply is commit.Store's.
+// Apply implements commit.Store.
 func (p splitJobCommitStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	ofJob := func(kind string) bool { return slices.Contains([]string{"bulk", "bulk_item", "bulk_errors"}, kind) }
 	end := commit.Change{Workspace: c.Workspace}

@@ -12,12 +12,11 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// outboxDelay is how long deliveries are withheld from the store.
+// outboxDelay is the pause between the two commits.
 const outboxDelay = 50 * time.Millisecond
 
-// splitOutboxCommits is the control of the kill test of deliveries: with FAILPOINT_SKIP
-// the outbox's place in the log is stored before the deliveries of the events in
-// front of it, and not with them, so that a kill in between must lose some.
+// splitOutboxCommits stores the position of the outbox before the deliveries, in two commits, with FAILPOINT_SKIP.
+// The kill test of webhooks must then find lost deliveries.
 func splitOutboxCommits(s storecache.Backend) storecache.Backend {
 	if os.Getenv("FAILPOINT_SKIP") == "" {
 		return s
@@ -25,9 +24,10 @@ func splitOutboxCommits(s storecache.Backend) storecache.Backend {
 	return splitOutboxCommitStore{s}
 }
 
+// splitOutboxCommitStore splits the commits of the outbox.
 type splitOutboxCommitStore struct{ storecache.Backend }
 
-// Apply is commit.Store's.
+// Apply implements commit.Store.
 func (s splitOutboxCommitStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	place := commit.Change{Workspace: c.Workspace, Guards: c.Guards}
 	rows := commit.Change{Workspace: c.Workspace}

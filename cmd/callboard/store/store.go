@@ -1,5 +1,4 @@
-// Package store opens the records of a service, in the embedded store or in Redis, for
-// one process or for one shard.
+// Package store opens the store of a service, embedded or in Redis, for a single process or for one shard.
 package store
 
 import (
@@ -14,27 +13,26 @@ import (
 	"github.com/callboard/callboard/service/keys"
 )
 
-// Store is the opened store with what else needs the master key.
+// Store is an opened store with the keys that depend on its master key.
 type Store struct {
 	Driver       persistence.Driver
 	Records      *persistence.Store
 	Keys         *keys.Keyring
-	DataFolder   string // the folder
-	BlobLocation string // where recordings lie instead, for people; empty: in the folder
-	Version      string // of this program
+	DataFolder   string // path of the data folder
+	BlobLocation string // place of recordings outside the data folder, for people; empty: none
+	Version      string // version of this program
 	unlock       func()
 }
 
-// Options say how a store is opened.
+// Options configures the opening of a store.
 type Options struct {
 	Config  *configs.Config
-	Version string // of this program
+	Version string // version of this program
 	Log     *slog.Logger
-	Refused func(error) // called when another process took the store meanwhile; nil: nothing is called
+	Refused func(error) // called if another process takes over the store; nil: not called
 }
 
-// Open locks the data folder and opens the store for the only process that
-// uses it.
+// Open locks the data folder and opens the store for a process that is not part of a cluster.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	unlock, err := datafolder.Lock(o.Config.Data)
 	if err != nil {
@@ -71,14 +69,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return v, nil
 }
 
-// allShards stands for all shards.
+// allShards is the shard number of a process that owns all shards.
 const allShards = -1
 
-// Owner is the process that a shard is opened for.
+// Owner is the process that opens a shard.
 type Owner struct {
-	Master []byte // the master key
-	Token  string // of the lease; each commit carries it
-	Shard  int    // whole: the process has all shards
+	Master []byte // master key
+	Token  string // lease token, which each commit carries
+	Shard  int    // allShards: the process owns all shards
 }
 
 // OpenShard opens the store of a shard.
@@ -94,8 +92,8 @@ func OpenShard(ctx context.Context, o Options, driver persistence.Driver, by Own
 	return &Store{Driver: driver, Records: records, Keys: keys.NewKeyring(records, records.RootKey()), DataFolder: o.Config.Data, BlobLocation: blobstore.Location(o.Config), Version: o.Version}, nil
 }
 
-// Close closes the driver, ends the lease and unlocks the data folder. A store that
-// openStore opened leaves them to its caller.
+// Close closes the driver, releases the lease and unlocks the data folder. After OpenShard the caller has to do
+// that.
 func (v *Store) Close() {
 	if v.unlock != nil {
 		v.unlock()

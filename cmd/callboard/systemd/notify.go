@@ -1,5 +1,5 @@
-// Package systemd tells the service manager how the process does, as sd_notify(3)
-// describes. Without a service manager it does nothing.
+// Package systemd notifies the service manager of the state of the process (sd_notify(3)). Without a service
+// manager it does nothing.
 package systemd
 
 import (
@@ -13,25 +13,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Notifier sends notifications. A nil one sends none.
+// Notifier sends notifications. A nil *Notifier sends none.
 type Notifier struct {
 	conn     *net.UnixConn
 	watchdog time.Duration
 	started  atomic.Bool
 }
 
-// New connects to the socket that the environment names (NOTIFY_SOCKET), and
-// takes the variables out of it, so that no child process sends in our name. It
-// is nil where there is none.
+// New connects to the socket in NOTIFY_SOCKET. It removes the variables from the environment, so that no child
+// process sends in the name of this one. Without the variable it returns nil.
 func New() (*Notifier, error) {
 	path, usec, pid := os.Getenv("NOTIFY_SOCKET"), os.Getenv("WATCHDOG_USEC"), os.Getenv("WATCHDOG_PID")
 	for _, name := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
 		_ = os.Unsetenv(name)
 	}
 	if path == "" {
-		return nil, nil //nolint:nilnil // a nil one sends nothing
+		return nil, nil //nolint:nilnil // a nil *Notifier sends nothing
 	}
-	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"}) // a leading @ is an abstract name
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"}) // a name with a leading @ is abstract
 	if err != nil {
 		return nil, fmt.Errorf("NOTIFY_SOCKET: %w", err)
 	}
@@ -45,7 +44,7 @@ func New() (*Notifier, error) {
 	return n, nil
 }
 
-// WatchdogInterval is how often Watchdog is to be called; 0: never.
+// WatchdogInterval returns how often Watchdog has to be called; 0: never.
 func (n *Notifier) WatchdogInterval() time.Duration {
 	if n == nil {
 		return 0
@@ -53,7 +52,7 @@ func (n *Notifier) WatchdogInterval() time.Duration {
 	return n.watchdog / 2
 }
 
-// Ready says that the process has started.
+// Ready reports that the process has started.
 func (n *Notifier) Ready() {
 	if n != nil {
 		n.started.Store(true)
@@ -61,13 +60,13 @@ func (n *Notifier) Ready() {
 	}
 }
 
-// Waiting says for what a start waits, and that it may take as long again.
+// Waiting reports what a start waits for, and extends the start timeout by limit.
 func (n *Notifier) Waiting(status string, limit time.Duration) {
 	n.send(fmt.Sprintf("STATUS=%s\nEXTEND_TIMEOUT_USEC=%d", status, limit.Microseconds()))
 }
 
-// Reload tells that the process reads its settings again while do does so. A
-// process that has not started yet, or that ends, stays what it is.
+// Reload reports that the process reloads its settings while do runs. Before Ready and after Stopping it only calls
+// do.
 func (n *Notifier) Reload(do func()) {
 	var now unix.Timespec
 	if n == nil || !n.started.Load() || unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) != nil {
@@ -81,7 +80,7 @@ func (n *Notifier) Reload(do func()) {
 	}
 }
 
-// Stopping says that the process ends.
+// Stopping reports that the process stops.
 func (n *Notifier) Stopping() {
 	if n != nil {
 		n.started.Store(false)
@@ -89,10 +88,10 @@ func (n *Notifier) Stopping() {
 	}
 }
 
-// Watchdog says that the process works.
+// Watchdog reports that the process works.
 func (n *Notifier) Watchdog() { n.send("WATCHDOG=1") }
 
-// send waits for nobody: a service manager that does not read misses something.
+// send sends a state. A service manager that does not read may miss it.
 func (n *Notifier) send(state string) {
 	if n == nil {
 		return

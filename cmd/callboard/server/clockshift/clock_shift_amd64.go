@@ -10,23 +10,23 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// runtimeClock is where the runtime asks for the time.
+// runtimeClock is the function from which the Go runtime reads the time.
 //
 //go:linkname runtimeClock runtime.vdsoClockgettimeSym
 var runtimeClock uintptr
 
-// originalClock is what the runtime asked before, and clockShift the seconds that
-// are added to what it says; the monotonic clock stays as it is.
+// originalClock is the previous value of runtimeClock. clockShift is added to the time of day, in seconds. The
+// monotonic clock is not shifted.
 var (
 	originalClock uintptr
 	clockShift    int64
 )
 
-// shiftedClock is the address of the clock that is asked instead.
+// shiftedClock returns the address of the assembly function that adds clockShift.
 func shiftedClock() uintptr
 
-// Start: with FAILPOINT_CLOCK the time of day is off by the duration that
-// stands in that file, and follows it while the process runs.
+// Start shifts the time of day by the duration in the file that FAILPOINT_CLOCK names. It follows changes of the
+// file while the process runs.
 func Start() {
 	path := os.Getenv("FAILPOINT_CLOCK")
 	if path == "" {

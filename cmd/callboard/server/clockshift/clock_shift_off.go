@@ -1,8 +1,7 @@
 //go:build !failpoints
 
-// Package clockshift shifts the time of day of the process in tests that are built with
-// the tag failpoints.
+// Package clockshift shifts the time of day of the process, in test builds with the tag failpoints.
 package clockshift
 
-// Start leaves the time of day alone.
+// Start does nothing in builds without the tag failpoints.
 func Start() {}

@@ -1,5 +1,5 @@
-// Package engines opens the speech engines and language models that a process uses:
-// those of engines_file and those installed on the machine.
+// Package engines opens the speech engines and language models of a process: those of engines_file and those
+// installed on the machine.
 package engines
 
 import (
@@ -16,15 +16,15 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// recognitionTimeout bounds the recognition of one turn by pocketsphinx.
+// recognitionTimeout limits the recognition of one turn by pocketsphinx.
 const recognitionTimeout = 5 * time.Second
 
 // Config configures a Set.
 type Config struct {
-	File       string                     // engines_file; empty: engines are read from the environment alone
+	File       string                     // engines_file; empty: only environment variables
 	PromptDir  string                     // WAV files of prompts
 	TurnDir    string                     // temporary files of the local recognizer
-	Roots      *x509.CertPool             // nil: those of the machine
+	Roots      *x509.CertPool             // nil: the system's
 	MayConnect func(netip.AddrPort) error // restricts connections to servers that tenants may name
 	Log        *slog.Logger
 }
@@ -32,12 +32,12 @@ type Config struct {
 // Set is the engines of a process.
 type Set struct {
 	Synthesizer speech.Synthesizer
-	Recognizer  speech.Recognizer // nil: agents hear keys, and no words
+	Recognizer  speech.Recognizer // nil: agents understand keys but no speech
 	Models      llm.Models
 	operator    *operatorEngines
 }
 
-// Open reads engines_file and looks for engines on the machine.
+// Open reads engines_file and detects the engines installed on the machine.
 func Open(c Config) (*Set, error) {
 	file, err := configs.ReadEngines(c.File, os.Environ())
 	if err != nil {
@@ -51,11 +51,10 @@ func Open(c Config) (*Set, error) {
 	return &Set{Synthesizer: synthesizer, Recognizer: newRecognizer(&c, operator), Models: languageModels(&file), operator: operator}, nil
 }
 
-// NewRealtime returns realtime engines with a failover state of their own; nil: none is
-// configured.
+// NewRealtime returns realtime engines with their own failover state; nil: none is configured.
 func (s *Set) NewRealtime() *speech.RealtimeEngines { return s.operator.realtime() }
 
-// newSynthesizer returns the engines that speak: prompts, the operator's, espeak-ng.
+// newSynthesizer returns the speech synthesizers in the order of use: recorded prompts, engines_file, espeak-ng.
 func newSynthesizer(c *Config, operator *operatorEngines) (*speech.SynthesizerChain, error) {
 	v, err := speech.NewSynthesizerChain(speech.Config{PromptDir: c.PromptDir, Sources: operator.synthesizers(), Order: operator.file.TTS})
 	if err != nil {
@@ -67,7 +66,7 @@ func newSynthesizer(c *Config, operator *operatorEngines) (*speech.SynthesizerCh
 	return v, nil
 }
 
-// newRecognizer returns the engines that recognize words; nil: there is none.
+// newRecognizer returns the speech recognizers; nil: none is available.
 func newRecognizer(c *Config, operator *operatorEngines) speech.Recognizer {
 	var local speech.Recognizer
 	sphinx, err := speech.NewSphinx(c.TurnDir, runtime.GOMAXPROCS(0), recognitionTimeout)

@@ -2,22 +2,21 @@ package location
 
 import "time"
 
-// location is whose a number or a phone is; workspace "": nobody's. Or it is which
-// node has a claim to a call; node "": this one, or nobody.
+// location is a cached result. For a number or phone it is the workspace; "" means none. For a call it is the node
+// with the best claim; "" means this node or none.
 type location struct {
 	workspace, node string
-	isWeak          bool      // no trunk takes the call, were the caller its own
-	expiresAt       time.Time // it counts
+	isWeak          bool      // no trunk claims the call; a phone may own it
+	expiresAt       time.Time // time until the result may be used
 }
 
-// locationCache keeps answers for a time, in two maps: once the first has been filled
-// for as long, or is full, it is the second, whose answers are over by then. So
-// nothing has to be looked through, and at worst half is forgotten at once. It is
-// for one goroutine at a time.
+// locationCache caches results for the duration lifetime in two generations, young and old. When young is full or
+// old enough, it replaces old. No entry is ever searched for expiry, and at most half of the results are dropped
+// early. It is not safe for concurrent use.
 type locationCache struct {
-	lifetime   time.Duration // that an answer counts
+	lifetime   time.Duration // how long a result may be used
 	young, old map[string]location
-	rotatedAt  time.Time // young is filled since
+	rotatedAt  time.Time // time at which young was created
 }
 
 func (l *locationCache) get(name string, now time.Time) (c location, ok bool) {

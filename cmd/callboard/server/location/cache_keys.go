@@ -10,24 +10,24 @@ import (
 	"github.com/callboard/callboard/sip/cluster"
 )
 
-// Under these names answers are kept: of a call, of its CANCEL, and of a source
-// that nobody knows.
+// callKey is the cache key for the owner of a call. byHeader adds the header fields of the call.
 func callKey(q actornode.ClaimQuery, byHeader bool) string {
 	return withHeaderFields(strings.Join([]string{"c" + q.Source.String(), q.To, q.User}, "\x00"), q.MatchFields, byHeader)
 }
 
+// cancelKey is the cache key for the node of a call that may be cancelled.
 func cancelKey(a cluster.OwnerQuery) string { return "i" + a.CallID }
 
+// sourceKey is the cache key for a source address that no trunk knows.
 func sourceKey(at netip.AddrPort) string { return "s" + at.String() }
 
-// disputeKey is where it is kept whether a number's claim in the store counts for
-// a call; workspace "": it does not.
+// disputeKey is the cache key for whether the stored claim to a number is valid for a call. A cached workspace ""
+// means that it is not.
 func disputeKey(a cluster.OwnerQuery, name string, byHeader bool) string {
 	return withHeaderFields(strings.Join([]string{"d" + a.Source.Addr.String(), name, a.User}, "\x00"), a.MatchFields, byHeader)
 }
 
-// withHeaderFields is the name of an answer that counts for calls with these headers
-// only, as where a trunk takes calls by a header (domain.TrunkMatch).
+// withHeaderFields adds the header fields to a cache key if a trunk selects calls by a header (domain.TrunkMatch).
 func withHeaderFields(name string, fields map[string]string, byHeader bool) string {
 	if !byHeader {
 		return name
@@ -40,8 +40,8 @@ func withHeaderFields(name string, fields map[string]string, byHeader bool) stri
 	return b.String()
 }
 
-// storedClaimNames are what a request is found by before anybody is asked, each with its
-// kind: a phone by who it is, and a call or a message by the number that it goes to.
+// storedClaimNames returns the names under which the store may have the owner of a request. A REGISTER is found by
+// its phone, other requests by the called number.
 func storedClaimNames(a cluster.OwnerQuery) []string {
 	switch {
 	case a.InDialog, a.Method == sipOptions:

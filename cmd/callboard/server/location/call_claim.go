@@ -12,23 +12,23 @@ import (
 	"github.com/callboard/callboard/sip/cluster"
 )
 
-// Whose a call is that no number of the store names, because its trunk writes
-// numbers without their country or gives the rest of them to somebody, only the
-// node knows that has the trunk: it knows the source. So all nodes that have work
-// are asked (docs/adr/0077-sip-relay-between-nodes.md).
+// A number may match no number in the store, because the trunk writes numbers without their country code or has a
+// wildcard number. Only the node with the trunk then knows the owner. Therefore all nodes that own shards are
+// queried (docs/adr/0087-nodes-ask-each-other-whose-a-call-is.md).
 
-// cancelLifetime is how long a CANCEL finds the node of a call that was found by whom
-// its credentials named, or by a header: it has none.
+// cancelLifetime is how long a CANCEL finds the node of its call. A CANCEL lacks the credentials and header fields
+// by which the INVITE was routed.
 const cancelLifetime = 3 * time.Minute
 
-// sipOptions asks only whether the source is known.
+// sipOptions is the method that asks only whether the source is known.
 const sipOptions = "OPTIONS"
 
-// concernsOtherNodes says whether other nodes may be asked whose a request is.
+// concernsOtherNodes reports whether another node may own a request.
 func concernsOtherNodes(a cluster.OwnerQuery) bool {
 	return !a.InDialog && slices.Contains([]string{"INVITE", "MESSAGE", "CANCEL", sipOptions}, a.Method)
 }
 
+// claimQuery returns the query for the owner of a request.
 func claimQuery(a cluster.OwnerQuery) actornode.ClaimQuery {
 	q := actornode.ClaimQuery{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
 	if a.Method == sipOptions {
@@ -37,7 +37,7 @@ func claimQuery(a cluster.OwnerQuery) actornode.ClaimQuery {
 	return q
 }
 
-// cachedDispute is what is known of a number's claim against the trunks here.
+// cachedDispute returns the cached result of checkNumberClaim.
 func (w *Finder) cachedDispute(a cluster.OwnerQuery, name string) (c location, known bool) {
 	if c, known = w.cached(disputeKey(a, name, false)); known {
 		return c, true
@@ -45,9 +45,8 @@ func (w *Finder) cachedDispute(a cluster.OwnerQuery, name string) (c location, k
 	return w.cached(disputeKey(a, name, true))
 }
 
-// isDisputable says whether a number's claim has to be held against the trunks here.
-// One that leads to another node goes unasked where no trunk here leads to the
-// source.
+// isDisputable reports whether a stored claim to a number must be compared with the claims of trunks. If the number
+// belongs to another node, the comparison is needed only if a trunk of this node leads to the source.
 func (w *Finder) isDisputable(a cluster.OwnerQuery, name, workspace string) bool {
 	if name[0] != 'n' || !concernsOtherNodes(a) {
 		return false
@@ -56,10 +55,9 @@ func (w *Finder) isDisputable(a cluster.OwnerQuery, name, workspace string) bool
 	return ok && (n.ID == w.cluster.Self() || w.cluster.HasTrunkTo(a.Source.Addr))
 }
 
-// checkNumberClaim is the workspace again if its claim to the number counts, else "": all
-// nodes are asked then. Anybody may claim a number that comes over the trunk of
-// another one for its rest, so where that trunk is here it goes to the number only
-// where its own node says that it has a trunk there, too.
+// checkNumberClaim returns the workspace if its stored claim to the number is valid for the call, and "" otherwise.
+// Any workspace may register a number that belongs to the wildcard number of another workspace's trunk. If that
+// trunk is on this node, the stored claim is valid only if its own node has a trunk to the source too.
 func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, name, workspace string) string {
 	q := claimQuery(a)
 	n, ok := w.cluster.OwnerOf(workspace)
@@ -78,7 +76,7 @@ func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, nam
 	default:
 		its, err := w.cluster.QueryNode(ctx, n.Addr, q)
 		byHeader = byHeader || its.ByHeader
-		if err == nil { // one that does not answer is found by the number alone
+		if err == nil { // if that node does not answer, the stored claim decides
 			counts = domain.BestClaim(own.CallClaim, []domain.NodeClaim{{CallClaim: its.CallClaim, Node: n.ID}}) >= 0
 		}
 	}
@@ -89,8 +87,7 @@ func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, nam
 	return workspace
 }
 
-// cachedClaimant is the node that has the best claim, from memory; known is false
-// where that does not say.
+// cachedClaimant returns the cached node with the best claim. known is false if nothing is cached.
 func (w *Finder) cachedClaimant(a cluster.OwnerQuery) (c location, known bool) {
 	q := claimQuery(a)
 	for _, byHeader := range []bool{false, true} {
@@ -101,8 +98,8 @@ func (w *Finder) cachedClaimant(a cluster.OwnerQuery) (c location, known bool) {
 	return w.cached(sourceKey(q.Source))
 }
 
-// findClaimant finds the node that has the best claim; "": this one has, or nobody.
-// With an error it says whether the claim that is known is weak.
+// findClaimant returns the node with the best claim; "" means this node or none. With an error the result still
+// says whether the known claim is weak.
 func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c location, err error) {
 	c, known := w.cachedClaimant(a)
 	if known {
@@ -132,10 +129,10 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 	c.isWeak = best.Rank < domain.ClaimUnauthenticated
 	switch {
 	case unheard != nil && best.Rank < enough:
-		return c, unheard // who does not answer may have it
-	case errors.Is(unheard, errQueryLimit): // the next one may ask
+		return c, unheard // a node that did not answer may have a better claim
+	case errors.Is(unheard, errQueryLimit): // a later request may query the nodes
 		return c, nil
-	case best.Rank == domain.ClaimNone: // so that strangers fill nothing by what they call
+	case best.Rank == domain.ClaimNone: // cached by source only, so that unknown callers cannot fill the cache
 		w.cache(sourceKey(q.Source), c)
 		return c, nil
 	}
@@ -148,16 +145,16 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 	return c, nil
 }
 
-// errIncomplete: this node cannot speak for all of its shards now.
+// errIncomplete means that a shard of this node cannot answer now.
 var errIncomplete = errors.New("this node cannot speak for all of its shards now")
 
-// errAskLimit: nodes were asked for the source as often as they may.
+// errQueryLimit means that the query limit of the source address is reached.
 var errQueryLimit = errors.New("no other node is asked for this source now")
 
-// mayQueryNodes says whether other nodes may be asked whose a request is, once.
+// mayQueryNodes consumes one query of the source's limit and reports whether it is allowed.
 func mayQueryNodes(a cluster.OwnerQuery) bool { return a.AllowQuery == nil || a.AllowQuery() }
 
-// addrOfNode is where a node takes SIP; "": here.
+// addrOfNode returns the SIP address of a node. elsewhere is false if the node is this one.
 func (w *Finder) addrOfNode(id string) (netip.AddrPort, bool) {
 	if id == "" {
 		return netip.AddrPort{}, false

@@ -9,21 +9,21 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// Claim is what a node answers.
+// Claim is the reply of a node to a claim query.
 type Claim struct {
 	domain.CallClaim
 
-	Incomplete bool `json:"part,omitempty"` // it cannot speak for all of its shards now
+	Incomplete bool `json:"part,omitempty"` // a shard of the node could not answer
 }
 
-// Cluster is what is known of all nodes, and of this one's own seats.
+// Cluster is the view of a node on the owners of calls in its cluster.
 type Cluster interface {
-	Self() string                                                                       // the ID of this node
-	LiveNodes() []lease.Node                                                            // all that live
-	OwnerOf(workspace string) (n lease.Node, ok bool)                                   // ok false: nobody takes what is for it now
-	HasTrunkTo(at netip.AddrPort) bool                                                  // a trunk of the seats here leads there; without a read
-	StoredClaim(ctx context.Context, name string) (workspace string, err error)         // of a number or phone, by the store; "": nobody's
-	LocalClaim(ctx context.Context, q actornode.ClaimQuery) Claim                       // of the seats here
-	QueryNode(ctx context.Context, addr string, q actornode.ClaimQuery) (Claim, error)  // of one other node
-	QueryNodes(ctx context.Context, q actornode.ClaimQuery) ([]domain.NodeClaim, error) // of all others that have work
+	Self() string                                                                       // ID of this node
+	LiveNodes() []lease.Node                                                            // nodes with a lease
+	OwnerOf(workspace string) (n lease.Node, ok bool)                                   // ok is false while no node accepts the workspace's calls
+	HasTrunkTo(at netip.AddrPort) bool                                                  // a trunk of this node's shards leads there; reads no store
+	StoredClaim(ctx context.Context, name string) (workspace string, err error)         // workspace of a number or phone in the store; "": none
+	LocalClaim(ctx context.Context, q actornode.ClaimQuery) Claim                       // best claim of this node's shards
+	QueryNode(ctx context.Context, addr string, q actornode.ClaimQuery) (Claim, error)  // claim of one other node
+	QueryNodes(ctx context.Context, q actornode.ClaimQuery) ([]domain.NodeClaim, error) // claims of all other nodes that own shards
 }

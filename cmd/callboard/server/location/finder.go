@@ -1,5 +1,5 @@
-// Package location finds the node that a SIP request belongs to, in an installation with
-// several shards. It asks memory, then the store, then the other nodes.
+// Package location finds the node that owns a SIP request, in an installation with several shards. It searches its
+// cache first, then the store, then queries the other nodes.
 package location
 
 import (
@@ -16,34 +16,35 @@ import (
 )
 
 const (
-	// QueryTimeout bounds the search for a node; SIP repeats the request after half a second.
+	// QueryTimeout limits the search for a node. SIP repeats a request after half a second.
 	QueryTimeout     = 400 * time.Millisecond
-	cacheLifetime    = 2 * time.Second // that its answer counts
-	maxCachedAnswers = 10_000          // answers that are kept, and as many of before
-	maxKey           = 512             // bytes of the name of one
+	cacheLifetime    = 2 * time.Second // how long a result may be used
+	maxCachedAnswers = 10_000          // per generation of the cache
+	maxKey           = 512             // maximum length of a cache key in bytes
 )
 
-// Finder finds the node that has what SIP asks for.
+// Finder finds the node that owns a SIP request. It is safe for concurrent use.
 type Finder struct {
 	cluster Cluster
 
 	mu        sync.Mutex
-	locations locationCache // by what is called, or by whom
-	cancels   locationCache // of CANCEL, by its call
+	locations locationCache // results by called number, phone or source
+	cancels   locationCache // nodes of calls, for their CANCEL
 }
 
-// New makes a Finder for the nodes of a cluster.
+// New creates a Finder for the nodes of a cluster.
 func New(in Cluster) *Finder {
 	return &Finder{cluster: in, locations: locationCache{lifetime: cacheLifetime}, cancels: locationCache{lifetime: cancelLifetime}}
 }
 
-// NodeMark names a node in its dialogs, also after a restart.
+// NodeMark returns the name of a node in the tags of its dialogs. It stays the same after a restart.
 func NodeMark(n lease.Node) string {
 	sum := sha256.Sum256([]byte(n.Addr))
 	return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:5]))
 }
 
-// FindCached answers from memory.
+// FindCached searches the cache only. elsewhere is true if another node owns the request. sure is false if the
+// cache does not know the owner.
 func (w *Finder) FindCached(a cluster.OwnerQuery) (at netip.AddrPort, elsewhere, sure bool) {
 	if a.Mark != "" {
 		at, elsewhere = w.nodeByMark(a.Mark)
@@ -83,9 +84,9 @@ func (w *Finder) FindCached(a cluster.OwnerQuery) (at netip.AddrPort, elsewhere,
 	return at, elsewhere, known
 }
 
-// Find asks the store what memory does not know, and then the other nodes.
-// A phone is found by who it says to be where no trunk at the source has a claim:
-// anybody may call a phone like what a carrier writes for its callers.
+// Find returns the address of the node that owns a request, and true unless the owner is this node. It searches the
+// cache, the store and the other nodes. A phone is found by its user name only if no trunk at the source has a
+// claim, because anyone may name a phone like a caller of a carrier.
 func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 	if a.Mark != "" {
 		return w.nodeByMark(a.Mark)
@@ -98,7 +99,7 @@ func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 	for _, name := range storedClaimNames(a) {
 		workspace, err := w.findWorkspace(ctx, name)
 		if err != nil {
-			return netip.AddrPort{}, true // whoever is known is told to come again
+			return netip.AddrPort{}, true // an invalid address makes the caller repeat the request
 		}
 		if workspace != "" && w.isDisputable(a, name, workspace) {
 			workspace = w.checkNumberClaim(ctx, a, name, workspace)
@@ -111,7 +112,7 @@ func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 		return netip.AddrPort{}, false
 	}
 	phone := ""
-	if a.Method != sipOptions { // before the nodes, which may take all of the time
+	if a.Method != sipOptions { // before the node queries, which may use all of the time
 		var err error
 		if phone, err = w.findWorkspace(ctx, "p"+a.From); err != nil {
 			return netip.AddrPort{}, true
@@ -133,7 +134,7 @@ func (w *Finder) cached(name string) (location, bool) {
 	return w.locations.get(name, time.Now())
 }
 
-// nodeOfCancel is the node of the call that a CANCEL is for.
+// nodeOfCancel returns the cached node of the call that a CANCEL is for.
 func (w *Finder) nodeOfCancel(a cluster.OwnerQuery) (node string, ok bool) {
 	if a.Method != "CANCEL" {
 		return "", false
@@ -150,7 +151,7 @@ func (w *Finder) cache(name string, c location) {
 	w.locations.put(name, c, time.Now())
 }
 
-// findWorkspace is whose a number or a phone is; "": nobody's.
+// findWorkspace returns the workspace of a number or phone; "": none.
 func (w *Finder) findWorkspace(ctx context.Context, name string) (workspace string, err error) {
 	if c, known := w.cached(name); known {
 		return c.workspace, nil
@@ -161,7 +162,8 @@ func (w *Finder) findWorkspace(ctx context.Context, name string) (workspace stri
 	return workspace, err
 }
 
-// addrOfWorkspace is the node that has a workspace; nobody where none has it now.
+// addrOfWorkspace returns the SIP address of the node that owns a workspace. The address is invalid while no node
+// owns it.
 func (w *Finder) addrOfWorkspace(workspace string) (netip.AddrPort, bool) {
 	n, ok := w.cluster.OwnerOf(workspace)
 	if !ok {
@@ -170,8 +172,8 @@ func (w *Finder) addrOfWorkspace(workspace string) (netip.AddrPort, bool) {
 	return w.addrOf(n)
 }
 
-// nodeByMark is the node that a dialog names. One that is gone has left its
-// dialogs to whoever has the work: nobody knows them.
+// nodeByMark returns the SIP address of the node that a dialog names. If the node is gone, this node handles the
+// request and finds no such dialog.
 func (w *Finder) nodeByMark(mark string) (netip.AddrPort, bool) {
 	for _, n := range w.cluster.LiveNodes() {
 		if NodeMark(n) == mark {

@@ -1,5 +1,5 @@
-// Package spool moves recordings from the spool of a node that does not serve their
-// workspace to the node that does, through the blob store.
+// Package spool moves recordings from the spool of a node that does not serve their workspace to the node that
+// does, through the blob store.
 package spool
 
 import (
@@ -23,44 +23,42 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Bounds of a Transfer.
+// Limits of a Transfer.
 const (
 	transferInterval = 15 * time.Second
-	requestTimeout   = 30 * time.Second // of a request of the blob store; a file has more, by its length
-	transferRate     = 64 << 10         // bytes a second, at which a file is still moved
-	lastPushTimeout  = 15 * time.Second // when the node ends
-	finishedAfter    = 10 * time.Second // a file that nobody has written to for so long is finished
-	deletedMinAge    = 7 * 24 * time.Hour
+	requestTimeout   = 30 * time.Second   // of a request to the blob store; a file gets more time for its size
+	transferRate     = 64 << 10           // minimum rate in bytes per second
+	lastPushTimeout  = 15 * time.Second   // at the end of the process
+	finishedAfter    = 10 * time.Second   // a file that did not change for this time is complete
+	deletedMinAge    = 7 * 24 * time.Hour // minimum age of the recording of a deleted workspace before it is removed.
 )
 
-// PartJoiner is what a Transfer needs of the node of a shard.
+// PartJoiner is the actor node of a shard as a Transfer uses it.
 type PartJoiner interface {
 	HasWorkspace(id string) bool
 	IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool, error)
 	JoinRecordingParts(workspaceID string)
 }
 
-// Transfer moves recordings from the spool of a node that does not serve their
-// workspace to the node that does, through the blob store. A file is in one of the
-// two places at any moment; after a crash it may be in both, which the join of the
-// parts of a recording allows for.
+// Transfer moves recordings from the spool of a node that does not serve their workspace to the node that does,
+// through the blob store. After a crash a file may exist in both places; the join of recording parts handles that.
 type Transfer struct {
 	Config
 
-	runEnded  chan struct{} // run has
-	processID string        // of this process
+	runEnded  chan struct{} // closed when Run has ended
+	processID string        // unique for this process
 }
 
-// Config holds the dependencies of a Transfer.
+// Config configures a Transfer.
 type Config struct {
-	Dir    string          // the spool of this node, with a folder for each workspace
-	Blobs  blobstore.Store // opens on every node
+	Dir    string          // spool of this node, with a folder for each workspace
+	Blobs  blobstore.Store // every node can decrypt these blobs
 	Serves func(workspace string) bool
-	Joiner func(workspace string) PartJoiner // of the shard of a workspace; nil: another node has it
+	Joiner func(workspace string) PartJoiner // node of a workspace's shard; nil: another process owns the shard
 	Log    *slog.Logger
 }
 
-// New makes the Transfer of a node.
+// New creates the Transfer of a node.
 func New(c Config) *Transfer {
 	return &Transfer{Config: c, runEnded: make(chan struct{}), processID: rand.Text()}
 }
@@ -84,12 +82,12 @@ func (t *Transfer) Run(ctx context.Context) {
 	}
 }
 
-// PushRemaining puts all that is left into the blob store, once the node serves nothing.
+// PushRemaining moves all remaining recordings to the blob store. The node no longer serves any workspace.
 func (t *Transfer) PushRemaining() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastPushTimeout)
 	defer cancel()
 	done := make(chan struct{})
-	go func() { // a file system that hangs holds up no end
+	go func() { // a hanging file system must not block the shutdown
 		defer close(done)
 		select {
 		case <-t.runEnded:
@@ -106,8 +104,8 @@ func (t *Transfer) PushRemaining() {
 	}
 }
 
-// push moves finished recordings of workspaces that this node does not serve into
-// the blob store, and removes their folders.
+// push moves complete recordings of workspaces that this node does not serve to the blob store and removes empty
+// folders.
 func (t *Transfer) push(ctx context.Context, serves func(workspace string) bool, unwritten time.Duration) (err error) {
 	folders, wrong := os.ReadDir(t.Dir)
 	if wrong != nil && !errors.Is(wrong, os.ErrNotExist) {
@@ -137,7 +135,7 @@ func (t *Transfer) push(ctx context.Context, serves func(workspace string) bool,
 			}
 		}
 		if !serves(workspace) {
-			_ = os.Remove(filepath.Join(t.Dir, workspace)) // it stays where something is in it
+			_ = os.Remove(filepath.Join(t.Dir, workspace)) // fails if the folder is not empty
 		}
 	}
 	return err
@@ -160,7 +158,7 @@ func (t *Transfer) pushFile(ctx context.Context, workspace string, info os.FileI
 		return err
 	}
 	if serves(workspace) || now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
-		return nil // it changed or is in use again: it stays, and the join of its parts drops the copy
+		return nil // the file changed or its workspace is served again: it stays, and the join of its parts drops the copy
 	}
 	if err = os.Remove(path); err != nil {
 		return err
@@ -169,13 +167,13 @@ func (t *Transfer) pushFile(ctx context.Context, workspace string, info os.FileI
 	return nil
 }
 
-// objectName returns a name of this process and this file: several nodes may have parts of
-// one call in files of the same name, and a second try replaces the object of the first.
+// objectName returns an object name that is unique for this process and file. Several nodes may have parts of a
+// call under the same file name. A repeated upload replaces the previous object.
 func (t *Transfer) objectName(workspace string, info os.FileInfo) string {
 	return workspace + "." + info.Name() + "." + t.processID + strconv.FormatInt(info.ModTime().UnixNano(), 36)
 }
 
-// parseObjectName returns what objectName was given.
+// parseObjectName returns the workspace and the file name in an object name.
 func parseObjectName(object string) (workspace, file string, ok bool) {
 	workspace, rest, _ := strings.Cut(object, ".")
 	end := strings.LastIndex(rest, ".")
@@ -185,11 +183,12 @@ func parseObjectName(object string) (workspace, file string, ok bool) {
 	return workspace, rest[:end], true
 }
 
+// transferTimeout returns the time limit for a file of this size.
 func transferTimeout(size int64) time.Duration {
 	return requestTimeout + time.Duration(size/transferRate)*time.Second
 }
 
-// list names the recordings in the blob store that wait for their node.
+// list returns the names of recordings in the blob store that wait for their node.
 func (t *Transfer) list(ctx context.Context) ([]string, error) {
 	bound, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -224,11 +223,11 @@ func (t *Transfer) pull(ctx context.Context) error {
 func (t *Transfer) pullFile(ctx context.Context, workspace, file, object string) error {
 	path := recording.FreePartPath(filepath.Join(t.Dir, workspace), file)
 	if path == "" {
-		return nil // another part of the call waits there: this one is fetched after it has been joined
+		return nil // another part of the call has this name: the object is fetched after the join
 	}
 	err := t.fetch(ctx, object, path)
 	if errors.Is(err, domain.ErrNotFound) || errors.Is(err, fs.ErrExist) {
-		return nil // another node has it, which served the workspace a moment ago; or another part came to lie there
+		return nil // another node fetched it, or another part got this name
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", object, err)
@@ -237,7 +236,7 @@ func (t *Transfer) pullFile(ctx context.Context, workspace, file, object string)
 	return t.remove(ctx, object)
 }
 
-// fetch makes a file of an object, whole or not at all.
+// fetch atomically writes an object to a file.
 func (t *Transfer) fetch(ctx context.Context, object, path string) (err error) {
 	bound, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -274,8 +273,8 @@ func (t *Transfer) fetch(ctx context.Context, object, path string) (err error) {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// dropDeleted removes a recording of a workspace that was deleted while its node was
-// away, once the call is old: a store that was restored may have the workspace again.
+// dropDeleted removes the recording of a deleted workspace, but only after deletedMinAge. A restored store may
+// contain the workspace again.
 func (t *Transfer) dropDeleted(ctx context.Context, node PartJoiner, workspace, file, object string) error {
 	if file > domain.ID(domain.PrefixCall, time.Now().Add(-deletedMinAge), [10]byte{}) {
 		return nil
@@ -294,15 +293,14 @@ func (t *Transfer) remove(ctx context.Context, object string) error {
 	return t.Blobs.Delete(bound, datafolder.SpoolDir, object)
 }
 
-// WorkspaceBlobs deletes with the blobs of a workspace also its recordings that wait
-// in the blob store for the node that serves it.
+// WorkspaceBlobs is a blob store whose DeleteAll also deletes the workspace's recordings that wait for their node.
 type WorkspaceBlobs struct {
 	node.Blobs
 
 	Transfer *Transfer
 }
 
-// DeleteAll is an actors.Blobs'.
+// DeleteAll implements node.Blobs.
 func (b WorkspaceBlobs) DeleteAll(ctx context.Context, workspace string) error {
 	objects, err := b.Transfer.list(ctx)
 	for _, object := range objects {
