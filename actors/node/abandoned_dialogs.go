@@ -56,7 +56,7 @@ func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attem
 		found = append(found, o)
 	}
 	var stored []*domain.AbandonedCall
-	err := commit.ForEachRow(ctx, st.store, "orphan", ws, "stored", func(o *domain.AbandonedCall) {
+	err := commit.ForEachRow(ctx, st.store, "orphan", ws, "left", func(o *domain.AbandonedCall) {
 		if !known[o.CallID] {
 			stored = append(stored, o)
 		}
@@ -103,7 +103,7 @@ func (n *Node) deleteEndedDialogRows(ctx context.Context, ws string, o *abandone
 		newlyEnded, live = o.takeEnded()
 		ended = append(ended, newlyEnded...)
 		if err := n.rows.deleteAbandonedDialogs(ctx, ws, ended); err != nil {
-			n.cfg.Log.Warn("the rows of ended calls cannot be deleted: trying retry", slog.Any("error", err))
+			n.cfg.Log.Warn("the rows of ended calls cannot be deleted: trying again", slog.Any("error", err))
 			continue
 		}
 		ended = nil

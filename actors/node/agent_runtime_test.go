@@ -101,7 +101,7 @@ func TestAgentRepliesWithLanguageModelToolsAndKnowledge(t *testing.T) {
 	h, up := buildWithModels(t, func(_ int, r *llmtest.Request) llmtest.Reply {
 		switch last := r.Messages[len(r.Messages)-1]; {
 		case slices.ContainsFunc(r.Messages, func(m llmtest.Message) bool { return m.Role == "tool" && strings.Contains(m.Content, "Berlin") }):
-			return llmtest.Reply{Say: []string{"It is in Berlin. ", "Goodbye."}, Calls: []llmtest.Call{{ID: "e", Name: "end_call", Arguments: `{"outcome":"confirmed","notes":"isReported"}`}}}
+			return llmtest.Reply{Say: []string{"It is in Berlin. ", "Goodbye."}, Calls: []llmtest.Call{{ID: "e", Name: "end_call", Arguments: `{"outcome":"confirmed","notes":"told"}`}}}
 		case last.Role == "user" && strings.Contains(last.Content, "order seven"):
 			return llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "look_up", Arguments: `{"order":7}`}, {ID: "b", Name: "send_sms", Arguments: `{"body":"x"}`}}}
 		}
@@ -133,7 +133,7 @@ func TestAgentRepliesWithLanguageModelToolsAndKnowledge(t *testing.T) {
 	require.NoError(t, err)
 	id := h.placeCall(agent.ID, "+15005550007")
 	c := h.waitForCallEnd(id)
-	assert.Equal(t, []any{"confirmed", "isReported"}, []any{c.Disposition, c.Outcome.Notes})
+	assert.Equal(t, []any{"confirmed", "told"}, []any{c.Disposition, c.Outcome.Notes})
 	require.NotNil(t, asked.Load())
 	assert.Equal(t, `s3cret {"order":7}`, *asked.Load())
 

@@ -66,7 +66,7 @@ func TestCallAdmissionReturnsTheReasonOfTheRefusal(t *testing.T) {
 		assert.Equal(t, c.inbound, a.CheckInboundCallAdmission() == nil, name)
 		assert.Equal(t, c.reason == "quarantine", a.QuarantineError() != nil, name)
 		drain.stop()
-		require.ErrorContains(t, a.CheckCallAdmission(), "being stopped", name)
-		require.ErrorContains(t, a.CheckInboundCallAdmission(), "being stopped", name)
+		require.ErrorContains(t, a.CheckCallAdmission(), "is stopping", name)
+		require.ErrorContains(t, a.CheckInboundCallAdmission(), "is stopping", name)
 	}
 }

@@ -38,11 +38,11 @@ func TestContactStatusIsInCallDuringTheConversation(t *testing.T) {
 	_, err = d.Campaigns.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
 	h.waitUntil(10*time.Second, "one talks and one rings", func() bool {
-		return len(h.contactsByStatus(id, "in_call")) == 1 && len(h.contactsByStatus(id, "dialling")) == 1
+		return len(h.contactsByStatus(id, "in_call")) == 1 && len(h.contactsByStatus(id, "dialing")) == 1
 	})
 	assert.NotZero(t, h.engine.Live(), "uploads give way")
 	assert.Equal(t, []string{talks}, h.contactsByStatus(id, "in_call"))
-	assert.Equal(t, []string{rings}, h.contactsByStatus(id, "dialling"))
+	assert.Equal(t, []string{rings}, h.contactsByStatus(id, "dialing"))
 	assert.Equal(t, []string{waits}, h.contactsByStatus(id, "pending"))
 	assert.Equal(t, []string{talks, rings, waits}, h.contactsByStatus(id, ""))
 	l, err := d.Contacts.ListContacts(ctx, h.test, id, contactsservice.Query{Limit: 1})
@@ -60,7 +60,7 @@ func TestContactStatusIsInCallDuringTheConversation(t *testing.T) {
 	_, err = d.Campaigns.CancelCampaign(ctx, h.test, id, true)
 	require.NoError(t, err)
 	h.waitUntil(20*time.Second, "nobody talks", func() bool {
-		return len(h.contactsByStatus(id, "in_call"))+len(h.contactsByStatus(id, "dialling")) == 0
+		return len(h.contactsByStatus(id, "in_call"))+len(h.contactsByStatus(id, "dialing")) == 0
 	})
 }
 

@@ -15,20 +15,20 @@ import (
 // every field except Workspaces and Actors is 0.
 type Counters struct {
 	Workspaces        int `json:"workspaces"`
-	Actors            int `json:"actors"`          // processes of the actor system, including pending requests
-	Calls             int `json:"calls"`           // calls whose actor runs
-	UncommittedCalls  int `json:"calls_open"`      // calls whose end is not committed, including live calls
-	PendingRecordings int `json:"recordings"`      // recordings of ended calls that are not stored
-	OutboundPermits   int `json:"lines_out"`       // permits of outbound calls that are leased, bound or held
-	InboundPermits    int `json:"lines_in"`        // permits of inbound calls that are leased, bound or held
-	WaitingPermits    int `json:"lines_waiting"`   // requests of campaigns that wait for a permit
-	TrunkSlots        int `json:"trunk_channels"`  // trunk slots in use
-	TrunkSlotCalls    int `json:"trunk_holdings"`  // calls that hold a trunk slot
-	TrunkWatchedCalls int `json:"trunk_bound"`     // call actors that the trunk actors watch
-	TrunkChargedCalls int `json:"trunk_meters"`    // answered calls whose cost is being counted
-	TrunkWaitingCalls int `json:"trunk_waiting"`   // calls that wait for a trunk slot
-	InboundRouting    int `json:"inbound_opening"` // INVITEs and MESSAGEs that are being routed
-	WebhookRequests   int `json:"webhook_sends"`   // webhook requests in progress
+	Actors            int `json:"actors"`              // processes of the actor system, including pending requests
+	Calls             int `json:"calls"`               // calls whose actor runs
+	UncommittedCalls  int `json:"calls_uncommitted"`   // calls whose end is not committed, including live calls
+	PendingRecordings int `json:"recordings_pending"`  // recordings of ended calls that are not stored
+	OutboundPermits   int `json:"permits_outbound"`    // permits of outbound calls that are leased, bound or held
+	InboundPermits    int `json:"permits_inbound"`     // permits of inbound calls that are leased, bound or held
+	WaitingPermits    int `json:"permits_waiting"`     // requests of campaigns that wait for a permit
+	TrunkSlots        int `json:"trunk_slots"`         // trunk slots in use
+	TrunkSlotCalls    int `json:"trunk_slot_calls"`    // calls that hold a trunk slot
+	TrunkWatchedCalls int `json:"trunk_watched_calls"` // call actors that the trunk actors watch
+	TrunkChargedCalls int `json:"trunk_charged_calls"` // answered calls whose cost is being counted
+	TrunkWaitingCalls int `json:"trunk_waiting_calls"` // calls that wait for a trunk slot
+	InboundRouting    int `json:"inbound_routing"`     // INVITEs and MESSAGEs that are being routed
+	WebhookRequests   int `json:"webhook_requests"`    // webhook requests in progress
 }
 
 // Add adds the counters of another node of the process.

@@ -90,7 +90,7 @@ func (l liveCalls) hangUp(ctx context.Context, t *workspaceTree, onlyUnmovable b
 		}
 	}
 	if count > 0 {
-		l.log.Warn("the drain limit has passed: live count are hung up", slog.Int("count", count))
+		l.log.Warn("the drain limit has passed: live calls are hung up", slog.Int("calls", count))
 	}
 	return nil
 }

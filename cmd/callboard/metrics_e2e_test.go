@@ -110,7 +110,7 @@ func TestMetricsAreReadableByPrometheus(t *testing.T) {
 	var kinds map[string]string
 	s.await("the deliveries and the release of all call resources", time.Minute, func() bool {
 		kinds, values = s.readMetrics(admin)
-		return values["callboard_webhook_attempts_total delivered"] >= 2 && values["callboard_calls_open"] == 0 && values["callboard_media_sessions"] == 0 &&
+		return values["callboard_webhook_attempts_total delivered"] >= 2 && values["callboard_calls_uncommitted"] == 0 && values["callboard_media_sessions"] == 0 &&
 			values["callboard_spans_total sent"] >= 7
 	})
 	for _, name := range []string{"call outbound", "leg", "talk", "webhook call.ended"} {
@@ -118,7 +118,7 @@ func TestMetricsAreReadableByPrometheus(t *testing.T) {
 		assert.True(t, ok, name)
 	}
 	for name, want := range map[string]float64{
-		"callboard_ready": 1, "callboard_reading_failed": 0, "callboard_calls_live": 0,
+		"callboard_ready": 1, "callboard_collection_failed": 0, "callboard_calls_live": 0,
 		"callboard_calls_ended_total outbound completed": 1, "callboard_calls_ended_total outbound busy": 1, "callboard_calls_ended_total inbound completed": 0,
 		"callboard_legs_total 2xx": 1, "callboard_legs_total 4xx": 1, "callboard_call_duration_seconds": 1, "callboard_call_mos": 1,
 		"callboard_events_total call.ended": 2, "callboard_events_total agent.error": 0, "callboard_webhook_attempts_total delivered": 2,
@@ -129,7 +129,7 @@ func TestMetricsAreReadableByPrometheus(t *testing.T) {
 		assert.InDelta(t, want, got, 0, name)
 	}
 	for _, some := range []string{
-		"callboard_commits_total kept", "callboard_commit_seconds", "callboard_http_requests_total POST 2xx", "callboard_http_requests_total GET 4xx",
+		"callboard_commits_total committed", "callboard_commit_seconds", "callboard_http_requests_total POST 2xx", "callboard_http_requests_total GET 4xx",
 		"callboard_sip_messages_total sent", "callboard_sip_messages_total received", "callboard_media_ports", "callboard_disk_free_bytes", "callboard_workspaces",
 		"process_resident_memory_bytes",
 	} {

@@ -62,11 +62,11 @@ func (s *soakTest) table(w io.Writer, base, end processCounters, heard longCallS
 	line("| SIP dialogs, including those that ended in the last 40 s | %d | %d | %d |", base.SIP.Dialogs, p.SIP.Dialogs, end.SIP.Dialogs)
 	line("| SIP traces of calls | %d | %d | %d |", base.Traces.Calls, p.Traces.Calls, end.Traces.Calls)
 	line("| SIP traces without a call, at most 8192 | %d | %d | %d |", base.Traces.Unclaimed, p.Traces.Unclaimed, end.Traces.Unclaimed)
-	for _, name := range []string{"calls_open", "lines_out", "lines_in", "lines_waiting", "trunk_channels", "trunk_meters", "trunk_bound", "recordings", "actors"} {
+	for _, name := range []string{"calls_uncommitted", "permits_outbound", "permits_inbound", "permits_waiting", "trunk_slots", "trunk_charged_calls", "trunk_watched_calls", "recordings_pending", "actors"} {
 		line("| %s | %d | %d | %d |", map[string]string{
-			"calls_open": "Calls without a committed end", "lines_out": "Permits, outbound", "lines_in": "Permits, inbound",
-			"lines_waiting": "Waiting requests for permits", "trunk_channels": "Trunk slots in use", "trunk_meters": "Calls with cost metering",
-			"trunk_bound": "Calls with a trunk slot", "recordings": "Recordings not yet stored", "actors": "Actors, including those of ended campaigns",
+			"calls_uncommitted": "Calls without a committed end", "permits_outbound": "Permits, outbound", "permits_inbound": "Permits, inbound",
+			"permits_waiting": "Waiting requests for permits", "trunk_slots": "Trunk slots in use", "trunk_charged_calls": "Calls with cost metering",
+			"trunk_watched_calls": "Calls with a trunk slot", "recordings_pending": "Recordings not yet stored", "actors": "Actors, including those of ended campaigns",
 		}[name], base.Tree[name], p.Tree[name], end.Tree[name])
 	}
 	line("| Open attempts in the store | – | – | 0 |\n")

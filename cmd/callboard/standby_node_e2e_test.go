@@ -54,11 +54,11 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 	for admin, shards := range map[string]float64{has: 2, hasNone: 0} {
 		first.await("both nodes in the metrics of each", time.Minute, func() bool {
 			_, values := first.readMetrics(admin)
-			return values["callboard_nodes"] == 2 && values["callboard_shards"] == shards
+			return values["callboard_nodes"] == 2 && values["callboard_shards_owned"] == shards
 		})
 		_, values := first.readMetrics(admin)
 		assert.Positive(t, values["callboard_disk_free_bytes"])
-		free, found := values["callboard_shards_free"]
+		free, found := values["callboard_shards_without_owner"]
 		assert.True(t, found)
 		assert.Zero(t, free)
 	}

@@ -14,10 +14,10 @@ import (
 
 // Results of a resumption.
 const (
-	ResultResumed  = "saved"
-	ResultRefused  = "refused" // by the peer
-	ResultNoAnswer = "silent"  // of the peer
-	ResultFailed   = "broken"  // no media session, or no route to the peer
+	ResultResumed  = "resumed"
+	ResultRefused  = "refused"   // by the peer
+	ResultNoAnswer = "no_answer" // of the peer
+	ResultFailed   = "failed"    // no media session, or no route to the peer
 )
 
 // Resumable is a call of a process that has ended, which may be resumed here.

@@ -55,27 +55,27 @@ func New(version string) *Registry {
 		m.registry.MustRegister(h)
 		return h
 	}
-	m.callsEnded = counter("callboard_calls_ended_total", "Calls that are over.", "direction", "disposition")
-	m.callsAgentUnavailable = prometheus.NewCounter(prometheus.CounterOpts{Name: "callboard_calls_agent_unavailable_total", Help: "Calls that ended because the agent could not speak, hear or think."})
+	m.callsEnded = counter("callboard_calls_ended_total", "Ended calls.", "direction", "disposition")
+	m.callsAgentUnavailable = prometheus.NewCounter(prometheus.CounterOpts{Name: "callboard_calls_agent_unavailable_total", Help: "Calls that ended because a speech engine or language model of the agent was unavailable."})
 	m.registry.MustRegister(m.callsAgentUnavailable)
-	m.callDuration = histogram("callboard_call_duration_seconds", "From the answer to the end, of answered calls.", 1, 5, 15, 30, 60, 120, 300, 600, 1800)
-	m.postDialDelay = histogram("callboard_post_dial_delay_seconds", "From an INVITE to the first sign of the far end, by leg.", .1, .25, .5, 1, 2, 3, 5, 10)
-	m.legs = counter("callboard_legs_total", "Legs of calls that are over, by the class of their final answer; none: there was none.", "answer")
+	m.callDuration = histogram("callboard_call_duration_seconds", "Duration of answered calls, from the answer to the end.", 1, 5, 15, 30, 60, 120, 300, 600, 1800)
+	m.postDialDelay = histogram("callboard_post_dial_delay_seconds", "Post-dial delay: from the INVITE to the first ringing or answer, by leg.", .1, .25, .5, 1, 2, 3, 5, 10)
+	m.legs = counter("callboard_legs_total", "Legs of ended calls, by the class of their final SIP response; none: no response.", "answer")
 	m.mos = histogram("callboard_call_mos", "Mean opinion score of answered calls, 1 to 4.5.", 2, 2.5, 3, 3.5, 3.8, 4, 4.2, 4.4)
-	m.packetLoss = histogram("callboard_call_loss_percent", "Packets lost on their way to us, of answered calls.", 0, .1, .5, 1, 2, 5, 10, 20)
-	m.slowestTurn = histogram("callboard_slowest_turn_seconds", "The longest wait for the agent's next word, of calls that had any.", .1, .25, .5, 1, 1.5, 2, 3, 5)
+	m.packetLoss = histogram("callboard_call_loss_percent", "Inbound RTP packet loss of answered calls, in percent.", 0, .1, .5, 1, 2, 5, 10, 20)
+	m.slowestTurn = histogram("callboard_call_slowest_turn_seconds", "Longest time that a caller waited for the agent's response in a call.", .1, .25, .5, 1, 1.5, 2, 3, 5)
 	m.turnStages = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "callboard_turn_stage_seconds", Help: "What the stages of the agent's answers took, of calls that are over.", Buckets: []float64{.025, .05, .1, .25, .5, 1, 1.5, 2, 3, 5, 10},
+		Name: "callboard_turn_stage_seconds", Help: "Duration of each stage of the agent's responses in ended calls.", Buckets: []float64{.025, .05, .1, .25, .5, 1, 1.5, 2, 3, 5, 10},
 	}, []string{"stage"})
 	m.registry.MustRegister(m.turnStages)
-	m.attempts = counter("callboard_campaign_attempts_total", "Attempts of campaigns that are over.", "outcome")
-	m.events = counter("callboard_events_total", "Events that were committed.", "type")
-	m.deliveries = counter("callboard_webhook_attempts_total", "Attempts to deliver an event, by what became of the delivery.", "state")
-	m.webhookResponse = histogram("callboard_webhook_response_seconds", "What receivers took to answer.", .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30)
-	m.commits = counter("callboard_commits_total", "Commits.", "result")
-	m.commitDuration = histogram("callboard_commit_seconds", "What a commit took, those that share a write included.", .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5)
-	m.requests = counter("callboard_http_requests_total", "Requests that were answered.", "method", "status")
-	m.requestDuration = histogram("callboard_http_request_seconds", "What an answer took, without what is streamed behind its head.", .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5, 30)
+	m.attempts = counter("callboard_campaign_attempts_total", "Ended attempts of campaigns.", "outcome")
+	m.events = counter("callboard_events_total", "Committed events.", "type")
+	m.deliveries = counter("callboard_webhook_attempts_total", "Webhook delivery attempts, by the state of the delivery afterwards.", "state")
+	m.webhookResponse = histogram("callboard_webhook_response_seconds", "Response time of webhook receivers.", .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30)
+	m.commits = counter("callboard_commits_total", "Commits, by result.", "result")
+	m.commitDuration = histogram("callboard_commit_seconds", "Duration of a commit, including the wait for a shared write.", .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5)
+	m.requests = counter("callboard_http_requests_total", "HTTP requests, by method and class of the status code.", "method", "status")
+	m.requestDuration = histogram("callboard_http_request_seconds", "Duration of HTTP requests until the response header.", .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5, 30)
 	m.initSeries()
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "callboard_build_info", Help: "Always 1."}, []string{"version"})
 	build.WithLabelValues(version).Set(1)
@@ -105,7 +105,7 @@ func (m *Registry) initSeries() {
 	for _, s := range []domain.DeliveryState{domain.DeliveryDelivered, domain.DeliveryRetrying, domain.DeliveryFailed} {
 		m.deliveries.WithLabelValues(string(s))
 	}
-	for _, r := range []string{"kept", "conflict", "fenced", "failed"} {
+	for _, r := range []string{"committed", "conflict", "fenced", "failed"} {
 		m.commits.WithLabelValues(r)
 	}
 }

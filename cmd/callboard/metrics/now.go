@@ -36,7 +36,7 @@ func (r collector) Collect(into chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
 	values, err := r(ctx)
-	failed := Reading{Name: "callboard_reading_failed", Help: "Whether a part of the process did not tell in time what it keeps."}
+	failed := Reading{Name: "callboard_collection_failed", Help: "1 if some current values could not be read in time for this scrape."}
 	if err != nil {
 		failed.Value = 1
 	}

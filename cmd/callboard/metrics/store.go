@@ -34,7 +34,7 @@ func (w watchedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event
 func commitResult(err error) string {
 	switch {
 	case err == nil:
-		return "kept"
+		return "committed"
 	case errors.Is(err, domain.ErrConflict):
 		return "conflict"
 	case errors.Is(err, domain.ErrFenced):

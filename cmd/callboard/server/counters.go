@@ -44,8 +44,8 @@ type mediaCounters struct {
 }
 
 type traceCounters struct {
-	Calls     int `json:"calls"`  // traced dialogs of live calls
-	Unclaimed int `json:"strays"` // traced dialogs that belong to no call; the oldest are dropped
+	Calls     int `json:"calls"`     // traced dialogs of live calls
+	Unclaimed int `json:"unclaimed"` // traced dialogs that belong to no call; the oldest are dropped
 }
 
 // counterReader reads all counters.

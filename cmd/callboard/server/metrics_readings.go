@@ -11,7 +11,7 @@ import (
 
 const (
 	diskFreeMetric = "callboard_disk_free_bytes"
-	diskFreeHelp   = "What is free where the data folder lies."
+	diskFreeHelp   = "Free space of the file system with the data folder."
 )
 
 // readMetrics returns the current values of the process for a scrape.
@@ -30,59 +30,59 @@ func (s *Service) readMetrics(ctx context.Context) ([]metrics.Reading, error) {
 			ready = 0
 		}
 	}
-	values := []metrics.Reading{gauge("callboard_ready", "Whether calls can be placed and taken, as /readyz says.", ready)}
+	values := []metrics.Reading{gauge("callboard_ready", "1 while the process can place and receive calls, as /readyz reports.", ready)}
 	disk, unread := vfs.Default.GetDiskUsage(s.cfg.Data)
 	if err = errors.Join(err, unread); unread == nil {
 		values = append(values, metrics.Reading{Name: diskFreeMetric, Help: diskFreeHelp, Value: float64(disk.AvailBytes)})
 	}
 	if treeRead {
-		const lines = "Permits leased, bound and held."
+		const lines = "Call permits in use: leased, bound or held."
 		values = append(values,
-			gauge("callboard_workspaces", "Workspaces.", c.Tree.Workspaces),
-			gauge("callboard_actors", "Actors, questions under way included.", c.Tree.Actors),
-			gauge("callboard_calls_live", "Calls that live.", c.Tree.Calls),
-			gauge("callboard_calls_open", "Calls whose end is not committed yet, live ones included.", c.Tree.UncommittedCalls),
-			gauge("callboard_recordings_pending", "Recordings of calls that are over, not kept yet.", c.Tree.PendingRecordings),
-			gauge("callboard_lines_used", lines, c.Tree.OutboundPermits, "direction", "outbound"),
-			gauge("callboard_lines_used", lines, c.Tree.InboundPermits, "direction", "inbound"),
-			gauge("callboard_lines_waiting", "Permits that campaigns wait for.", c.Tree.WaitingPermits),
-			gauge("callboard_trunk_channels_used", "Channels of trunks that are taken.", c.Tree.TrunkSlots),
-			gauge("callboard_trunk_calls_waiting", "Calls that wait for a trunk's rate or channels.", c.Tree.TrunkWaitingCalls),
-			gauge("callboard_inbound_opening", "INVITEs that are being looked at.", c.Tree.InboundRouting),
+			gauge("callboard_workspaces", "Workspaces on this process.", c.Tree.Workspaces),
+			gauge("callboard_actors", "Actors, including pending requests.", c.Tree.Actors),
+			gauge("callboard_calls_live", "Live calls.", c.Tree.Calls),
+			gauge("callboard_calls_uncommitted", "Calls whose end is not committed, including live calls.", c.Tree.UncommittedCalls),
+			gauge("callboard_recordings_pending", "Recordings of ended calls that are not stored yet.", c.Tree.PendingRecordings),
+			gauge("callboard_permits_used", lines, c.Tree.OutboundPermits, "direction", "outbound"),
+			gauge("callboard_permits_used", lines, c.Tree.InboundPermits, "direction", "inbound"),
+			gauge("callboard_permits_waiting", "Requests of campaigns that wait for a permit.", c.Tree.WaitingPermits),
+			gauge("callboard_trunk_slots_used", "Trunk slots in use.", c.Tree.TrunkSlots),
+			gauge("callboard_trunk_calls_waiting", "Calls that wait for a trunk slot.", c.Tree.TrunkWaitingCalls),
+			gauge("callboard_inbound_requests_routing", "Inbound INVITEs and MESSAGEs that are being routed.", c.Tree.InboundRouting),
 		)
 	}
 	if s.node == nil { // a cluster node adds its own
 		values = append(values, clusterMetrics(1, 0, 1, 0)...)
 	}
-	const dropped = "SIP messages that were dropped without an answer."
-	const refused = "SIP requests that were refused before anybody looked for their number."
-	const spanned = "Spans of calls and deliveries, by result."
+	const dropped = "SIP messages that were dropped without a response, by reason."
+	const refused = "SIP requests that were refused before routing, by reason."
+	const spanned = "Trace spans of calls and webhook deliveries, by result."
 	u, ports := &c.SIP, &c.Media.Ports
 	sent, lost := s.spans.Counts()
 	for _, result := range resumeResults() {
-		values = append(values, total("callboard_calls_taken_up_total", "Calls of a process that was gone, by what came of taking them up.", s.resumptions.count(result), "result", result))
+		values = append(values, total("callboard_calls_resumed_total", "Calls of an ended process that this process tried to resume, by result.", s.resumptions.count(result), "result", result))
 	}
 	return append(values,
-		total("callboard_sip_messages_total", "SIP messages.", u.Received, "way", "received"),
-		total("callboard_sip_messages_total", "SIP messages.", u.Sent, "way", "sent"),
-		total("callboard_sip_retransmitted_total", "SIP messages that were sent again.", u.Retransmitted),
+		total("callboard_sip_messages_total", "SIP messages, by direction.", u.Received, "direction", "received"),
+		total("callboard_sip_messages_total", "SIP messages, by direction.", u.Sent, "direction", "sent"),
+		total("callboard_sip_retransmitted_total", "Retransmitted SIP messages.", u.Retransmitted),
 		total("callboard_sip_dropped_total", dropped, u.DroppedUnknown, "reason", "unknown"),
 		total("callboard_sip_dropped_total", dropped, u.DroppedRate, "reason", "rate"),
 		total("callboard_sip_dropped_total", dropped, u.DroppedSize, "reason", "size"),
 		total("callboard_sip_dropped_total", dropped, u.DroppedMalformed, "reason", "malformed"),
-		total("callboard_sip_dropped_total", dropped, u.DroppedStray, "reason", "stray"),
+		total("callboard_sip_dropped_total", dropped, u.DroppedStray, "reason", "unmatched"),
 		total("callboard_sip_refused_total", refused, u.Rejected, "reason", "invalid"),
 		total("callboard_sip_refused_total", refused, u.RefusedLate, "reason", "late"),
 		total("callboard_sip_refused_total", refused, u.RefusedFull, "reason", "full"),
-		total("callboard_sip_transport_errors_total", "SIP messages that could not be sent.", u.TransportErrors),
-		total("callboard_sip_panics_total", "Faults of ours while a SIP message was handled.", u.Panics),
-		gauge("callboard_sip_dialogs", "Dialogs, those that are over and remembered for half a minute included.", u.Dialogs),
-		gauge("callboard_sip_half_open", "Calls that came in and nobody answered yet.", u.UnansweredCalls),
-		gauge("callboard_sip_connections", "Connections over TCP and TLS.", u.TCP),
-		gauge("callboard_media_sessions", "Calls with sound.", c.Media.Sessions),
-		gauge("callboard_media_ports_used", "Pairs of ports for sound that are taken.", ports.Taken),
-		gauge("callboard_media_ports_resting", "Pairs of ports for sound that rest after a call.", ports.Resting),
-		gauge("callboard_media_ports", "Pairs of ports for sound.", ports.Pairs),
+		total("callboard_sip_transport_errors_total", "SIP messages that could not be sent because of a transport error.", u.TransportErrors),
+		total("callboard_sip_panics_total", "Panics while a SIP message was handled.", u.Panics),
+		gauge("callboard_sip_dialogs", "SIP dialogs, including ended ones, which are kept for half a minute.", u.Dialogs),
+		gauge("callboard_sip_half_open", "Inbound INVITEs without a final response.", u.UnansweredCalls),
+		gauge("callboard_sip_connections", "SIP connections over TCP and TLS.", u.TCP),
+		gauge("callboard_media_sessions", "Media sessions of live calls.", c.Media.Sessions),
+		gauge("callboard_media_ports_used", "RTP port pairs in use.", ports.Taken),
+		gauge("callboard_media_ports_quarantined", "RTP port pairs that are not reused yet after a call.", ports.Resting),
+		gauge("callboard_media_ports", "RTP port pairs in total.", ports.Pairs),
 		total("callboard_spans_total", spanned, sent, "result", "sent"),
 		total("callboard_spans_total", spanned, lost, "result", "lost"),
 	), err

@@ -44,9 +44,9 @@ func (m *node) readMetrics(ctx context.Context) (values []metrics.Reading, err e
 // shards without an owner.
 func clusterMetrics(nodes, draining, owned, free int) []metrics.Reading {
 	return []metrics.Reading{
-		{Name: "callboard_nodes", Help: "Nodes that live, as this one sees them.", Value: float64(nodes)},
-		{Name: "callboard_nodes_draining", Help: "Of these: they give their work away.", Value: float64(draining)},
-		{Name: "callboard_shards", Help: "Parts of the work that this node has.", Value: float64(owned)},
-		{Name: "callboard_shards_free", Help: "Parts of the work that nobody has, as this node sees it.", Value: float64(free)},
+		{Name: "callboard_nodes", Help: "Live nodes of the cluster, as this node sees them.", Value: float64(nodes)},
+		{Name: "callboard_nodes_draining", Help: "Live nodes that are releasing their shards.", Value: float64(draining)},
+		{Name: "callboard_shards_owned", Help: "Shards that this node owns.", Value: float64(owned)},
+		{Name: "callboard_shards_without_owner", Help: "Shards without an owner, as this node sees it.", Value: float64(free)},
 	}
 }
