@@ -120,7 +120,7 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 	home := all[slices.IndexFunc(all, func(w struct{ Name, ID string }) bool { return w.Name == "default" })].ID
 	_, errs, err = s.runCommand("workspaces", "delete", home, "--confirm", home)
 	require.Error(t, err)
-	assert.Contains(t, errs, "no operator key would be left")
+	assert.Contains(t, errs, "no operator key would remain")
 	_, errs, err = s.runCommand("workspaces", "delete", second, "--confirm", second)
 	require.NoError(t, err, errs)
 	assert.Equal(t, []string{"default"}, names())

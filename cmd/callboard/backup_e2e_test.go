@@ -34,7 +34,7 @@ func TestBackupOfRunningServiceIsVerifiedAndRestored(t *testing.T) {
 	assert.Regexp(t, `^Backup of \S+ written to .*/backup: the store, and \d+ recordings and exports \(\d+ bytes\)\.\nBackup verified: 1 workspaces, [1-4] recordings`, said)
 	_, errs, err = s.runCommand("backup", backup)
 	require.Error(t, err)
-	assert.Contains(t, errs, "is there already")
+	assert.Contains(t, errs, "already exists")
 	_, err = os.Stat(filepath.Join(backup, "master.key"))
 	require.ErrorIs(t, err, os.ErrNotExist, "the backup does not contain the master key")
 	before, ok := s.campaignStatus(id)
@@ -53,7 +53,7 @@ func TestBackupOfRunningServiceIsVerifiedAndRestored(t *testing.T) {
 	assert.Regexp(t, `1 campaigns were paused\.\nThe store is in quarantine`, said)
 	_, errs, err = s.runCommand("restore", backup)
 	require.Error(t, err)
-	assert.Contains(t, errs, "name an empty folder")
+	assert.Contains(t, errs, "use an empty folder")
 
 	key := s.key
 	for _, name := range []string{"admin.key", "test.key"} {
@@ -92,7 +92,7 @@ func TestRestoreRejectsInvalidBackup(t *testing.T) {
 	empty := s.t.TempDir()
 	_, errs, err = s.runCommand("restore", empty, "--data", filepath.Join(empty, "data"))
 	require.Error(t, err)
-	assert.Contains(t, errs, "is no backup, or not a whole one")
+	assert.Contains(t, errs, "is not a complete backup")
 	foreign := filepath.Join(empty, "foreign.key")
 	require.NoError(t, os.WriteFile(foreign, make([]byte, 32), 0o600))
 	s.env = append(s.env, "CALLBOARD_MASTER_KEY_FILE="+foreign)

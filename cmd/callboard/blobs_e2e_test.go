@@ -161,7 +161,7 @@ func TestRecordingsInBucketSurviveNodeLossAndBucketOutage(t *testing.T) {
 	s.kill9()
 	way.setMode("reset")
 	s.start()
-	assert.Contains(t, s.logText(), "the store of recordings is away")
+	assert.Contains(t, s.logText(), "the recording store is unavailable")
 	way.setMode("open")
 	for _, id := range waiting {
 		s.saveRecording(id)
@@ -192,7 +192,7 @@ func TestRecordingsInBucketSurviveNodeLossAndBucketOutage(t *testing.T) {
 
 	_, errs, err := s.runCommand("backup", filepath.Join(s.dir, "backup"))
 	require.Error(t, err)
-	assert.Contains(t, errs, "the bucket calls at "+way.url+" below eu/one/ with those of its own")
+	assert.Contains(t, errs, "the bucket calls at "+way.url+" below eu/one/ with its own backup")
 }
 
 func TestBlobsMoveCopiesDataFolderToBucket(t *testing.T) {

@@ -89,7 +89,7 @@ func (c *nodeCluster) startNode(s *service) {
 // ownsShards reports, from the node's log, whether a node owns shards.
 func (c *nodeCluster) ownsShards(s *service) bool {
 	text := s.logText()[c.since[s]:]
-	return strings.LastIndex(text, "this node has the work") > strings.LastIndex(text, "this node no longer has the work")
+	return strings.LastIndex(text, "this node owns the shard") > strings.LastIndex(text, "this node released the shard")
 }
 
 // activeAndStandby waits until exactly one node owns the shards, and returns it and another node.

@@ -107,15 +107,15 @@ func TestReloadAppliesLogLevelAndCertificatesWithoutEndingCalls(t *testing.T) {
 	s.sendSIGHUP()
 	s.awaitLogLine("the settings were reloaded", 1)
 	assert.Contains(t, s.logText(), "log_level=debug after_a_restart=drain_seconds")
-	assert.Regexp(t, `the certificate was read" file=\S+sip\.pem not_after=`, s.logText())
+	assert.Regexp(t, `the certificate was reloaded" file=\S+sip\.pem not_after=`, s.logText())
 	assert.Equal(t, "second", shown())
 	s.awaitLogLine("level=DEBUG", 1)
 
 	write(cert, "no certificate")
 	write(file, "drain_seconds: soon\n")
 	s.sendSIGHUP()
-	s.awaitLogLine("the settings cannot be reloaded: the ones before stay in use", 1)
-	assert.Contains(t, s.logText(), "the certificate cannot be read: the one before stays in use")
+	s.awaitLogLine("the settings cannot be reloaded: the previous ones stay in use", 1)
+	assert.Contains(t, s.logText(), "the certificate cannot be read: the previous one stays in use")
 	assert.Contains(t, s.logText(), `drain_seconds in callboard.yaml = \"soon\"`)
 	assert.Equal(t, "second", shown())
 	assert.True(t, live(), "the call continues")
@@ -145,21 +145,21 @@ func TestStartWaitsForRedis(t *testing.T) {
 			s.await("the process to be alive", time.Minute, func() bool { return s.statusOfPath("/healthz") == http.StatusOK })
 			status, text, head := s.tryRequest("GET", "/readyz", nil)
 			assert.Equal(t, http.StatusServiceUnavailable, status)
-			assert.Contains(t, string(text), `"message":"Not ready: the store is away: Redis cannot be reached"`)
+			assert.Contains(t, string(text), `"message":"Not ready: the store is unavailable: Redis cannot be reached"`)
 			assert.NotEmpty(t, head.Get("Retry-After"))
 			status, _, _ = s.tryRequest("GET", "/v1/campaigns", nil)
 			assert.Equal(t, http.StatusServiceUnavailable, status)
 			s.sendSIGHUP()
 			s.await("more attempts", time.Minute, func() bool {
-				return systemd.count(`^STATUS=the store is away: Redis cannot be reached\nEXTEND_TIMEOUT_USEC=\d+$`) >= 3
+				return systemd.count(`^STATUS=the store is unavailable: Redis cannot be reached\nEXTEND_TIMEOUT_USEC=\d+$`) >= 3
 			})
-			assert.Equal(t, 1, strings.Count(s.logText(), `msg="the start waits"`), "one line per change")
+			assert.Equal(t, 1, strings.Count(s.logText(), `msg="the start waits for the store"`), "one line per change")
 			assert.Zero(t, systemd.count(`READY=1`))
 
 			redis.Restart()
 			s.await("readiness", time.Minute, func() bool { return s.statusOfPath("/readyz") == http.StatusOK })
 			s.await("the READY message", time.Minute, func() bool { return systemd.count(`READY=1`) == 1 })
-			assert.Equal(t, 1, strings.Count(s.logText(), "the start no longer waits"))
+			assert.Equal(t, 1, strings.Count(s.logText(), "the start continues"))
 			s.stop()
 			assert.Zero(t, s.cmd.ProcessState.ExitCode())
 
@@ -168,7 +168,7 @@ func TestStartWaitsForRedis(t *testing.T) {
 			s.await("the process to be alive", time.Minute, func() bool { return s.statusOfPath("/healthz") == http.StatusOK })
 			s.stop()
 			assert.Zero(t, s.cmd.ProcessState.ExitCode(), "a waiting start ends at once after SIGTERM")
-			assert.Contains(t, s.logText(), "stopped before the start was complete")
+			assert.Contains(t, s.logText(), "stopped during the start")
 
 			redis.Restart()
 			errs, err := s.runServeWith("CALLBOARD_REDIS_URL=" + strings.TrimSuffix(url, "/0") + "/9999")

@@ -188,7 +188,7 @@ func TestCallWithBaresipMovesToAnotherNode(t *testing.T) {
 			second.await("the call to resume", 30*time.Second, func() bool { return second.countResumedCalls() == 1 })
 			heal()
 			if what == "stands still" {
-				first.await("the first node to lose its shards", 20*time.Second, func() bool { return strings.Contains(first.logText(), "this node no longer has the work") })
+				first.await("the first node to lose its shards", 20*time.Second, func() bool { return strings.Contains(first.logText(), "this node released the shard") })
 			}
 			<-time.After(time.Second)
 			p.pressKey("2")

@@ -289,7 +289,7 @@ func TestShardCountChangesWhileNoNodeLives(t *testing.T) {
 	s.stop()
 	s.env = append(s.env, "CALLBOARD_SHARDS=4")
 	c.startNode(s)
-	assert.Contains(t, s.logText(), "the work is divided anew")
+	assert.Contains(t, s.logText(), "the number of shards was changed")
 	assert.Equal(t, id, s.api("GET", "/v1/workspace", nil)["id"])
 	assert.Len(t, c.shardsOf(s), 4)
 

@@ -20,7 +20,7 @@ type api struct{ client *client.Client }
 func NewAPI(c *client.Client) Administration { return api{c} }
 
 // errNotInAPI is returned for operations that the API does not offer.
-var errNotInAPI = errors.New("this works only where the data folder lies: leave --url and --profile out there")
+var errNotInAPI = errors.New("this works only on the machine with the data folder: run the command there without --url and --profile")
 
 // convertReply converts a reply of the API to the type Out through JSON.
 func convertReply[Out any](in any, failed error) (out Out, err error) {
@@ -36,7 +36,7 @@ func convertReply[Out any](in any, failed error) (out Out, err error) {
 
 func (a api) CreateKey(ctx context.Context, k NewKey) (CreatedKey, error) {
 	if k.Operator || k.Workspace != "" {
-		return CreatedKey{}, errors.New("--operator and --workspace: keys that are made by a key belong to its workspace and are no operator's; " + errNotInAPI.Error())
+		return CreatedKey{}, errors.New("--operator and --workspace: a key that another key creates belongs to its workspace and is not an operator key; " + errNotInAPI.Error())
 	}
 	n := &client.NewKey{Name: k.Name, AllowedIPs: k.AllowedIPs, ExpiresAt: k.ExpiresAt, Environment: new(string(k.Environment))}
 	for _, p := range k.Permissions {
@@ -113,10 +113,10 @@ func (a api) DeleteWorkspace(ctx context.Context, id string) error {
 
 func (a api) CreateUser(ctx context.Context, n NewUser) (*domain.User, error) {
 	if n.Workspace != "" {
-		return nil, errors.New("--workspace: users that are made by a key belong to its workspace")
+		return nil, errors.New("--workspace: a user that a key creates belongs to the workspace of the key")
 	}
 	if n.Environment == domain.Test {
-		return nil, errors.New("--environment: users that are made by a key see its environment; use a test key")
+		return nil, errors.New("--environment: a user that a key creates sees the environment of the key; use a test key")
 	}
 	made, err := a.client.CreateUser(ctx, &client.NewUser{Name: n.Name, Role: n.Role, Operator: &n.Operator})
 	return convertReply[*domain.User](made, err)

@@ -28,7 +28,7 @@ func OpenSocket(data string, keys Administration, pages http.Handler, log *slog.
 	_ = os.Remove(path) // of an ended process: this process holds the lock of the folder
 	ln, err := new(net.ListenConfig).Listen(context.Background(), "unix", path)
 	if err != nil {
-		return nil, fmt.Errorf("the local socket: %w", err)
+		return nil, fmt.Errorf("open the local socket: %w", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(err, ln.Close())

@@ -40,7 +40,7 @@ func (s *storeAdministration) CreateKey(ctx context.Context, k NewKey) (CreatedK
 		ps.Add("name", domain.CodeValidation, "name must have 1 to 200 characters")
 	}
 	if k.ExpiresAt != nil && !k.ExpiresAt.After(time.Now()) {
-		ps.Add("expires_at", domain.CodeValidation, "expires_at must lie ahead")
+		ps.Add("expires_at", domain.CodeValidation, "expires_at must be in the future")
 	}
 	if err := ps.Err(); err != nil {
 		return CreatedKey{}, err

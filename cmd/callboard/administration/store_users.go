@@ -52,7 +52,7 @@ func (s *storeAdministration) checkOperatorWorkspace(ctx context.Context, worksp
 		return err
 	}
 	var ps domain.Problems
-	ps.Add("operator", domain.CodeValidation, "must be false in a workspace without an operator key: what operators' alert rules find of others goes to its webhooks")
+	ps.Add("operator", domain.CodeValidation, "must be false in a workspace without an operator key, because alerts about other workspaces would go to its webhooks")
 	return ps.Err()
 }
 

@@ -42,15 +42,15 @@ func (s *storeAdministration) DeleteWorkspace(ctx context.Context, id string) er
 	if err != nil {
 		return err
 	}
-	other := slices.IndexFunc(keys, func(k *domain.APIKey) bool { return k.Operator && k.WorkspaceID != id && KeyState(k) == keyActive })
-	if other < 0 {
-		return errors.New("no operator key would be left: make one in another workspace first (callboard keys create --operator --workspace …)")
+	operatorKey := slices.IndexFunc(keys, func(k *domain.APIKey) bool { return k.Operator && k.WorkspaceID != id && KeyState(k) == keyActive })
+	if operatorKey < 0 {
+		return errors.New("no operator key would remain: create one in another workspace first (callboard keys create --operator --workspace …)")
 	}
 	if s.running != nil {
-		return s.running.Workspaces.Local().DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
+		return s.running.Workspaces.Local().DeleteWorkspace(ctx, id, keys[operatorKey].WorkspaceID)
 	}
 	if err = s.openOffline(ctx); err != nil {
 		return err
 	}
-	return s.offline.DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
+	return s.offline.DeleteWorkspace(ctx, id, keys[operatorKey].WorkspaceID)
 }

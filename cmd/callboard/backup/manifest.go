@@ -38,7 +38,7 @@ type Manifest struct {
 func ReadManifest(backup, version string) (made Manifest, err error) {
 	text, err := os.ReadFile(filepath.Join(backup, manifestFile)) //nolint:gosec // the operator names it
 	if errors.Is(err, fs.ErrNotExist) {
-		return made, fmt.Errorf("%s is no backup, or not a whole one: it has no %s", backup, manifestFile)
+		return made, fmt.Errorf("%s is not a complete backup: %s is missing", backup, manifestFile)
 	}
 	if err != nil {
 		return made, err
@@ -47,7 +47,7 @@ func ReadManifest(backup, version string) (made Manifest, err error) {
 		return made, fmt.Errorf("%s: %w", manifestFile, err)
 	}
 	if made.Format != formatVersion {
-		return made, fmt.Errorf("%s has format %d, written by Callboard %s, and this is Callboard %s, which reads format %d: restore it with %[3]s or newer", manifestFile, made.Format, made.Version, version, formatVersion)
+		return made, fmt.Errorf("%s has format %d of Callboard %s, and this Callboard %s reads format %d: restore it with %[3]s or newer", manifestFile, made.Format, made.Version, version, formatVersion)
 	}
 	return made, made.Requirement.Check(version)
 }

@@ -35,18 +35,18 @@ const restoreFolder = "restore.part"
 // of paused campaigns.
 func Restore(ctx context.Context, o store.Options, made Manifest, from string, pause bool) (paused int, err error) {
 	cfg := o.Config
-	part := configForFolder(cfg, filepath.Join(cfg.Data, restoreFolder))
-	if err = os.RemoveAll(part.Data); err == nil {
-		err = os.MkdirAll(part.Data, 0o700)
+	partial := configForFolder(cfg, filepath.Join(cfg.Data, restoreFolder))
+	if err = os.RemoveAll(partial.Data); err == nil {
+		err = os.MkdirAll(partial.Data, 0o700)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(part.Data)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(partial.Data)) }()
 	if err == nil {
-		err = copyBackup(from, part.Data)
+		err = copyBackup(from, partial.Data)
 	}
 	if err != nil {
 		return 0, err
 	}
-	v, err := store.Open(ctx, store.Options{Config: part, Version: o.Version, Log: o.Log})
+	v, err := store.Open(ctx, store.Options{Config: partial, Version: o.Version, Log: o.Log})
 	if err != nil {
 		return 0, err
 	}
@@ -58,7 +58,7 @@ func Restore(ctx context.Context, o store.Options, made Manifest, from string, p
 		return 0, err
 	}
 	for _, name := range []string{datafolder.BlobsDir, datafolder.StoreDir} { // the store last, so that it never exists without its recordings
-		err = os.Rename(filepath.Join(part.Data, name), filepath.Join(cfg.Data, name))
+		err = os.Rename(filepath.Join(partial.Data, name), filepath.Join(cfg.Data, name))
 		if err != nil && (name != datafolder.BlobsDir || !errors.Is(err, fs.ErrNotExist)) {
 			return 0, err
 		}
@@ -83,14 +83,14 @@ func CheckTarget(cfg *configs.Config) error {
 	}
 	for _, name := range []string{datafolder.StoreDir, datafolder.BlobsDir, "callboard.lock"} {
 		if _, err := os.Stat(filepath.Join(cfg.Data, name)); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("--data %s: there is a %s already; name an empty folder", cfg.Data, name)
+			return fmt.Errorf("--data %s already contains %s: use an empty folder", cfg.Data, name)
 		}
 	}
 	key := datafolder.MasterKeyFile(cfg)
 	if _, err := os.Stat(key); errors.Is(err, fs.ErrPermission) {
 		return datafolder.ExplainPermission(cfg.Data, err)
 	} else if err != nil {
-		return fmt.Errorf("the master key of the backup must lie in %s, or master_key_file name it: %w", key, err)
+		return fmt.Errorf("put the master key of the backup into %s, or set master_key_file: %w", key, err)
 	}
 	return nil
 }

@@ -16,19 +16,19 @@ import (
 // Verify opens a copy of a backup as a store and checks that the recordings of its calls exist. It returns a
 // summary. The backup itself does not change.
 func Verify(ctx context.Context, o store.Options, backup string) (string, error) {
-	paper, err := ReadManifest(backup, o.Version)
+	manifest, err := ReadManifest(backup, o.Version)
 	if err != nil {
 		return "", err
 	}
-	trial, err := os.MkdirTemp(filepath.Dir(backup), filepath.Base(backup)+".trial-")
+	copyDir, err := os.MkdirTemp(filepath.Dir(backup), filepath.Base(backup)+".trial-")
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.RemoveAll(trial) }()
-	if err = copyStore(filepath.Join(backup, datafolder.StoreDir), filepath.Join(trial, datafolder.StoreDir)); err != nil {
+	defer func() { _ = os.RemoveAll(copyDir) }()
+	if err = copyStore(filepath.Join(backup, datafolder.StoreDir), filepath.Join(copyDir, datafolder.StoreDir)); err != nil {
 		return "", err
 	}
-	v, err := store.Open(ctx, store.Options{Config: configForFolder(o.Config, trial), Version: o.Version, Log: o.Log})
+	v, err := store.Open(ctx, store.Options{Config: configForFolder(o.Config, copyDir), Version: o.Version, Log: o.Log})
 	if err != nil {
 		return "", err
 	}
@@ -37,20 +37,20 @@ func Verify(ctx context.Context, o store.Options, backup string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	recorded, missing, err := recordings.CountMissing(ctx, v.Records, func(workspace, name string) bool {
-		if paper.BlobLocation != "" {
+	recordingCount, missing, err := recordings.CountMissing(ctx, v.Records, func(workspace, name string) bool {
+		if manifest.BlobLocation != "" {
 			return true // recordings may lie in the bucket
 		}
-		_, gone := os.Stat(filepath.Join(backup, datafolder.BlobsDir, workspace, name))
-		return gone == nil
+		_, statErr := os.Stat(filepath.Join(backup, datafolder.BlobsDir, workspace, name))
+		return statErr == nil
 	})
 	if err != nil {
 		return "", err
 	}
 	if missing > 0 { // deleted by retention or by hand during the backup
-		return fmt.Sprintf("%d workspaces, %d recordings, %d of which were deleted meanwhile", len(all), recorded, missing), nil
+		return fmt.Sprintf("%d workspaces, %d recordings, of which %d were deleted during the backup", len(all), recordingCount, missing), nil
 	}
-	return fmt.Sprintf("%d workspaces, %d recordings", len(all), recorded), nil
+	return fmt.Sprintf("%d workspaces, %d recordings", len(all), recordingCount), nil
 }
 
 // copyStore copies a store. Table files never change, so they are hard links.

@@ -22,45 +22,45 @@ import (
 func Write(ctx context.Context, v *store.Store, to string) (made Manifest, err error) {
 	driver, ok := v.Driver.(*pebble.Driver)
 	if !ok {
-		place := "the folder blobs with those of the machine"
+		place := "the folder blobs with a file backup"
 		if v.BlobLocation != "" {
-			place = v.BlobLocation + " with those of its own"
+			place = v.BlobLocation + " with its own backup"
 		}
-		return made, errors.New("the store is Redis: back it up with its own means, and " + place)
+		return made, errors.New("the store is Redis: back it up with the tools of Redis, and " + place)
 	}
 	if !filepath.IsAbs(to) {
-		return made, fmt.Errorf("the folder %s must be named from the root", to)
+		return made, fmt.Errorf("the backup folder %s must be an absolute path", to)
 	}
 	if _, err = os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
-		return made, fmt.Errorf("%s is there already: name a folder that is not", to)
+		return made, fmt.Errorf("%s already exists: name a new folder", to)
 	}
-	part := to + ".part"
+	partial := to + ".part"
 	defer func() {
 		if err != nil {
-			_ = os.RemoveAll(part)
+			_ = os.RemoveAll(partial)
 		}
 	}()
-	if err = os.Mkdir(part, 0o700); err != nil {
+	if err = os.Mkdir(partial, 0o700); err != nil {
 		return made, err
 	}
 	made = Manifest{Format: formatVersion, Version: v.Version, CreatedAt: time.Now().UTC(), BlobLocation: v.BlobLocation}
-	if err = driver.Backup(filepath.Join(part, datafolder.StoreDir)); err != nil {
+	if err = driver.Backup(filepath.Join(partial, datafolder.StoreDir)); err != nil {
 		return made, err
 	}
 	if made.Requirement, err = persistence.StoreRequirement(ctx, v.Driver.Get); err != nil { // read after the copy, so that it covers the copied store
 		return made, err
 	}
-	if made.Blobs, made.Bytes, err = blob.Backup(ctx, filepath.Join(v.DataFolder, datafolder.BlobsDir), filepath.Join(part, datafolder.BlobsDir)); err != nil {
+	if made.Blobs, made.Bytes, err = blob.Backup(ctx, filepath.Join(v.DataFolder, datafolder.BlobsDir), filepath.Join(partial, datafolder.BlobsDir)); err != nil {
 		return made, err
 	}
 	text, err := json.MarshalIndent(made, "", "  ")
 	if err != nil {
 		return made, err
 	}
-	if err = datafolder.WriteSecretFile(filepath.Join(part, manifestFile), string(text)+"\n"); err != nil {
+	if err = datafolder.WriteSecretFile(filepath.Join(partial, manifestFile), string(text)+"\n"); err != nil {
 		return made, err
 	}
-	if err = os.Rename(part, to); err != nil {
+	if err = os.Rename(partial, to); err != nil {
 		return made, err
 	}
 	return made, datafolder.Sync(filepath.Dir(to))

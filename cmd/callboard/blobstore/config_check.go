@@ -19,7 +19,7 @@ func CheckConfig(cfg *configs.Config) error {
 	local, folder := filepath.Join(cfg.Data, datafolder.BlobsDir), cfg.Blobs.Folder
 	if folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return fmt.Errorf("blobs_url: there is no folder %s: mount its file system, or make the folder", folder)
+			return fmt.Errorf("blobs_url: the folder %s does not exist: mount its file system or create it", folder)
 		}
 	}
 	if path, err := filepath.Abs(local); err == nil && path == folder {
@@ -31,7 +31,7 @@ func CheckConfig(cfg *configs.Config) error {
 	}
 	empty, err := disk.Empty()
 	if err == nil && !empty {
-		err = fmt.Errorf("blobs_url is set, but %s has recordings or exports: %s, then start the service", local, migrationHint(cfg))
+		err = fmt.Errorf("blobs_url is set, but %s contains recordings or exports: %s, then start the service", local, migrationHint(cfg))
 	}
 	return err
 }
@@ -39,7 +39,7 @@ func CheckConfig(cfg *configs.Config) error {
 // migrationHint returns the command that moves recordings and exports from the data folder to blobs_url.
 func migrationHint(cfg *configs.Config) string {
 	if cfg.Blobs.Folder != "" {
-		return fmt.Sprintf("copy them with cp -a %s/. %s/ and remove them there", filepath.Join(cfg.Data, datafolder.BlobsDir), cfg.Blobs.Folder)
+		return fmt.Sprintf("copy them with cp -a %s/. %s/ and delete the originals", filepath.Join(cfg.Data, datafolder.BlobsDir), cfg.Blobs.Folder)
 	}
 	return "run callboard blobs move"
 }

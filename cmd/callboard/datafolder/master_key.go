@@ -64,7 +64,7 @@ func ReadMasterKey(cfg *configs.Config, log *slog.Logger) ([]byte, error) {
 		if err := WriteSecretFile(path, hex.EncodeToString(made)+"\n"); err != nil {
 			return nil, err
 		}
-		log.Warn("the master key was made in the data folder: move it to another place and name that in CALLBOARD_MASTER_KEY_FILE",
+		log.Warn("a master key was created in the data folder: move it to another place and set CALLBOARD_MASTER_KEY_FILE to its path",
 			slog.String("path", path))
 		return made, nil
 	}
@@ -82,7 +82,7 @@ func parseMasterKey(path string, text []byte) ([]byte, error) {
 	}
 	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(key) != persistence.MasterKeySize {
-		return nil, fmt.Errorf("the master key in %s must be %d bytes, or these in hex", path, persistence.MasterKeySize)
+		return nil, fmt.Errorf("the master key in %s must be %d bytes, raw or in hex", path, persistence.MasterKeySize)
 	}
 	return key, nil
 }

@@ -34,7 +34,7 @@ const (
 var ErrRefused = errors.New("refused")
 
 // errSilent is returned if the stream sends nothing for too long.
-var errSilent = errors.New("nothing came for too long")
+var errSilent = errors.New("the event stream sent nothing for too long")
 
 // Forwarder posts events to a program under development.
 type Forwarder struct {
@@ -85,7 +85,7 @@ func New(to, secret string, anywhere bool, out io.Writer) (*Forwarder, error) {
 	if !anywhere {
 		dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			if to, err := netip.ParseAddrPort(address); err != nil || !to.Addr().Unmap().IsLoopback() {
-				return fmt.Errorf("%s is not on this machine; --anywhere lets events go there", address)
+				return fmt.Errorf("%s is not on this machine; use --anywhere to forward events to it", address)
 			}
 			return nil
 		}
@@ -107,15 +107,15 @@ func (f *Forwarder) Forward(ctx context.Context, id, kind string, body []byte) e
 		req.Header.Set(h.Name, h.Value)
 	}
 	resp, err := f.client.Do(req)
-	came := Result{Type: kind, ID: id}
+	result := Result{Type: kind, ID: id}
 	if err != nil {
-		came.ResponseTimeMs, came.Error = time.Since(now).Milliseconds(), err.Error()
-		return errors.Join(err, came.Print(f.Out, f.JSON))
+		result.ResponseTimeMs, result.Error = time.Since(now).Milliseconds(), err.Error()
+		return errors.Join(err, result.Print(f.Out, f.JSON))
 	}
 	_, _ = io.CopyN(io.Discard, resp.Body, maxResponse)
 	_ = resp.Body.Close()
-	came.Status, came.ResponseTimeMs = int64(resp.StatusCode), time.Since(now).Milliseconds()
-	if err = came.Print(f.Out, f.JSON); err != nil {
+	result.Status, result.ResponseTimeMs = int64(resp.StatusCode), time.Since(now).Milliseconds()
+	if err = result.Print(f.Out, f.JSON); err != nil {
 		return err
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
@@ -130,8 +130,8 @@ func (f *Forwarder) Forward(ctx context.Context, id, kind string, body []byte) e
 func Follow(ctx context.Context, c *client.Client, quiet time.Duration, types, last string, opened func(), do func(id, kind string, body []byte)) (string, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	dead := time.AfterFunc(quiet, func() { end(errSilent) })
-	defer dead.Stop()
+	silence := time.AfterFunc(quiet, func() { end(errSilent) })
+	defer silence.Stop()
 	resp, err := c.StreamEvents(ctx, client.StreamEventsQuery{Type: types, After: last})
 	if err != nil {
 		var refusal *client.Error
@@ -145,7 +145,7 @@ func Follow(ctx context.Context, c *client.Client, quiet time.Duration, types, l
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, maxEvent)
 	for lines.Scan() {
-		dead.Reset(quiet)
+		silence.Reset(quiet)
 		body, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
 		if !ok {
 			continue
@@ -154,10 +154,10 @@ func Follow(ctx context.Context, c *client.Client, quiet time.Duration, types, l
 		if json.Unmarshal(body, &e) != nil {
 			continue
 		}
-		dead.Stop() // do may take longer than quiet
+		silence.Stop() // do may take longer than quiet
 		do(e.ID, e.Type, body)
 		last = e.ID
-		dead.Reset(quiet)
+		silence.Reset(quiet)
 	}
 	if errors.Is(context.Cause(ctx), errSilent) {
 		return last, errSilent

@@ -17,19 +17,19 @@ func redactAttr(a slog.Attr, asJSON bool, hide func(string) string) slog.Attr {
 		return a
 	}
 	var text string
-	shaped := false
+	isJSON := false
 	if kind == slog.KindString {
 		text = a.Value.String()
 	} else {
 		if _, ok := a.Value.Any().(slog.Level); ok {
 			return a
 		}
-		text, shaped = renderValue(a.Value.Any(), asJSON)
+		text, isJSON = renderValue(a.Value.Any(), asJSON)
 	}
 	clean := hide(text)
 	switch {
 	case clean == text:
-	case shaped && json.Valid([]byte(clean)):
+	case isJSON && json.Valid([]byte(clean)):
 		a.Value = slog.AnyValue(json.RawMessage(clean))
 	default:
 		a.Value = slog.StringValue(clean)
@@ -39,8 +39,8 @@ func redactAttr(a slog.Attr, asJSON bool, hide func(string) string) slog.Attr {
 
 // renderValue returns the text that a handler writes for a value. shaped means that the text is JSON. Bytes are
 // read as text.
-func renderValue(v any, asJSON bool) (text string, shaped bool) {
-	_, own := v.(json.Marshaler)
+func renderValue(v any, asJSON bool) (text string, isJSON bool) {
+	_, isMarshaler := v.(json.Marshaler)
 	switch v := v.(type) {
 	case []byte:
 		return string(v), false
@@ -48,7 +48,7 @@ func renderValue(v any, asJSON bool) (text string, shaped bool) {
 		if !asJSON {
 			return fmt.Sprintf("%+v", v), false
 		}
-		if !own {
+		if !isMarshaler {
 			return v.Error(), false
 		}
 	}

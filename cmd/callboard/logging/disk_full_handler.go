@@ -14,13 +14,13 @@ type diskFullHandler struct{ slog.Handler }
 
 // Handle implements slog.Handler.
 func (h diskFullHandler) Handle(ctx context.Context, r slog.Record) error {
-	full := false
+	isFull := false
 	r.Attrs(func(a slog.Attr) bool {
 		err, ok := a.Value.Any().(error)
-		full = ok && errors.Is(err, domain.ErrStoreFull)
-		return !full
+		isFull = ok && errors.Is(err, domain.ErrStoreFull)
+		return !isFull
 	})
-	if full {
+	if isFull {
 		r.Level = slog.LevelDebug
 		if !h.Enabled(ctx, r.Level) {
 			return nil

@@ -50,5 +50,5 @@ type RedisLogger struct{}
 
 // Printf logs a message of the Redis client.
 func (RedisLogger) Printf(ctx context.Context, format string, args ...any) {
-	slog.Default().DebugContext(ctx, "the client of Redis", slog.String("says", fmt.Sprintf(format, args...)))
+	slog.Default().DebugContext(ctx, "message of the Redis client", slog.String("message", fmt.Sprintf(format, args...)))
 }

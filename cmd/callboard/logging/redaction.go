@@ -172,8 +172,8 @@ func maskUser(found string) string { // a host without user part
 	if end := strings.IndexAny(body, "/?#"); end >= 0 && hostAndPort.MatchString(body[:end]) { // a host and what lies on it
 		return found
 	}
-	user, _, parted := strings.Cut(body, ":")
-	if !parted || strings.ContainsAny(user, "@/") {
+	user, _, hasPassword := strings.Cut(body, ":")
+	if !hasPassword || strings.ContainsAny(user, "@/") {
 		return "://***@"
 	}
 	return "://" + user + ":***@"

@@ -24,7 +24,7 @@ func Join(ctx context.Context, cfg *configs.Config, log *slog.Logger, join func(
 		case err == nil, errors.As(err, &refused):
 			return err
 		case try == joinAttempts, errors.Is(err, lease.ErrMalformed), IsUnavailable(err):
-			return fmt.Errorf("the store of leases: %w", err)
+			return fmt.Errorf("open the store of leases: %w", err)
 		}
 		log.Warn("the store of leases does not answer: trying again", slog.Any("error", err))
 		pause := time.NewTimer(cfg.Node.LeaseDuration / 2)

@@ -17,12 +17,12 @@ func DescribeNode(n lease.Node, cfg *configs.Config, version string) lease.Node 
 
 // LiveNodes returns the nodes that hold a lease, without taking a lease itself.
 func LiveNodes(ctx context.Context, cfg *configs.Config) ([]lease.Node, error) {
-	look, err := OpenLeases(cfg, lease.Options{Lease: cfg.Node.LeaseDuration})
+	leases, err := OpenLeases(cfg, lease.Options{Lease: cfg.Node.LeaseDuration})
 	if err != nil {
 		return nil, err
 	}
 	bound, cancel := context.WithTimeout(ctx, LeaveTimeout)
 	defer cancel()
-	nodes, err := look.LiveNodes(bound)
-	return nodes, errors.Join(err, look.Leave(bound))
+	nodes, err := leases.LiveNodes(bound)
+	return nodes, errors.Join(err, leases.Leave(bound))
 }

@@ -105,12 +105,12 @@ func (m *Registry) observeCall(c *domain.Call) {
 func (m *Registry) observeTurns(turns []domain.TurnLatency) {
 	for i := range turns {
 		t := &turns[i]
-		took := [...]int64{t.EOUMs, t.STTMs, t.LLMFirstTokenMs, t.TTSFirstAudioMs, t.TotalMs}
+		durations := [...]int64{t.EOUMs, t.STTMs, t.LLMFirstTokenMs, t.TTSFirstAudioMs, t.TotalMs}
 		spoken := t.Input == domain.InputSpeech
-		was := [...]bool{spoken, spoken, t.LLMFirstTokenMs > 0, true, true}
+		present := [...]bool{spoken, spoken, t.LLMFirstTokenMs > 0, true, true}
 		for s, name := range stages {
-			if was[s] {
-				m.turnStages.WithLabelValues(name).Observe(float64(took[s]) / 1000)
+			if present[s] {
+				m.turnStages.WithLabelValues(name).Observe(float64(durations[s]) / 1000)
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func openAdminListener(ctx context.Context, addr netip.AddrPort, pages http.Hand
 	}}
 	go func() {
 		if err := a.server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("the admin listener ended", slog.Any("error", err))
+			log.Error("the admin listener failed", slog.Any("error", err))
 		}
 	}()
 	return a, nil

@@ -153,7 +153,7 @@ func (v *clusterView) QueryNodes(ctx context.Context, q actornode.ClaimQuery) ([
 func (v *clusterView) handleClaimQuery(w http.ResponseWriter, r *http.Request) {
 	var q actornode.ClaimQuery
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxClaimQuery)).Decode(&q); err != nil {
-		http.Error(w, "no question", http.StatusBadRequest)
+		http.Error(w, "the request is not a claim query", http.StatusBadRequest)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), location.QueryTimeout)

@@ -68,10 +68,10 @@ func (c counterReader) handleCounters(w http.ResponseWriter, r *http.Request) {
 
 // readCounters reads the counters of the process. With an error the counters of the actor trees are incomplete.
 func (s *Service) readCounters(ctx context.Context) (c counters, err error) {
-	for _, one := range s.shards.all() {
-		tree, unread := one.actors.Counters(ctx)
+	for _, shard := range s.shards.all() {
+		tree, treeErr := shard.actors.Counters(ctx)
 		c.Tree.Add(&tree)
-		err = errors.Join(err, unread)
+		err = errors.Join(err, treeErr)
 	}
 	c.Process = countProcess()
 	c.SIP = s.telephony.sip.Counters()

@@ -31,7 +31,7 @@ func isReachabilityChecked() bool { return os.Getenv("FAILPOINT_NO_REACH") == ""
 func partitionError() error {
 	if path := os.Getenv("FAILPOINT_PARTED"); path != "" {
 		if _, err := os.Stat(path); err == nil {
-			return errors.New("parted from the others")
+			return errors.New("network partition (failpoint)")
 		}
 	}
 	return nil

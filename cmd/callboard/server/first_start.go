@@ -59,7 +59,7 @@ func (t *shard) printFirstKey() {
 	}
 	path := filepath.Join(t.cfg.Data, "admin.key")
 	if logging.StdoutIsTerminal() {
-		fmt.Printf("\n First start. The operator's API key, shown this once and kept in %s:\n\n %s\n\n", path, t.firstStart.AdminKey)
+		fmt.Printf("\n First start. The operator's API key, shown only once and stored in %s:\n\n %s\n\n", path, t.firstStart.AdminKey)
 		return
 	}
 	t.log.Info("first start: the operator's API key is in a file", slog.String("path", path))

@@ -44,7 +44,7 @@ func (m *node) recordHeartbeat(c *ownedShard) { c.lastHeartbeat.Store(int64(time
 func (m *node) healthError() error {
 	now := time.Since(m.startedAt)
 	if m.backoff.active(now) {
-		return errors.New("this node could not take the work up")
+		return errors.New("this node failed to start a shard and waits before the next attempt")
 	}
 	return m.shards.checkHeartbeats(now)
 }

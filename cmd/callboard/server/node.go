@@ -71,18 +71,18 @@ func (p *Process) runNode(ctx context.Context) error {
 	transferring, stopTransfer := context.WithCancel(ctx)
 	defer stopTransfer()
 	go m.spool.Run(transferring)
-	attended := m.startStandby(ctx)
+	stopStandby := m.startStandby(ctx)
 	select {
 	case <-ctx.Done():
 	case err = <-m.ended:
 	}
-	attended()
+	stopStandby()
 	m.drainSIP()
 	p.announceStop()
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Settings.DrainTimeout+2*closeTimeout)
 	defer cancel()
-	if gone := m.holder.Leave(bound); gone != nil {
-		p.Log.Warn("the other nodes will learn of the end when the lease does", slog.Any("error", gone))
+	if leaveErr := m.holder.Leave(bound); leaveErr != nil {
+		p.Log.Warn("the lease could not be released: other nodes take over when it expires", slog.Any("error", leaveErr))
 	}
 	stopTransfer()
 	m.spool.PushRemaining()
@@ -97,10 +97,10 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	cfg, log := p.Settings, p.Log
 	m = &node{version: p.Version, cfg: cfg, log: log, ended: make(chan error, 1), startedAt: time.Now()}
 	m.shards = newRunningShards(cfg.Node.Shards, m.newService)
-	made := m // newNode returns nil after an error
+	created := m // newNode returns nil after an error
 	defer func() {
 		if err != nil {
-			made.close()
+			created.close()
 		}
 	}()
 	if m.unlock, err = datafolder.Lock(cfg.Data); err != nil {
@@ -142,8 +142,8 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	m.holder = lease.NewHolder(m.leases, lease.Config{
 		Self: m.self, Shards: cfg.Node.Shards, Concurrency: max(16, cfg.Node.Shards), LeaseDuration: cfg.Node.LeaseDuration, KeepShard: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
 		PingNode: func(ctx context.Context, n lease.Node) error {
-			if away := partitionError(); away != nil {
-				return away
+			if partitioned := partitionError(); partitioned != nil {
+				return partitioned
 			}
 			if !isReachabilityChecked() || m.cfg.Node.Shards == 1 && m.ownsShard(0) { // the node of the only shard keeps it without the others, because releasing it would end its calls
 				return nil
@@ -156,12 +156,12 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	if m.adminListener, err = openAdminListener(ctx, cfg.HTTP.AdminAddr, adminPages(m.readCounters, m.metrics.Handler()), log); err != nil {
 		return nil, err
 	}
-	front, err := listenTLS(cfg, forward.LimitClients(m.http.clientListener), log)
+	clients, err := listenTLS(cfg, forward.LimitClients(m.http.clientListener), log)
 	if err != nil {
 		return nil, err
 	}
 	m.http.server = forward.NewServer(m.http.forwarder, log)
-	go m.serveUntilClosed(func() error { return m.http.server.Serve(front) })
+	go m.serveUntilClosed(func() error { return m.http.server.Serve(clients) })
 	go m.serveUntilClosed(func() error { return m.http.connRouter.Serve(m.http.nodeListener) })
 	return m, nil
 }

@@ -23,12 +23,12 @@ func (m *node) readMetrics(ctx context.Context) (values []metrics.Reading, err e
 	} else if disk, unread := vfs.Default.GetDiskUsage(m.cfg.Data); unread == nil {
 		values = append(values, metrics.Reading{Name: diskFreeMetric, Help: diskFreeHelp, Value: float64(disk.AvailBytes)})
 	}
-	here, nobodys := 0, 0
+	owned, free := 0, 0
 	for shard := range m.cfg.Node.Shards {
 		if n, ok := m.leases.Owner(shard); !ok {
-			nobodys++
+			free++
 		} else if n.ID == m.self.ID {
-			here++
+			owned++
 		}
 	}
 	nodes, draining := m.leases.Nodes(), 0
@@ -37,7 +37,7 @@ func (m *node) readMetrics(ctx context.Context) (values []metrics.Reading, err e
 			draining++
 		}
 	}
-	return append(values, clusterMetrics(len(nodes), draining, here, nobodys)...), err
+	return append(values, clusterMetrics(len(nodes), draining, owned, free)...), err
 }
 
 // clusterMetrics returns the metrics of a cluster: live nodes, draining nodes, shards that this node owns, and

@@ -21,7 +21,7 @@ func (m *node) startShard(ctx context.Context, number int, t lease.Token) error 
 	}
 	if err != nil {
 		m.shards.endStart(nil)
-		m.log.Error("this node cannot take the work up: another one may try", slog.Int("shard", number), slog.Any("error", err))
+		m.log.Error("a shard could not be started: another node may try", slog.Int("shard", number), slog.Any("error", err))
 		if ctx.Err() == nil && len(m.shards.all()) == 0 { // a node with other shards keeps them and retries this shard alone
 			m.backoff.fail(m.cfg.Node.LeaseDuration, time.Since(m.startedAt))
 		}
@@ -31,7 +31,7 @@ func (m *node) startShard(ctx context.Context, number int, t lease.Token) error 
 	m.shards.endStart(c)
 	m.backoff.succeed()
 	go m.watchHeartbeat(c)
-	m.log.Info("this node has the work", slog.Int("shard", number), slog.String("token", string(t)), slog.Duration("after", time.Since(began).Round(time.Millisecond)))
+	m.log.Info("this node owns the shard", slog.Int("shard", number), slog.String("token", string(t)), slog.Duration("after", time.Since(began).Round(time.Millisecond)))
 	c.printFirstKey()
 	return nil
 }

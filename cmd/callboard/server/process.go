@@ -46,44 +46,44 @@ func (p *Process) Run(ctx context.Context) error {
 	}
 	if p.Settings.Node.Addr.IsValid() {
 		if p.NewDemo != nil {
-			return errors.New("--demo is for a service of one process: leave node_addr empty")
+			return errors.New("--demo needs a service without cluster: leave node_addr empty")
 		}
 		return p.runNode(ctx)
 	}
-	more := Options{Version: p.Version, wait: p.wait}
-	var show Demo
+	options := Options{Version: p.Version, wait: p.wait}
+	var demo Demo
 	if p.NewDemo != nil {
 		var err error
-		if show, err = p.NewDemo(); err != nil {
+		if demo, err = p.NewDemo(); err != nil {
 			return err
 		}
-		defer show.Close()
-		more.RootCA, more.Allow = show.TrustedPeers()
+		defer demo.Close()
+		options.RootCA, options.Allow = demo.TrustedPeers()
 	}
 	for {
-		released, err := p.runAlone(ctx, more, show)
+		released, err := p.runAlone(ctx, options, demo)
 		if !released || err != nil {
 			return err
 		}
-		show = nil // the demo runs once
+		demo = nil // the demo runs once
 	}
 }
 
 // runAlone runs the only process of a service until ctx is done or its quarantined store is released.
-func (p *Process) runAlone(ctx context.Context, more Options, show Demo) (released bool, err error) {
+func (p *Process) runAlone(ctx context.Context, options Options, demo Demo) (released bool, err error) {
 	began := time.Now()
-	s, err := Start(ctx, p.Settings, p.Log, more)
+	s, err := Start(ctx, p.Settings, p.Log, options)
 	if err != nil {
 		return false, p.startError(ctx, err)
 	}
 	p.Log.LogAttrs(ctx, slog.LevelInfo, "ready", append(p.Settings.LogAttrs(),
 		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.HTTPAddr.String()),
 		slog.String("version", p.Version))...)
-	one := s.shards.all()[0]
-	one.printFirstKey()
-	defer p.startWatchdog(one.actors.Heartbeat)()
-	if show != nil {
-		go show.Run(ctx, s.cfg.BaseURL(s.HTTPAddr))
+	shard := s.shards.all()[0]
+	shard.printFirstKey()
+	defer p.startWatchdog(shard.actors.Heartbeat)()
+	if demo != nil {
+		go demo.Run(ctx, s.cfg.BaseURL(s.HTTPAddr))
 	}
 	select {
 	case <-ctx.Done():
@@ -98,7 +98,7 @@ func (p *Process) runAlone(ctx context.Context, more Options, show Demo) (releas
 		return false, err
 	}
 	p.announceStop()
-	one.drain(context.WithoutCancel(ctx))
+	shard.drain(context.WithoutCancel(ctx))
 	s.Close()
 	p.Log.Info("stopped")
 	return false, nil
@@ -109,7 +109,7 @@ func (p *Process) startError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	p.Log.Info("stopped before the start was complete")
+	p.Log.Info("stopped during the start")
 	return nil
 }
 
@@ -117,5 +117,5 @@ func (p *Process) startError(ctx context.Context, err error) error {
 func (p *Process) announceStop() {
 	p.OnStopping()
 	p.ServiceManager.Stopping()
-	p.Log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", p.Settings.DrainTimeout))
+	p.Log.Info("stopping: new calls are refused, live calls may end", slog.Duration("limit", p.Settings.DrainTimeout))
 }

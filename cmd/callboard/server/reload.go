@@ -43,14 +43,14 @@ func (r *Reloader) reload() {
 	for _, pair := range keyPairs(r.Settings) {
 		ends, err := readKeyPair(pair)
 		if err != nil {
-			r.Log.Error("the certificate cannot be read: the one before stays in use", slog.String("file", pair.Chain), slog.Any("error", err))
+			r.Log.Error("the certificate cannot be read: the previous one stays in use", slog.String("file", pair.Chain), slog.Any("error", err))
 			continue
 		}
-		r.Log.Info("the certificate was read", slog.String("file", pair.Chain), slog.Time("not_after", ends))
+		r.Log.Info("the certificate was reloaded", slog.String("file", pair.Chain), slog.Time("not_after", ends))
 	}
 	next, err := r.Load()
 	if err != nil {
-		r.Log.Error("the settings cannot be reloaded: the ones before stay in use", slog.Any("error", err))
+		r.Log.Error("the settings cannot be reloaded: the previous ones stay in use", slog.Any("error", err))
 		return
 	}
 	r.Level.Set(min(r.Level.Level(), next.Log.Level)) // so that the log line itself is visible

@@ -66,8 +66,8 @@ type Service struct {
 const minShutdownTime = 5 * time.Second
 
 // Start builds and starts a process that is not part of a cluster. After an error nothing stays open.
-func Start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more Options) (*Service, error) {
-	s := newService(ctx, cfg, log, more)
+func Start(ctx context.Context, cfg *configs.Config, log *slog.Logger, options Options) (*Service, error) {
+	s := newService(ctx, cfg, log, options)
 	if err := s.startShard(ctx, &shard{}); err != nil {
 		s.Close()
 		return nil, err
@@ -75,8 +75,8 @@ func Start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more Opti
 	return s, nil
 }
 
-func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, more Options) *Service {
-	s := &Service{cfg: cfg, log: log, options: more, ended: make(chan error, 8), released: make(chan struct{}, 1), metrics: metrics.New(more.Version)}
+func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, options Options) *Service {
+	s := &Service{cfg: cfg, log: log, options: options, ended: make(chan error, 8), released: make(chan struct{}, 1), metrics: metrics.New(options.Version)}
 	s.processCtx, s.cancelProcess = context.WithCancel(context.WithoutCancel(ctx))
 	return s
 }

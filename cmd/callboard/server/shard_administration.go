@@ -20,7 +20,7 @@ type localAdministration struct{ service *Service }
 
 func (s *Service) administration() administration.Administration { return localAdministration{s} }
 
-var errNoShard = errors.New("this node has no part of the work at the moment: run the command on one that has")
+var errNoShard = errors.New("this node owns no shard at the moment: run the command on a node that does")
 
 // shards returns the shards of this node; at least one.
 func (c localAdministration) shards() ([]*shard, error) {
@@ -53,11 +53,11 @@ func (c localAdministration) forWorkspace(ctx context.Context, workspace string)
 			return t.administration(), nil
 		}
 	}
-	where := "another node"
+	owner := "another node"
 	if at, ok := c.service.node.shardOwnerAddr(domain.ShardOf(workspace, c.service.cfg.Node.Shards)); ok {
-		where = "the node at " + at
+		owner = "the node at " + at
 	}
-	return nil, fmt.Errorf("--workspace %s: it is on %s: run the command there", workspace, where)
+	return nil, fmt.Errorf("--workspace %s is on %s: run the command there", workspace, owner)
 }
 
 // tryEachShard calls do for one shard after another until a call succeeds.
@@ -78,9 +78,9 @@ func collectByWorkspace[T any](ctx context.Context, c localAdministration, works
 		return nil, err
 	}
 	if workspace != "" || all[0].ownsWorkspace() == nil {
-		d, none := c.forWorkspace(ctx, workspace)
-		if none != nil {
-			return nil, none
+		d, notFound := c.forWorkspace(ctx, workspace)
+		if notFound != nil {
+			return nil, notFound
 		}
 		return do(d, workspace)
 	}
@@ -93,11 +93,11 @@ func collectByWorkspace[T any](ctx context.Context, c localAdministration, works
 			if !t.ownsWorkspace()(w.ID) {
 				continue
 			}
-			some, err := do(t.administration(), w.ID)
+			rows, err := do(t.administration(), w.ID)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, some...)
+			out = append(out, rows...)
 		}
 	}
 	return out, nil

@@ -41,15 +41,15 @@ func (t *shard) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs acto
 	case refused:
 		return nil, fmt.Errorf("blobs_url: %w", err)
 	case err != nil:
-		t.log.Error("the store of recordings is away: they wait in the spool, and none can be played", slog.Any("error", err))
+		t.log.Error("the recording store is unavailable: new recordings wait in the spool and stored ones cannot be played", slog.Any("error", err))
 	case blobstore.IsVersioned(bound, t.blobs):
-		t.log.Warn("the bucket of recordings keeps what is deleted: switch its versions off, or let a rule forget them")
+		t.log.Warn("the bucket keeps old versions of deleted recordings: disable versioning or add a lifecycle rule that deletes them")
 	}
 	if t.node != nil {
 		return spool.WorkspaceBlobs{Blobs: t.blobs, Transfer: t.node.spool}, nil
 	}
 	if waiting, err := t.blobs.List(bound, datafolder.SpoolDir); err == nil && len(waiting) > 0 {
-		t.log.Error("recordings that nodes moved into the store wait there for a node: start with node_addr until the store has none below spool/", slog.Int("recordings", len(waiting)))
+		t.log.Error("recordings below spool/ in the blob store wait for a cluster node: run with node_addr until spool/ is empty", slog.Int("recordings", len(waiting)))
 	}
 	return t.blobs, nil
 }
@@ -62,7 +62,7 @@ func (t *shard) sweepUploads(run context.Context) {
 	for {
 		n, err := t.blobs.RemoveAbandoned(run)
 		if n > 0 || err != nil && run.Err() == nil {
-			t.log.Info("abandoned uploads were removed from the store of recordings", slog.Int("uploads", n), slog.Any("error", err))
+			t.log.Info("abandoned uploads were removed from the recording store", slog.Int("uploads", n), slog.Any("error", err))
 		}
 		select {
 		case <-time.After(uploadSweepInterval):

@@ -33,7 +33,7 @@ func (m *node) stopShard(shard int, lost bool) {
 		return
 	}
 	if !lost && isDrainSkipped() {
-		m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
+		m.log.Info("this node released the shard", slog.Int("shard", shard), slog.Bool("lost", lost))
 		return
 	}
 	c := m.shards.shard(shard)
@@ -48,7 +48,7 @@ func (m *node) stopShard(shard int, lost bool) {
 	m.shards.remove(shard)
 	c.stop()
 	m.shards.closeUnused(false)
-	m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
+	m.log.Info("this node released the shard", slog.Int("shard", shard), slog.Bool("lost", lost))
 }
 
 // cutOffLimit is how long calls that cannot be handed over may continue on a node that reaches no other node.

@@ -23,18 +23,18 @@ func (t *shard) buildServices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	target := func() (resolve.Target, bool) { return resolve.Target{}, false }
-	var calledBy func() netip.AddrPort
+	carrierTarget := func() (resolve.Target, bool) { return resolve.Target{}, false }
+	var carrierAddr func() netip.AddrPort
 	var testCall func(context.Context, testcarrier.CallRequest) error
 	var browserCall browserCallFunc
 	if t.telephony.testCarrier != nil {
-		target = func() (resolve.Target, bool) { return t.telephony.testCarrier.Target(), true }
-		calledBy = t.telephony.testCarrier.Addr
+		carrierTarget = func() (resolve.Target, bool) { return t.telephony.testCarrier.Target(), true }
+		carrierAddr = t.telephony.testCarrier.Addr
 		testCall, browserCall = t.telephony.testCall, t.telephony.connectBrowser
 	}
-	trunks := t.egress()
-	trunks.AnyPort = true
-	answers, hurry := webhookTiming()
+	trunkEgress := t.egress()
+	trunkEgress.AnyPort = true
+	webhookTimeout, retryDivisor := webhookTiming()
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -42,13 +42,13 @@ func (t *shard) buildServices(ctx context.Context) error {
 	t.services = services.New(&services.Config{
 		Store: t.metrics.WatchStore(t.spans.Store(t.reportFenced(store.WithFailpoints(t.store.Records)))), Keys: t.store.Keys,
 		PDF: pdf.New(program, "read-pdf"), TestCall: testCall, BrowserCall: browserCall,
-		MayReach: func(to netip.AddrPort) bool { return trunks.CheckAddress(to) == nil }, SIPURI: sipURI(t.cfg),
+		MayReach: func(to netip.AddrPort) bool { return trunkEgress.CheckAddress(to) == nil }, SIPURI: sipURI(t.cfg),
 		ReadOtherShards: t.queryOtherShards, Restart: t.restart,
 		Node: actornode.Config{
 			OwnsShard: t.ownsLease(), OwnsWorkspace: t.ownsWorkspace(), SurviveCalls: t.cfg.Node.SurviveCalls, ResumptionDone: t.resumptions.add, Quarantined: t.quarantined, Router: &t.router,
 			Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, MediaCapacity: t.telephony.mediaCapacity, SIPTraces: t.telephony.traces,
 			Speaker: t.engines.Synthesizer, Recognizer: t.engines.Recognizer, Models: t.engines.Models, Realtime: t.engines.NewRealtime(),
-			TestCarrierTarget: target, TestCarrierAddr: calledBy, Egress: t.egress(), RootCAs: t.roots, MaxWebhookRequests: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookRetryDivisor: hurry,
+			TestCarrierTarget: carrierTarget, TestCarrierAddr: carrierAddr, Egress: t.egress(), RootCAs: t.roots, MaxWebhookRequests: t.cfg.WebhookSends, WebhookTimeout: webhookTimeout, WebhookRetryDivisor: retryDivisor,
 			PublicURL: t.cfg.BaseURL(t.HTTPAddr), SpoolDir: t.folder(datafolder.SpoolDir), TraceContexts: t.spans.Contexts(), Log: t.log, Mail: t.mail,
 		},
 	})

@@ -85,7 +85,7 @@ func (t *shard) readQuarantine(ctx context.Context) error {
 		return err
 	}
 	t.quarantined = true
-	t.log.Warn("the store was restored from a backup and is in quarantine: nothing leaves the service until callboard release",
+	t.log.Warn("the store was restored from a backup and is in quarantine: the service sends nothing until callboard release",
 		slog.Time("backup_at", q.BackupAt), slog.Time("restored_at", q.RestoredAt))
 	return nil
 }

@@ -36,16 +36,16 @@ func ownAddrs(cfg *configs.Config) []netip.Addr {
 // mediaAddr returns the address on which RTP is received. It is the address of the SIP listeners if they share one,
 // and otherwise every address of their families.
 func mediaAddr(cfg *configs.Config) netip.Addr {
-	one, six := true, false
+	isSingle, hasIPv6 := true, false
 	for _, at := range append([]netip.AddrPort{cfg.SIP.Addr}, sipAddrs(cfg)...) {
 		ip := at.Addr().Unmap()
-		one = one && ip == cfg.SIP.Addr.Addr().Unmap()
-		six = six || ip.Is6()
+		isSingle = isSingle && ip == cfg.SIP.Addr.Addr().Unmap()
+		hasIPv6 = hasIPv6 || ip.Is6()
 	}
 	switch {
-	case one:
+	case isSingle:
 		return cfg.SIP.Addr.Addr()
-	case six:
+	case hasIPv6:
 		return netip.IPv6Unspecified()
 	}
 	return netip.IPv4Unspecified()

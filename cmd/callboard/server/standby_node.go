@@ -37,7 +37,7 @@ func (m *node) runStandby(ctx context.Context) {
 		if m.shards.currentService() == nil { // not started yet, or closed after a failed start of a shard
 			err := m.listenSIP(ctx)
 			if err != nil && !failed && !errors.Is(err, domain.ErrNotFound) {
-				m.log.Warn("this node does not pass calls on yet", slog.Any("error", err))
+				m.log.Warn("this node cannot forward calls yet", slog.Any("error", err))
 			}
 			failed = err != nil
 		}

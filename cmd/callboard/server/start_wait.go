@@ -74,7 +74,7 @@ func (w *startWait) retry(ctx context.Context, open, listen func() error) error 
 // storeAwayReason returns why the store is unavailable, without its address.
 func (w *startWait) storeAwayReason(err error) string {
 	what, _ := redis.Diagnose(err)
-	return "the store is away: Redis " + what
+	return "the store is unavailable: Redis " + what
 }
 
 // explainStore adds the setting redis_url to an error that Redis reports.
@@ -89,7 +89,7 @@ func explainStore(err error) error {
 func (w *startWait) reportWaiting(reason string, cause error) {
 	w.manager.Waiting(reason, longestPause+attemptLimit)
 	if was := w.reason.Swap(&reason); !w.isWaiting || *was != reason {
-		w.log.Warn("the start waits", slog.String("reason", reason), slog.Any("error", cause))
+		w.log.Warn("the start waits for the store", slog.String("reason", reason), slog.Any("error", cause))
 	}
 	w.isWaiting = true
 }
@@ -115,7 +115,7 @@ func (w *startWait) answerHTTP(ctx context.Context) error {
 // stopListening releases the HTTP address for the service.
 func (w *startWait) stopListening() {
 	if w.isWaiting {
-		w.log.Info("the start no longer waits")
+		w.log.Info("the start continues")
 		w.isWaiting = false
 	}
 	if w.server != nil {

@@ -41,7 +41,7 @@ func (t *telephony) listen(run context.Context, ended chan<- error) (err error) 
 		return fmt.Errorf("sip_addr: %w", err)
 	case <-t.sip.Ready():
 	case <-time.After(5 * time.Second):
-		return errors.New("sip_addr: SIP did not start to listen in time")
+		return errors.New("sip_addr: the SIP listeners did not open in time")
 	}
 	go func() { ended <- <-served }()
 	t.listening = true

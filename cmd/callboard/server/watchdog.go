@@ -25,7 +25,7 @@ func (p *Process) startWatchdog(alive func(context.Context) error) (stop func())
 			if err == nil {
 				p.ServiceManager.Watchdog()
 			} else if !silent && ctx.Err() == nil {
-				p.Log.Error("the service does not answer itself: the service manager will restart it", slog.Any("error", err))
+				p.Log.Error("the health check failed: the service manager will restart the service", slog.Any("error", err))
 			}
 			silent = err != nil
 			select {

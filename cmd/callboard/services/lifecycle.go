@@ -30,7 +30,7 @@ func (l lifecycle) Resume(ctx, run context.Context, workspaceIDs []string) error
 		}
 		l.Node.RunInBackground(func() {
 			if err := l.Campaigns.ResumeDeletions(run, id); err != nil && run.Err() == nil {
-				l.log.Warn("what deleted campaigns left could not be removed", slog.String("workspace_id", id), slog.Any("error", err))
+				l.log.Warn("rows of deleted campaigns could not be removed", slog.String("workspace_id", id), slog.Any("error", err))
 			}
 		})
 	}

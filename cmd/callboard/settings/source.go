@@ -17,7 +17,7 @@ import (
 // AddFlags adds the flags of the settings to a command.
 func AddFlags(cmd *cobra.Command) {
 	cmd.Flags().String("config", "", "YAML file with settings")
-	cmd.Flags().String("env-file", "", "file with variables of the environment, as callboard init writes it; those that are set win")
+	cmd.Flags().String("env-file", "", "file with environment variables, as callboard init writes it; variables of the environment take precedence")
 	for _, s := range configs.Settings() {
 		if s.Flag == "" {
 			continue

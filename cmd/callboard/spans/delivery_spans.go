@@ -27,7 +27,7 @@ func (r *Recorder) recordDelivery(d *domain.Delivery) {
 	}
 	if d.State != domain.DeliveryDelivered {
 		if s.failure = d.Error; s.failure == "" {
-			s.failure = "it answered " + strconv.Itoa(d.ResponseStatus)
+			s.failure = "the receiver answered " + strconv.Itoa(d.ResponseStatus)
 		}
 	}
 	r.add(&s)

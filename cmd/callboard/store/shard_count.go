@@ -20,13 +20,13 @@ func EnsureShardCount(ctx context.Context, cfg *configs.Config, log *slog.Logger
 	}
 	nodes, err := membership.LiveNodes(ctx, cfg)
 	if err != nil {
-		return fmt.Errorf("redis_url: who has the work cannot be asked: %w", err)
+		return fmt.Errorf("redis_url: the live nodes cannot be read: %w", err)
 	}
 	if len(nodes) > 0 {
 		return lease.ShardCountMismatch(cfg.Node.Shards, have, nodes)
 	}
 	if err = persistence.SetShardCount(ctx, driver, cfg.Node.Shards); err == nil {
-		log.Warn("the work is divided anew", slog.Int("shards", cfg.Node.Shards), slog.Int("before", have))
+		log.Warn("the number of shards was changed", slog.Int("shards", cfg.Node.Shards), slog.Int("before", have))
 	}
 	return err
 }

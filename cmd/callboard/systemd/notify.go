@@ -35,7 +35,7 @@ func New() (*Notifier, error) {
 		return nil, fmt.Errorf("NOTIFY_SOCKET: %w", err)
 	}
 	n := &Notifier{conn: conn}
-	if of, err := strconv.Atoi(pid); err == nil && of != os.Getpid() {
+	if watchdogPID, err := strconv.Atoi(pid); err == nil && watchdogPID != os.Getpid() {
 		return n, nil
 	}
 	if us, err := strconv.ParseInt(usec, 10, 64); err == nil && us > 0 {

@@ -61,7 +61,7 @@ func newSynthesizer(c *Config, operator *operatorEngines) (*speech.SynthesizerCh
 		return nil, err
 	}
 	if v.LocalEngineError() != nil && len(operator.file.TTS) == 0 {
-		c.Log.Warn("espeak-ng is not installed: agents speak only prompts that lie as WAV files in the folder prompts")
+		c.Log.Warn("espeak-ng is not installed: agents speak only the WAV files in the folder prompts")
 	}
 	return v, nil
 }
@@ -78,7 +78,7 @@ func newRecognizer(c *Config, operator *operatorEngines) speech.Recognizer {
 	case len(listeners) > 0:
 		return speech.NewRecognizerChain(listeners, operator.file.STT, local)
 	case local == nil:
-		c.Log.Warn("pocketsphinx is not installed: agents hear keys, and no words")
+		c.Log.Warn("pocketsphinx is not installed: agents understand keys but no speech")
 		return nil
 	}
 	return speech.NewRecognizerChain(nil, nil, local)

@@ -61,26 +61,26 @@ func (w *Finder) isDisputable(a cluster.OwnerQuery, name, workspace string) bool
 func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, name, workspace string) string {
 	q := claimQuery(a)
 	n, ok := w.cluster.OwnerOf(workspace)
-	own, counts := w.cluster.LocalClaim(ctx, q), true
+	own, isValid := w.cluster.LocalClaim(ctx, q), true
 	byHeader := own.ByHeader
 	switch {
 	case !ok || own.Incomplete && own.Rank < domain.ClaimCatchAll:
 		return workspace
 	case n.ID == w.cluster.Self():
-		counts = own.Rank >= domain.ClaimUnauthenticatedNumber
+		isValid = own.Rank >= domain.ClaimUnauthenticatedNumber
 	case own.Rank < domain.ClaimCatchAll:
 	case own.Rank == domain.ClaimNumber:
-		counts = false
+		isValid = false
 	case !mayQueryNodes(a):
 		return workspace
 	default:
-		its, err := w.cluster.QueryNode(ctx, n.Addr, q)
-		byHeader = byHeader || its.ByHeader
+		other, err := w.cluster.QueryNode(ctx, n.Addr, q)
+		byHeader = byHeader || other.ByHeader
 		if err == nil { // if that node does not answer, the stored claim decides
-			counts = domain.BestClaim(own.CallClaim, []domain.NodeClaim{{CallClaim: its.CallClaim, Node: n.ID}}) >= 0
+			isValid = domain.BestClaim(own.CallClaim, []domain.NodeClaim{{CallClaim: other.CallClaim, Node: n.ID}}) >= 0
 		}
 	}
-	if !counts {
+	if !isValid {
 		workspace = ""
 	}
 	w.cache(disputeKey(a, name, byHeader), location{workspace: workspace})
@@ -108,18 +108,18 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 	q := claimQuery(a)
 	own := w.cluster.LocalClaim(ctx, q)
 	best, byHeader := own.CallClaim, own.ByHeader
-	last, enough := domain.ClaimNumber, domain.ClaimCatchAll
+	needed, sufficient := domain.ClaimNumber, domain.ClaimCatchAll
 	if a.Method == sipOptions {
-		last, enough = domain.ClaimSource, domain.ClaimSource
+		needed, sufficient = domain.ClaimSource, domain.ClaimSource
 	}
-	var unheard error
-	if best.Rank < last {
+	var queryErr error
+	if best.Rank < needed {
 		var all []domain.NodeClaim
-		if unheard = errQueryLimit; mayQueryNodes(a) {
-			all, unheard = w.cluster.QueryNodes(ctx, q)
+		if queryErr = errQueryLimit; mayQueryNodes(a) {
+			all, queryErr = w.cluster.QueryNodes(ctx, q)
 		}
 		if own.Incomplete {
-			unheard = errors.Join(unheard, errIncomplete)
+			queryErr = errors.Join(queryErr, errIncomplete)
 		}
 		byHeader = byHeader || slices.ContainsFunc(all, func(o domain.NodeClaim) bool { return o.ByHeader })
 		if i := domain.BestClaim(best, all); i >= 0 {
@@ -128,9 +128,9 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 	}
 	c.isWeak = best.Rank < domain.ClaimUnauthenticated
 	switch {
-	case unheard != nil && best.Rank < enough:
-		return c, unheard // a node that did not answer may have a better claim
-	case errors.Is(unheard, errQueryLimit): // a later request may query the nodes
+	case queryErr != nil && best.Rank < sufficient:
+		return c, queryErr // a node that did not answer may have a better claim
+	case errors.Is(queryErr, errQueryLimit): // a later request may query the nodes
 		return c, nil
 	case best.Rank == domain.ClaimNone: // cached by source only, so that unknown callers cannot fill the cache
 		w.cache(sourceKey(q.Source), c)
@@ -146,10 +146,10 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 }
 
 // errIncomplete means that a shard of this node cannot answer now.
-var errIncomplete = errors.New("this node cannot speak for all of its shards now")
+var errIncomplete = errors.New("a shard of this node cannot answer claim queries now")
 
 // errQueryLimit means that the query limit of the source address is reached.
-var errQueryLimit = errors.New("no other node is asked for this source now")
+var errQueryLimit = errors.New("the claim query limit of this source is reached")
 
 // mayQueryNodes consumes one query of the source's limit and reports whether it is allowed.
 func mayQueryNodes(a cluster.OwnerQuery) bool { return a.AllowQuery == nil || a.AllowQuery() }

@@ -71,7 +71,7 @@ func (t *Transfer) Run(ctx context.Context) {
 	for failed := false; ; {
 		err := errors.Join(t.push(ctx, t.Serves, finishedAfter), t.pull(ctx))
 		if err != nil && !failed && ctx.Err() == nil {
-			t.Log.Warn("recordings in the spools of nodes cannot be moved to the node of their workspace; trying again", slog.Any("error", err), slog.Duration("after", transferInterval))
+			t.Log.Warn("recordings cannot be moved to the node of their workspace: trying again", slog.Any("error", err), slog.Duration("after", transferInterval))
 		}
 		failed = err != nil
 		select {
@@ -95,7 +95,7 @@ func (t *Transfer) PushRemaining() {
 			return
 		}
 		if err := t.push(ctx, func(string) bool { return false }, 0); err != nil {
-			t.Log.Warn("recordings wait in the spool until this node starts again", slog.Any("error", err))
+			t.Log.Warn("recordings stay in the spool until this node starts again", slog.Any("error", err))
 		}
 	}()
 	select {
@@ -106,31 +106,31 @@ func (t *Transfer) PushRemaining() {
 
 // push moves complete recordings of workspaces that this node does not serve to the blob store and removes empty
 // folders.
-func (t *Transfer) push(ctx context.Context, serves func(workspace string) bool, unwritten time.Duration) (err error) {
-	folders, wrong := os.ReadDir(t.Dir)
-	if wrong != nil && !errors.Is(wrong, os.ErrNotExist) {
-		return wrong
+func (t *Transfer) push(ctx context.Context, serves func(workspace string) bool, minAge time.Duration) (err error) {
+	folders, dirErr := os.ReadDir(t.Dir)
+	if dirErr != nil && !errors.Is(dirErr, os.ErrNotExist) {
+		return dirErr
 	}
 	for _, folder := range folders {
 		workspace := folder.Name()
 		if !folder.IsDir() || serves(workspace) {
 			continue
 		}
-		files, wrong := os.ReadDir(filepath.Join(t.Dir, workspace))
-		err = errors.Join(err, wrong)
+		files, dirErr := os.ReadDir(filepath.Join(t.Dir, workspace))
+		err = errors.Join(err, dirErr)
 		for _, file := range files {
-			info, gone := file.Info()
+			info, infoErr := file.Info()
 			switch {
-			case gone != nil:
+			case infoErr != nil:
 				continue
 			case recording.IsAbandoned(info.Name(), info.ModTime(), time.Now()):
 				err = errors.Join(err, os.Remove(filepath.Join(t.Dir, workspace, info.Name())))
 				continue
-			case !recording.IsSpoolFile(info.Name()) || time.Since(info.ModTime()) < unwritten:
+			case !recording.IsSpoolFile(info.Name()) || time.Since(info.ModTime()) < minAge:
 				continue
 			}
-			wrong := t.pushFile(ctx, workspace, info, serves)
-			if err = errors.Join(err, wrong); errors.Is(wrong, domain.ErrBlobsUnavailable) || ctx.Err() != nil {
+			pushErr := t.pushFile(ctx, workspace, info, serves)
+			if err = errors.Join(err, pushErr); errors.Is(pushErr, domain.ErrBlobsUnavailable) || ctx.Err() != nil {
 				return err
 			}
 		}
@@ -163,7 +163,7 @@ func (t *Transfer) pushFile(ctx context.Context, workspace string, info os.FileI
 	if err = os.Remove(path); err != nil {
 		return err
 	}
-	t.Log.Info("a recording goes to the node of its workspace", slog.String("workspace_id", workspace), slog.String("file", info.Name()))
+	t.Log.Info("a recording was moved to the blob store for the node of its workspace", slog.String("workspace_id", workspace), slog.String("file", info.Name()))
 	return nil
 }
 
@@ -211,8 +211,8 @@ func (t *Transfer) pull(ctx context.Context) error {
 			err = errors.Join(err, t.dropDeleted(ctx, node, workspace, file, object))
 			continue
 		}
-		wrong := t.pullFile(ctx, workspace, file, object)
-		if err = errors.Join(err, wrong); errors.Is(wrong, domain.ErrBlobsUnavailable) || ctx.Err() != nil {
+		fileErr := t.pullFile(ctx, workspace, file, object)
+		if err = errors.Join(err, fileErr); errors.Is(fileErr, domain.ErrBlobsUnavailable) || ctx.Err() != nil {
 			return err
 		}
 		node.JoinRecordingParts(workspace)
@@ -232,7 +232,7 @@ func (t *Transfer) pullFile(ctx context.Context, workspace, file, object string)
 	if err != nil {
 		return fmt.Errorf("%s: %w", object, err)
 	}
-	t.Log.Info("a recording was fetched that another node had in its spool", slog.String("workspace_id", workspace), slog.String("file", file))
+	t.Log.Info("a recording of another node's spool was fetched", slog.String("workspace_id", workspace), slog.String("file", file))
 	return t.remove(ctx, object)
 }
 
