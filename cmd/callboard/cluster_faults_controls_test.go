@@ -42,7 +42,7 @@ func controlCases() []controlCase {
 		{fault: "kill -9", missingGuard: "attempts stored before their INVITEs", env: commitAfterInvite, inject: func(o *faultTest) {
 			o.strikeBusiestNode(func(_ int, s *service) { o.killNode(s) })
 		}},
-		{fault: "SIGTERM", missingGuard: "the wait for started calls", env: append([]string{"FAILPOINT_CARELESS=1"}, commitAfterInvite...), inject: func(o *faultTest) {
+		{fault: "SIGTERM", missingGuard: "the wait for started calls", env: append([]string{"FAILPOINT_SKIP_DRAIN=1"}, commitAfterInvite...), inject: func(o *faultTest) {
 			o.strikeBusiestNode(func(_ int, s *service) { o.terminateNode(s) })
 		}},
 		{fault: "SIGSTOP", missingGuard: "token, guards and lease check", env: withoutFencing, inject: func(o *faultTest) {

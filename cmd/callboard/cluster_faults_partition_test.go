@@ -198,7 +198,7 @@ func TestControlPartitionsWithoutGuardsBreakInvariants(t *testing.T) {
 		{fault: "parted from everybody", missingGuard: "token, guards and lease check", env: withoutFencing, inject: func(o *faultTest) {
 			o.strikeBusiestNode(func(i int, _ *service) { o.isolateNode(i, allOtherHosts(i), sleepBeyondLease) })
 		}},
-		{fault: "parted from the other nodes", missingGuard: "the reachability check of the other nodes", env: []string{"FAILPOINT_NO_REACH=1"}, inject: func(o *faultTest) {
+		{fault: "parted from the other nodes", missingGuard: "the reachability check of the other nodes", env: []string{"FAILPOINT_NO_REACHABILITY=1"}, inject: func(o *faultTest) {
 			o.strikeBusiestNode(func(i int, _ *service) { o.isolateFromNodes(i) })
 		}},
 	} {

@@ -314,7 +314,7 @@ func TestInitCreatesFirstTrunkAndPlacesTestCall(t *testing.T) {
 	assert.Contains(t, errs, "--force")
 
 	s.args = []string{"serve", "--env-file", path}
-	s.env = append(os.Environ(), "FAILPOINT_PATIENCE=10s") // all settings come from the file
+	s.env = append(os.Environ(), "FAILPOINT_OVERLOAD_AFTER=10s") // all settings come from the file
 	s.start()
 	trunk := s.api("GET", "/v1/trunks/"+done.TrunkID, nil)
 	assert.Equal(t, "127.0.0.1", trunk["name"])

@@ -184,7 +184,7 @@ func prepareService(t testing.TB, env ...string) *service {
 		"CALLBOARD_MEDIA_PORTS="+fmt.Sprintf("%d-%d", low, low+399), "GORACE=halt_on_error=0 exitcode=66 atexit_sleep_ms=0",
 	), env...)
 	if !runsOnlyBenchmarks() {
-		s.env = append(s.env, "FAILPOINT_PATIENCE=10s")
+		s.env = append(s.env, "FAILPOINT_OVERLOAD_AFTER=10s")
 	}
 	s.args = []string{"serve"}
 	s.enableProfiling()

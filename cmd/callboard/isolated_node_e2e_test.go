@@ -53,7 +53,7 @@ func TestIsolatedNodeReleasesItsShards(t *testing.T) {
 			dir := t.TempDir()
 			parted := func(node int) string { return filepath.Join(dir, strconv.Itoa(node)) }
 			c := newNodeClusterWithRedisURLs(t, 3, func(node int) []string {
-				return []string{"CALLBOARD_REDIS_URL=" + url, "FAILPOINT_PARTED=" + parted(node)}
+				return []string{"CALLBOARD_REDIS_URL=" + url, "FAILPOINT_PARTITION=" + parted(node)}
 			}, env, "CALLBOARD_SHARDS="+strconv.Itoa(clusterShardCount), "CALLBOARD_DRAIN_SECONDS=600")
 			c.awaitEvenShards()
 			one := c.createTenants(1)[0]

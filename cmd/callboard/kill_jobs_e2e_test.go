@@ -289,7 +289,7 @@ func TestControlJobItemWithSplitCommitExecutesTwice(t *testing.T) {
 	t.Parallel()
 	hold := filepath.Join(t.TempDir(), "hold")
 	require.NoError(t, os.WriteFile(hold, nil, 0o600))
-	s := newService(t, "FAILPOINT_HOLD="+hold, "FAILPOINT_PART=1")
+	s := newService(t, "FAILPOINT_HOLD="+hold, "FAILPOINT_SPLIT_JOB_COMMIT=1")
 	j := &jobKillTest{service: s, failpointFile: hold}
 	j.removeLimits()
 	j.testAPIKey = j.testKey()

@@ -83,7 +83,7 @@ func envNumber(name string, otherwise int) int {
 func TestCallsReleaseAllResources(t *testing.T) {
 	t.Parallel()
 	s := &soakTest{calls: 1000, longCalls: 6, rate: 60, longCallDuration: 5 * time.Second, full: os.Getenv("SOAK_CALLS") != ""}
-	env := []string{"CALLBOARD_MEDIA_PORTS=61000-63998", "FAILPOINT_LINGER=3s"}
+	env := []string{"CALLBOARD_MEDIA_PORTS=61000-63998", "FAILPOINT_DIALOG_LINGER=3s"}
 	if s.full {
 		s.calls, s.longCalls, s.rate = envNumber("SOAK_CALLS", 200000), envNumber("SOAK_LONG", 300), envNumber("SOAK_RATE", 250)
 		s.longCallDuration = time.Duration(envNumber("SOAK_MINUTES", 20)) * time.Minute

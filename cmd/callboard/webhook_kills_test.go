@@ -40,7 +40,7 @@ func newDeliveryKills(t *testing.T, env ...string) *deliveryKills {
 		}
 		return !refused
 	})
-	c.service = newRaceFreeService(t, append([]string{"FAILPOINT_HURRY=30s 100", "CALLBOARD_LOG_LEVEL=error"}, env...)...)
+	c.service = newRaceFreeService(t, append([]string{"FAILPOINT_WEBHOOK_TIMING=30s 100", "CALLBOARD_LOG_LEVEL=error"}, env...)...)
 	for _, p := range c.paths {
 		c.webhookIDs = append(c.webhookIDs, c.createWebhook(c.receivers.server.URL+"/"+p, nil, "call.*"))
 	}
@@ -97,7 +97,7 @@ func TestKillsLoseNoDeliveryAndKeepOrder(t *testing.T) {
 // position before its deliveries.
 func TestControlPositionStoredBeforeDeliveriesLosesEvents(t *testing.T) {
 	t.Parallel()
-	c := newDeliveryKills(t, "FAILPOINT_SKIP=1")
+	c := newDeliveryKills(t, "FAILPOINT_SPLIT_OUTBOX_COMMIT=1")
 	c.eventsPerKill = 3000 // more than one commit of the outbox
 	for n := 0; ; n++ {
 		require.Less(t, n, 20, "the control lost no event, so the test above detects no fault")

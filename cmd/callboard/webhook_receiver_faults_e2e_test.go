@@ -80,7 +80,7 @@ func TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults(t *testing.T) {
 		drawFault(all, r.URL.Path, a.id, a.attempt).respond(w, r)
 		return false
 	})
-	s := newRaceFreeService(t, "FAILPOINT_HURRY=3s 3000", "CALLBOARD_LOG_LEVEL=error")
+	s := newRaceFreeService(t, "FAILPOINT_WEBHOOK_TIMING=3s 3000", "CALLBOARD_LOG_LEVEL=error")
 	s.removeLimits()
 	hooks := map[string]string{}
 	for i := range 5 {

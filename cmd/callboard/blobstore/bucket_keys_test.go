@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAChangedKeyFileOfTheBucketIsReadAgain(t *testing.T) {
+func TestBucketKeysAreReadAgainAfterAChangeOfTheFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys")
 	changed := time.Now()
@@ -26,7 +26,7 @@ func TestAChangedKeyFileOfTheBucketIsReadAgain(t *testing.T) {
 	require.Error(t, err, "there is no file")
 	for _, c := range []struct{ text, want string }{
 		{"aws_access_key_id = a\naws_secret_access_key = x\n", "a"},
-		{"aws_access_key_id = b\naws_secret", "a"}, // half-written
+		{"aws_access_key_id = b\naws_secret", "a"}, // the file is being written
 		{"aws_access_key_id = b\naws_secret_access_key = x\n", "b"},
 	} {
 		write(c.text)

@@ -14,9 +14,7 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// A line that nobody closes and over which nothing comes is given up, with the
-// place up to which events were read.
-func TestListeningNoticesALineThatIsDead(t *testing.T) {
+func TestFollowEndsAfterASilenceOfTheStream(t *testing.T) {
 	t.Parallel()
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, ": beat\n\ndata: {\"id\":\"evt_1\",\"type\":\"call.ended\"}\n\n")

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-func TestNumbersAndSecretsAreHiddenInTheLog(t *testing.T) {
+func TestLogMasksTelephoneNumbersAndSecrets(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"no route to +12025550123":                    "no route to +120******23",
@@ -82,7 +82,7 @@ func TestNumbersAndSecretsAreHiddenInTheLog(t *testing.T) {
 	}
 }
 
-func TestWhateverALineCarriesIsHidden(t *testing.T) {
+func TestLogMasksMessagesAttributesAndErrors(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	hide := newRedactor(true)
@@ -101,18 +101,18 @@ func TestWhateverALineCarriesIsHidden(t *testing.T) {
 	assert.Equal(t, []int{1, 2}, line.Plain, "what hides nothing keeps its shape")
 }
 
-type spelled struct{ number string }
+// textNumber has different text in MarshalText and Format.
+type textNumber struct{ number string }
 
-func (s spelled) MarshalText() ([]byte, error) { return []byte(s.number), nil }
+func (s textNumber) MarshalText() ([]byte, error) { return []byte(s.number), nil }
 
-func (s spelled) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("a number")) }
+func (s textNumber) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("a number")) }
 
-// What is looked at is what the handler writes, not another spelling of it.
-func TestWhatIsWrittenIsWhatIsLookedAt(t *testing.T) {
+func TestLogMasksTheFormThatTheHandlerWrites(t *testing.T) {
 	t.Parallel()
 	for _, asJSON := range []bool{true, false} {
 		var out bytes.Buffer
-		NewTo(&out, slog.LevelInfo, asJSON).Info("x", slog.Any("text", spelled{"+12025550123"}), slog.Any("bytes", []byte("+12025550124")),
+		NewTo(&out, slog.LevelInfo, asJSON).Info("x", slog.Any("text", textNumber{"+12025550123"}), slog.Any("bytes", []byte("+12025550124")),
 			slog.Any("raw", json.RawMessage(`{"to":["+12025550125"],"n":7}`)), slog.Any("pointer", &struct{ To string }{"+12025550126"}))
 		assert.NotContains(t, out.String(), "202555", "%v", asJSON)
 		if asJSON {
@@ -123,7 +123,7 @@ func TestWhatIsWrittenIsWhatIsLookedAt(t *testing.T) {
 	}
 }
 
-func TestWhatTheClientOfRedisWritesIsALineOfTheLog(t *testing.T) {
+func TestRedisClientMessagesAreLoggedAndMasked(t *testing.T) {
 	var out bytes.Buffer
 	before := slog.Default()
 	t.Cleanup(func() { slog.SetDefault(before) })
@@ -132,7 +132,7 @@ func TestWhatTheClientOfRedisWritesIsALineOfTheLog(t *testing.T) {
 	assert.Contains(t, out.String(), "dial redis://u:***@h: refused")
 }
 
-func BenchmarkAnOrdinaryLineIsLookedAt(b *testing.B) {
+func BenchmarkLogLineWithoutSecrets(b *testing.B) {
 	hide := newRedactor(true)
 	attrs := []slog.Attr{
 		slog.String("msg", "the call was answered by the phone"), slog.String("call_id", "call_01JZ3Y8Q5S6T7V8W9X0Y1Z2A3B"),
@@ -145,7 +145,7 @@ func BenchmarkAnOrdinaryLineIsLookedAt(b *testing.B) {
 	}
 }
 
-func TestFailuresOfAFullStoreAreLoggedAtDebugOnly(t *testing.T) {
+func TestErrorsOfAFullStoreAreLoggedAtDebugOnly(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[slog.Level]int{slog.LevelInfo: 1, slog.LevelDebug: 2} {
 		var out bytes.Buffer

@@ -16,12 +16,12 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// keeps is a store that takes everything.
-type keeps struct{ storecache.Backend }
+// acceptingStore accepts every commit.
+type acceptingStore struct{ storecache.Backend }
 
-func (keeps) Apply(context.Context, commit.Change) ([]event.Event, error) { return nil, nil }
+func (acceptingStore) Apply(context.Context, commit.Change) ([]event.Event, error) { return nil, nil }
 
-func TestStagesOfAnswersAreMeasured(t *testing.T) {
+func TestTurnStagesAreMeasured(t *testing.T) {
 	t.Parallel()
 	m := metrics.New("v")
 	now := time.Now()
@@ -29,7 +29,7 @@ func TestStagesOfAnswersAreMeasured(t *testing.T) {
 		{Input: domain.InputSpeech, EOUMs: 500, STTMs: 40, LLMFirstTokenMs: 300, TTSFirstAudioMs: 80, TotalMs: 750},
 		{Input: domain.InputDTMF, TTSFirstAudioMs: 20, TotalMs: 250},
 	})}
-	_, err := m.WatchStore(keeps{}).Apply(t.Context(), commit.Change{
+	_, err := m.WatchStore(acceptingStore{}).Apply(t.Context(), commit.Change{
 		Puts: []domain.Record{c}, Events: []event.Draft{{Type: event.CallEnded, Data: event.CallEndedData{CallID: "call_1"}}},
 	})
 	require.NoError(t, err)

@@ -19,27 +19,28 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// peerAnswers are the answers of other nodes by address; "": the node does not answer.
-type peerAnswers map[string]string
+// peerReplies are the replies of other nodes by address; "": the node does not reply.
+type peerReplies map[string]string
 
-func (p peerAnswers) RequestNode(_ context.Context, addr string, _ []byte) ([]byte, error) {
+func (p peerReplies) RequestNode(_ context.Context, addr string, _ []byte) ([]byte, error) {
 	if p[addr] == "" {
 		return nil, errors.New("no answer")
 	}
 	return []byte(p[addr]), nil
 }
 
-// newView is the view of the node "here" of a cluster of four shards.
-func newView(owned map[int]string, running ...int) *clusterView {
+// newClusterView returns the view of the node "here" in a cluster with four shards. owned are the fakeOwners by shard, running the shards
+// that run here.
+func newClusterView(owned map[int]string, running ...int) *clusterView {
 	shards := newRunningShards(4, func() *Service { return nil })
 	for _, number := range running {
 		shards.byNumber[number] = &ownedShard{shard: &shard{number: number}}
 	}
-	return &clusterView{self: lease.Node{ID: "here"}, shards: 4, leases: owners{of: owned}, running: shards}
+	return &clusterView{self: lease.Node{ID: "here"}, shards: 4, leases: fakeOwners{of: owned}, running: shards}
 }
 
-// workspaceOf returns the ID of a workspace in a shard of four.
-func workspaceOf(number int) string {
+// workspaceInShard returns a workspace ID that belongs to one of four shards.
+func workspaceInShard(number int) string {
 	for i := 0; ; i++ {
 		if workspace := "ws_" + strconv.Itoa(i); domain.ShardOf(workspace, 4) == number {
 			return workspace
@@ -47,41 +48,41 @@ func workspaceOf(number int) string {
 	}
 }
 
-func TestOwnerTakesCallsOnceItsShardRunsAndUntilTheHandover(t *testing.T) {
+func TestOwnerOfAWorkspaceRequiresARunningShardThatIsNotHandedOver(t *testing.T) {
 	t.Parallel()
-	v := newView(map[int]string{0: "here", 1: "here", 2: "there"}, 0)
+	v := newClusterView(map[int]string{0: "here", 1: "here", 2: "there"}, 0)
 	for number, want := range map[int]bool{0: true, 1: false, 2: true, 3: false} {
-		_, ok := v.OwnerOf(workspaceOf(number))
+		_, ok := v.OwnerOf(workspaceInShard(number))
 		assert.Equal(t, want, ok, "shard %d", number)
 	}
 	v.running.shard(0).handingOver.Store(true)
-	_, ok := v.OwnerOf(workspaceOf(0))
+	_, ok := v.OwnerOf(workspaceInShard(0))
 	assert.False(t, ok, "handed over")
 }
 
 func TestLocalClaimIsPartialWhileAnOwnedShardDoesNotRun(t *testing.T) {
 	t.Parallel()
-	v := newView(map[int]string{0: "here", 1: "here", 2: "there"}, 0)
+	v := newClusterView(map[int]string{0: "here", 1: "here", 2: "there"}, 0)
 	assert.True(t, v.LocalClaim(t.Context(), actornode.ClaimQuery{}).Incomplete)
 	v.running.endStart(&ownedShard{shard: &shard{number: 1}})
 	assert.False(t, v.LocalClaim(t.Context(), actornode.ClaimQuery{}).Incomplete)
 }
 
-func TestQueryOfAllNodesFailsIfOneDoesNotAnswerOrAShardHasNoOwner(t *testing.T) {
+func TestQueryNodesFailsIfANodeIsSilentOrAShardHasNoOwner(t *testing.T) {
 	t.Parallel()
 	whole := map[int]string{0: "here", 1: "a", 2: "b", 3: "a"}
 	for name, c := range map[string]struct {
 		owned   map[int]string
-		answers peerAnswers
+		answers peerReplies
 		fails   bool
 	}{
-		"all answer":      {whole, peerAnswers{"a": `{}`, "b": `{}`}, false},
-		"one is silent":   {whole, peerAnswers{"a": `{}`}, true},
-		"one is partial":  {whole, peerAnswers{"a": `{}`, "b": `{"part": true}`}, true},
-		"no valid answer": {whole, peerAnswers{"a": `{}`, "b": `?`}, true},
-		"no owner":        {map[int]string{0: "here", 1: "a", 2: "b"}, peerAnswers{"a": `{}`, "b": `{}`}, true},
+		"all answer":      {whole, peerReplies{"a": `{}`, "b": `{}`}, false},
+		"one is silent":   {whole, peerReplies{"a": `{}`}, true},
+		"one is partial":  {whole, peerReplies{"a": `{}`, "b": `{"part": true}`}, true},
+		"no valid answer": {whole, peerReplies{"a": `{}`, "b": `?`}, true},
+		"no owner":        {map[int]string{0: "here", 1: "a", 2: "b"}, peerReplies{"a": `{}`, "b": `{}`}, true},
 	} {
-		v := newView(c.owned, 0)
+		v := newClusterView(c.owned, 0)
 		v.peers = c.answers
 		claims, err := v.QueryNodes(t.Context(), actornode.ClaimQuery{})
 		assert.Equal(t, c.fails, err != nil, "%s: %v", name, err)
@@ -91,13 +92,13 @@ func TestQueryOfAllNodesFailsIfOneDoesNotAnswerOrAShardHasNoOwner(t *testing.T) 
 
 func TestStoredClaimFailsWithoutAShardOrAReader(t *testing.T) {
 	t.Parallel()
-	_, err := newView(nil).StoredClaim(t.Context(), "p1234")
+	_, err := newClusterView(nil).StoredClaim(t.Context(), "p1234")
 	assert.ErrorIs(t, err, errNoShard)
 }
 
 func TestSuccessorIsAnotherNodeThatDoesNotDrain(t *testing.T) {
 	t.Parallel()
-	v := newView(nil)
+	v := newClusterView(nil)
 	for _, c := range []struct {
 		nodes []lease.Node
 		want  bool
@@ -106,14 +107,14 @@ func TestSuccessorIsAnotherNodeThatDoesNotDrain(t *testing.T) {
 		{[]lease.Node{{ID: "here"}, {ID: "there", Draining: true}}, false},
 		{[]lease.Node{{ID: "here"}, {ID: "there"}}, true},
 	} {
-		v.leases = owners{live: c.nodes}
+		v.leases = fakeOwners{live: c.nodes}
 		assert.Equal(t, c.want, v.hasSuccessor(), "%v", c.nodes)
 	}
 }
 
-func TestClaimQuestionOfAnotherNodeIsAnswered(t *testing.T) {
+func TestClaimQueryHandlerAnswersOtherNodes(t *testing.T) {
 	t.Parallel()
-	v := newView(map[int]string{0: "here"})
+	v := newClusterView(map[int]string{0: "here"})
 	for body, status := range map[string]int{`{}`: http.StatusOK, `?`: http.StatusBadRequest, `{"To": "` + strings.Repeat("1", maxClaimQuery) + `"}`: http.StatusBadRequest} {
 		w := httptest.NewRecorder()
 		v.handleClaimQuery(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)))

@@ -18,18 +18,18 @@ func fencingToken(token string) (string, bool) {
 	return token, true
 }
 
-// isDrainSkipped reports whether a node gives shards away without ending its calls, with FAILPOINT_CARELESS. The
+// isDrainSkipped reports whether a node gives shards away without ending its calls, with FAILPOINT_SKIP_DRAIN. The
 // handover test must then fail.
-func isDrainSkipped() bool { return os.Getenv("FAILPOINT_CARELESS") != "" }
+func isDrainSkipped() bool { return os.Getenv("FAILPOINT_SKIP_DRAIN") != "" }
 
-// isReachabilityChecked reports whether a node probes the other nodes. FAILPOINT_NO_REACH disables the probes, and
+// isReachabilityChecked reports whether a node probes the other nodes. FAILPOINT_NO_REACHABILITY disables the probes, and
 // the network partition test must then fail.
-func isReachabilityChecked() bool { return os.Getenv("FAILPOINT_NO_REACH") == "" }
+func isReachabilityChecked() bool { return os.Getenv("FAILPOINT_NO_REACHABILITY") == "" }
 
-// partitionError returns an error while the file that FAILPOINT_PARTED names exists: the node then reaches no other
+// partitionError returns an error while the file that FAILPOINT_PARTITION names exists: the node then reaches no other
 // node.
 func partitionError() error {
-	if path := os.Getenv("FAILPOINT_PARTED"); path != "" {
+	if path := os.Getenv("FAILPOINT_PARTITION"); path != "" {
 		if _, err := os.Stat(path); err == nil {
 			return errors.New("network partition (failpoint)")
 		}
@@ -37,28 +37,28 @@ func partitionError() error {
 	return nil
 }
 
-// dialogLinger returns how long ended dialogs are kept. FAILPOINT_LINGER shortens the time for tests.
+// dialogLinger returns how long ended dialogs are kept. FAILPOINT_DIALOG_LINGER shortens the time for tests.
 func dialogLinger() time.Duration {
-	d, _ := time.ParseDuration(os.Getenv("FAILPOINT_LINGER"))
+	d, _ := time.ParseDuration(os.Getenv("FAILPOINT_DIALOG_LINGER"))
 	return d
 }
 
-// overloadAfter returns how long an INVITE may wait in the queue before it is refused. FAILPOINT_PATIENCE extends
+// overloadAfter returns how long an INVITE may wait in the queue before it is refused. FAILPOINT_OVERLOAD_AFTER extends
 // the time, because tests with the race detector are slow.
 func overloadAfter() time.Duration {
-	d, _ := time.ParseDuration(os.Getenv("FAILPOINT_PATIENCE"))
+	d, _ := time.ParseDuration(os.Getenv("FAILPOINT_OVERLOAD_AFTER"))
 	return d
 }
 
-// webhookTiming returns the response timeout of webhooks and the divisor of their retry waits. FAILPOINT_HURRY sets
+// webhookTiming returns the response timeout of webhooks and the divisor of their retry waits. FAILPOINT_WEBHOOK_TIMING sets
 // both for tests, such as "2s 1000".
-func webhookTiming() (timeout time.Duration, hurry int) {
-	var answers string
-	if _, err := fmt.Sscanf(os.Getenv("FAILPOINT_HURRY"), "%s %d", &answers, &hurry); err != nil {
+func webhookTiming() (timeout time.Duration, retryDivisor int) {
+	var responseTimeout string
+	if _, err := fmt.Sscanf(os.Getenv("FAILPOINT_WEBHOOK_TIMING"), "%s %d", &responseTimeout, &retryDivisor); err != nil {
 		return 0, 0
 	}
-	timeout, _ = time.ParseDuration(answers)
-	return timeout, hurry
+	timeout, _ = time.ParseDuration(responseTimeout)
+	return timeout, retryDivisor
 }
 
 // moveAfter returns how long another node waits until a shard with live calls is handed over. FAILPOINT_MOVE_AFTER

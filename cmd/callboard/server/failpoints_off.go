@@ -26,7 +26,7 @@ func dialogLinger() time.Duration { return 0 }
 func overloadAfter() time.Duration { return 0 }
 
 // webhookTiming returns the response timeout of webhooks and the divisor of their retry waits; 0: the defaults.
-func webhookTiming() (timeout time.Duration, hurry int) { return 0, 0 }
+func webhookTiming() (timeout time.Duration, retryDivisor int) { return 0, 0 }
 
 // moveAfter returns how long another node waits until a shard with live calls is handed over.
 func moveAfter() time.Duration { return defaultMoveAfter }

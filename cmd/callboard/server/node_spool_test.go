@@ -11,17 +11,17 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// owners are the nodes that own shards, by shard, and all that live.
-type owners struct {
+// fakeOwners are the owners by shard number and the live nodes.
+type fakeOwners struct {
 	lease.Engine
 
 	of   map[int]string
 	live []lease.Node
 }
 
-func (o owners) Nodes() []lease.Node { return o.live }
+func (o fakeOwners) Nodes() []lease.Node { return o.live }
 
-func (o owners) Owner(shard int) (lease.Node, bool) {
+func (o fakeOwners) Owner(shard int) (lease.Node, bool) {
 	id, ok := o.of[shard]
 	return lease.Node{ID: id, Addr: id}, ok
 }
@@ -30,7 +30,7 @@ func TestNodeServesAWorkspaceUntilAnotherNodeHasItsShard(t *testing.T) {
 	t.Parallel()
 	m := &node{
 		cfg: &configs.Config{Node: configs.Node{Shards: 4}}, self: lease.Node{ID: "here"}, shards: &runningShards{byNumber: map[int]*ownedShard{1: {}}},
-		leases: owners{of: map[int]string{0: "there", 1: "there", 2: "here"}}, // 1 falls, 2 rises, and nobody has 3
+		leases: fakeOwners{of: map[int]string{0: "there", 1: "there", 2: "here"}}, // shard 1 stops here, shard 2 starts here, shard 3 has no owner
 	}
 	seen := make(map[int]bool)
 	for i := 0; len(seen) < 4; i++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-func TestSharedServiceLivesFromTheFirstStartUntilTheLastShardStops(t *testing.T) {
+func TestSharedServiceIsOpenFromTheFirstStartUntilTheLastShardStops(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-func TestPhonesGetTheAddressThatSIPSendsFrom(t *testing.T) {
+func TestOwnAddressesOfTheTestCarrierAreTheSIPListeners(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string][]netip.Addr{
 		"192.0.2.10:5060":    {netip.MustParseAddr("192.0.2.10")},

@@ -48,7 +48,7 @@ func TestWatchdogIsNotifiedOnlyWhileActorsRespond(t *testing.T) {
 	answer(errors.New("silent"))
 	answer(errors.New("silent"))
 	<-asked
-	p.ServiceManager.Stopping() // nothing was sent before it
+	p.ServiceManager.Stopping() // must be the first further notification
 	assert.Equal(t, "STOPPING=1", next())
 	answers <- nil
 	assert.Equal(t, "WATCHDOG=1", next())

@@ -16,7 +16,6 @@ import (
 	"github.com/callboard/callboard/service/keys"
 )
 
-// A key that leaked while the service is stopped is revoked with all that it created, by the command line.
 func TestRevocationOnAnOfflineStoreDeletesWhatTheKeyCreated(t *testing.T) {
 	t.Parallel()
 	store, ctx := pebbletest.Open(t), t.Context()
@@ -41,7 +40,7 @@ func TestRevocationOnAnOfflineStoreDeletesWhatTheKeyCreated(t *testing.T) {
 	_, err = store.Apply(ctx, commit.Change{Workspace: w.ID, Puts: created})
 	require.NoError(t, err)
 
-	offline, err = services.NewOffline(ctx, store, keyring, slog.New(slog.DiscardHandler)) // as the command does
+	offline, err = services.NewOffline(ctx, store, keyring, slog.New(slog.DiscardHandler)) // as the command line opens it
 	require.NoError(t, err)
 	done, err := offline.Services().Keys.RevokeAnyKey(ctx, key.ID, true)
 	require.NoError(t, err)

@@ -30,7 +30,7 @@ import (
 
 var noon = time.Date(2030, 1, 15, 12, 0, 0, 0, time.UTC)
 
-// fakeStore answers each commit with err.
+// fakeStore returns err for each commit.
 type fakeStore struct {
 	storecache.Backend
 	err error
@@ -38,7 +38,7 @@ type fakeStore struct {
 
 func (f fakeStore) Apply(context.Context, commit.Change) ([]event.Event, error) { return nil, f.err }
 
-// collector stores the export requests that it answers with 200.
+// collector is an OTLP collector that stores the export requests that it accepts.
 type collector struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -46,16 +46,16 @@ type collector struct {
 	requests atomic.Int64
 }
 
-// newCollector returns a collector that answers the first request by the first
-// of some handlers, the next by the next, and all others by the last.
-func newCollector(t *testing.T, answers ...http.HandlerFunc) *collector {
+// newCollector returns a collector that handles the first request with the first
+// handler, the second with the second, and all further ones with the last.
+func newCollector(t *testing.T, handlers ...http.HandlerFunc) *collector {
 	t.Helper()
 	c := new(collector)
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		n := min(int(c.requests.Add(1)), len(answers))
-		answers[n-1](w, r)
-		if n == len(answers) && r.URL.Path == "/tenant/v1/traces" && r.Header.Get("Authorization") == "Bearer x" && r.Header.Get("Content-Type") == "application/x-protobuf" {
+		n := min(int(c.requests.Add(1)), len(handlers))
+		handlers[n-1](w, r)
+		if n == len(handlers) && r.URL.Path == "/tenant/v1/traces" && r.Header.Get("Authorization") == "Bearer x" && r.Header.Get("Content-Type") == "application/x-protobuf" {
 			c.mu.Lock()
 			c.bodies = append(c.bodies, string(body))
 			c.mu.Unlock()
@@ -134,7 +134,7 @@ func (c *collector) spans(t *testing.T) (all []*tracepb.Span) {
 	return all
 }
 
-// attributes are those of a span, as text.
+// attributes returns the attributes of a span by name.
 func attributes(s *tracepb.Span) map[string]any {
 	all := make(map[string]any)
 	for _, a := range s.GetAttributes() {
@@ -226,7 +226,7 @@ func TestCallOfATracedRequestIsAChildOfItsSpan(t *testing.T) {
 			for _, s := range all {
 				assert.Equal(t, trace, hex.EncodeToString(s.GetTraceId()))
 				parent := hex.EncodeToString(all[0].GetSpanId())
-				if s == all[0] || s == all[7] { // the call, and the delivery of a message
+				if s == all[0] || s == all[7] { // the call and the delivery of a message event
 					parent = caller
 				}
 				assert.Equal(t, parent, hex.EncodeToString(s.GetParentSpanId()), s.GetName())

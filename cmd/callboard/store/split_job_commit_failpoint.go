@@ -13,10 +13,10 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// splitJobCommits stores the effect of a bulk item before the end of the item, in two commits, with FAILPOINT_PART.
+// splitJobCommits stores the effect of a bulk item before the end of the item, in two commits, with FAILPOINT_SPLIT_JOB_COMMIT.
 // The kill test of bulk jobs must then find an item that ran twice.
 func splitJobCommits(s storecache.Backend) storecache.Backend {
-	if os.Getenv("FAILPOINT_PART") == "" {
+	if os.Getenv("FAILPOINT_SPLIT_JOB_COMMIT") == "" {
 		return s
 	}
 	return splitJobCommitStore{s}

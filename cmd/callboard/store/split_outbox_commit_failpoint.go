@@ -15,10 +15,10 @@ import (
 // outboxDelay is the pause between the two commits.
 const outboxDelay = 50 * time.Millisecond
 
-// splitOutboxCommits stores the position of the outbox before the deliveries, in two commits, with FAILPOINT_SKIP.
+// splitOutboxCommits stores the position of the outbox before the deliveries, in two commits, with FAILPOINT_SPLIT_OUTBOX_COMMIT.
 // The kill test of webhooks must then find lost deliveries.
 func splitOutboxCommits(s storecache.Backend) storecache.Backend {
-	if os.Getenv("FAILPOINT_SKIP") == "" {
+	if os.Getenv("FAILPOINT_SPLIT_OUTBOX_COMMIT") == "" {
 		return s
 	}
 	return splitOutboxCommitStore{s}

@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/systemd"
 )
 
-// manager is the socket of a service manager.
-func manager(t *testing.T, name string) func() string {
+// listenAsManager listens on a notification socket like a service manager.
+func listenAsManager(t *testing.T, name string) func() string {
 	t.Helper()
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func manager(t *testing.T, name string) func() string {
 
 func TestNotificationsReachTheServiceManager(t *testing.T) {
 	for _, name := range []string{filepath.Join(t.TempDir(), "notify"), "@callboard-test-" + strconv.Itoa(os.Getpid())} {
-		next := manager(t, name)
+		next := listenAsManager(t, name)
 		t.Setenv("NOTIFY_SOCKET", name)
 		t.Setenv("WATCHDOG_USEC", "3000000")
 		t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()))
@@ -40,7 +40,7 @@ func TestNotificationsReachTheServiceManager(t *testing.T) {
 		assert.Empty(t, os.Getenv("NOTIFY_SOCKET"), "no child process sends in our name")
 		assert.Equal(t, 1500*time.Millisecond, n.WatchdogInterval())
 		reloads := 0
-		n.Reload(func() { reloads++ }) // a process that has not started sends nothing
+		n.Reload(func() { reloads++ }) // sends nothing before the start
 		n.Waiting("Redis is away", 2*time.Second)
 		assert.Equal(t, "STATUS=Redis is away\nEXTEND_TIMEOUT_USEC=2000000", next())
 		n.Ready()
@@ -52,16 +52,16 @@ func TestNotificationsReachTheServiceManager(t *testing.T) {
 		assert.Equal(t, "READY=1", next())
 		n.Stopping()
 		assert.Equal(t, "STOPPING=1", next())
-		n.Reload(func() { reloads++ }) // nor does one that ends
+		n.Reload(func() { reloads++ }) // sends nothing while stopping
 		n.Watchdog()
 		assert.Equal(t, "WATCHDOG=1", next())
 		assert.Equal(t, 3, reloads)
 	}
 }
 
-func TestWatchdogOfAnotherProcessIsLeftAlone(t *testing.T) {
+func TestWatchdogOfAnotherProcessIsIgnored(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "notify")
-	manager(t, name)
+	listenAsManager(t, name)
 	t.Setenv("NOTIFY_SOCKET", name)
 	t.Setenv("WATCHDOG_USEC", "3000000")
 	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()+1))
@@ -70,7 +70,7 @@ func TestWatchdogOfAnotherProcessIsLeftAlone(t *testing.T) {
 	assert.Zero(t, n.WatchdogInterval())
 }
 
-func TestWithoutAServiceManagerNothingIsSent(t *testing.T) {
+func TestNotifierWithoutAServiceManagerSendsNothing(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
 	n, err := systemd.New()
 	require.NoError(t, err)

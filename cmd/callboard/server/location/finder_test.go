@@ -19,52 +19,52 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// fewNodes are "here", "b" with what is of workspace "wb", and "c".
-type fewNodes struct {
-	names   map[string]string // workspaces
+// fakeCluster is a cluster of the nodes "here", "b" and "c". owner owns the workspace "wb".
+type fakeCluster struct {
+	names   map[string]string // workspaces by stored name
 	claims  map[string]domain.CallClaim
-	hung    map[string]bool // does not answer
-	owner   string          // of wb
-	asked   int             // nodes
-	unknown bool            // the source, here
+	hung    map[string]bool // nodes that do not answer
+	owner   string          // owner of the workspace wb
+	asked   int             // number of queries to nodes
+	unknown bool            // no trunk here knows the source
 }
 
-func (f *fewNodes) Self() string { return "here" }
-func (f *fewNodes) LiveNodes() []lease.Node {
+func (f *fakeCluster) Self() string { return "here" }
+func (f *fakeCluster) LiveNodes() []lease.Node {
 	return []lease.Node{f.node("here"), f.node("b"), f.node("c")}
 }
 
-func (f *fewNodes) node(id string) lease.Node {
+func (f *fakeCluster) node(id string) lease.Node {
 	return lease.Node{ID: id, Addr: id, SIP: map[string]string{"here": "192.0.2.1:5060", "b": "192.0.2.2:5060", "c": "192.0.2.3:5060"}[id]}
 }
 
-func (f *fewNodes) OwnerOf(string) (lease.Node, bool) { return f.node(f.owner), f.owner != "" }
-func (f *fewNodes) HasTrunkTo(netip.AddrPort) bool    { return !f.unknown }
+func (f *fakeCluster) OwnerOf(string) (lease.Node, bool) { return f.node(f.owner), f.owner != "" }
+func (f *fakeCluster) HasTrunkTo(netip.AddrPort) bool    { return !f.unknown }
 
-func (f *fewNodes) StoredClaim(_ context.Context, name string) (string, error) {
+func (f *fakeCluster) StoredClaim(_ context.Context, name string) (string, error) {
 	return f.names[name], nil
 }
 
-func (f *fewNodes) LocalClaim(context.Context, actornode.ClaimQuery) Claim {
+func (f *fakeCluster) LocalClaim(context.Context, actornode.ClaimQuery) Claim {
 	return Claim{CallClaim: f.claims["here"]}
 }
 
-func (f *fewNodes) QueryNode(_ context.Context, addr string, _ actornode.ClaimQuery) (Claim, error) {
+func (f *fakeCluster) QueryNode(_ context.Context, addr string, _ actornode.ClaimQuery) (Claim, error) {
 	if f.asked++; f.hung[addr] {
 		return Claim{}, errors.New("no answer")
 	}
 	return Claim{CallClaim: f.claims[addr]}, nil
 }
 
-func (f *fewNodes) QueryNodes(ctx context.Context, q actornode.ClaimQuery) (out []domain.NodeClaim, err error) {
+func (f *fakeCluster) QueryNodes(ctx context.Context, q actornode.ClaimQuery) (out []domain.NodeClaim, err error) {
 	for _, id := range []string{"b", "c"} {
-		c, unheard := f.QueryNode(ctx, id, q)
-		out, err = append(out, domain.NodeClaim{CallClaim: c.CallClaim, Node: id}), errors.Join(err, unheard)
+		c, queryErr := f.QueryNode(ctx, id, q)
+		out, err = append(out, domain.NodeClaim{CallClaim: c.CallClaim, Node: id}), errors.Join(err, queryErr)
 	}
 	return out, err
 }
 
-func TestClaimOfAPhoneOrNumberTakesNoCallsFromItsOwner(t *testing.T) {
+func TestFindRanksStoredClaimsAndTrunkClaims(t *testing.T) {
 	invite := cluster.OwnerQuery{Method: "INVITE", To: "+447700900001", From: "anonymous", CallID: "1", Source: transport.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")}}
 	phone, number := map[string]string{"panonymous": "wb"}, map[string]string{"n+447700900001": "wb"}
 	at := func(here, b, c domain.ClaimRank) map[string]domain.CallClaim {
@@ -72,40 +72,40 @@ func TestClaimOfAPhoneOrNumberTakesNoCallsFromItsOwner(t *testing.T) {
 	}
 	const nowhere = "no node"
 	for name, c := range map[string]struct {
-		nodes fewNodes
-		alone bool
-		want  string
-		asked int
+		nodes     fakeCluster
+		isLimited bool
+		want      string
+		asked     int
 	}{
-		"a phone calls": {fewNodes{names: phone}, false, "b", 2},
-		"a phone's name, and the rest of a trunk":      {fewNodes{names: phone, claims: at(0, 0, domain.ClaimCatchAll)}, false, "c", 2},
-		"a phone's name, and the rest of one here":     {fewNodes{names: phone, claims: at(domain.ClaimCatchAll, 0, 0)}, false, "here", 2},
-		"a phone's name, and a trunk that is closed":   {fewNodes{names: phone, claims: at(0, 0, domain.ClaimUnauthenticated)}, false, "c", 2},
-		"a phone calls while a node is gone":           {fewNodes{names: phone, hung: map[string]bool{"c": true}}, false, "b", 2},
-		"somebody calls while a node is gone":          {fewNodes{hung: map[string]bool{"c": true}}, false, nowhere, 2},
-		"a number of another node":                     {fewNodes{names: number, claims: at(domain.ClaimSource, domain.ClaimNumber, 0)}, false, "b", 0},
-		"a number, whose source is not known here":     {fewNodes{names: number, unknown: true}, false, "b", 0},
-		"a number, the rest is here":                   {fewNodes{names: number, claims: at(domain.ClaimCatchAll, domain.ClaimNumber, 0)}, false, "b", 1},
-		"a number of no trunk, the rest is here":       {fewNodes{names: number, claims: at(domain.ClaimCatchAll, domain.ClaimSource, 0)}, false, "here", 3},
-		"a number of no trunk, and two rests":          {fewNodes{names: number, claims: at(domain.ClaimCatchAll, 0, domain.ClaimUnauthenticatedNumber)}, false, "c", 3},
-		"a number whose node does not answer":          {fewNodes{names: number, claims: at(domain.ClaimCatchAll, 0, 0), hung: map[string]bool{"b": true}}, false, "b", 1},
-		"a number that has no node now":                {fewNodes{names: number, claims: at(domain.ClaimCatchAll, 0, 0), owner: "nobody"}, false, nowhere, 0},
-		"a number here":                                {fewNodes{names: number, claims: at(domain.ClaimNumber, 0, 0), owner: "here"}, false, "here", 0},
-		"a number here of no trunk, the rest is not":   {fewNodes{names: number, claims: at(0, 0, domain.ClaimCatchAll), owner: "here"}, false, "c", 2},
-		"a number here of no trunk, and nobody's":      {fewNodes{names: number, owner: "here"}, false, "here", 2},
-		"who has asked enough, and the rest is here":   {fewNodes{claims: at(domain.ClaimCatchAll, domain.ClaimNumber, 0)}, true, "here", 0},
-		"who has asked enough":                         {fewNodes{claims: at(domain.ClaimSource, domain.ClaimNumber, 0)}, true, nowhere, 0},
-		"who has asked enough, and calls a number":     {fewNodes{names: number, claims: at(domain.ClaimCatchAll, 0, 0)}, true, "b", 0},
-		"who has asked enough, and calls from a phone": {fewNodes{names: phone}, true, "b", 0},
+		"caller named like a phone":                                      {fakeCluster{names: phone}, false, "b", 2},
+		"caller named like a phone, wildcard number of another node":     {fakeCluster{names: phone, claims: at(0, 0, domain.ClaimCatchAll)}, false, "c", 2},
+		"caller named like a phone, wildcard number here":                {fakeCluster{names: phone, claims: at(domain.ClaimCatchAll, 0, 0)}, false, "here", 2},
+		"caller named like a phone, trunk with digest":                   {fakeCluster{names: phone, claims: at(0, 0, domain.ClaimUnauthenticated)}, false, "c", 2},
+		"caller named like a phone, a node is silent":                    {fakeCluster{names: phone, hung: map[string]bool{"c": true}}, false, "b", 2},
+		"unknown caller, a node is silent":                               {fakeCluster{hung: map[string]bool{"c": true}}, false, nowhere, 2},
+		"number of another node":                                         {fakeCluster{names: number, claims: at(domain.ClaimSource, domain.ClaimNumber, 0)}, false, "b", 0},
+		"number of another node, source unknown here":                    {fakeCluster{names: number, unknown: true}, false, "b", 0},
+		"number of another node, wildcard number here":                   {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, domain.ClaimNumber, 0)}, false, "b", 1},
+		"number without a trunk, wildcard number here":                   {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, domain.ClaimSource, 0)}, false, "here", 3},
+		"number without a trunk, two wildcard numbers":                   {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, 0, domain.ClaimUnauthenticatedNumber)}, false, "c", 3},
+		"number of a silent node":                                        {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, 0, 0), hung: map[string]bool{"b": true}}, false, "b", 1},
+		"number of a shard without an owner":                             {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, 0, 0), owner: "none"}, false, nowhere, 0},
+		"number of this node":                                            {fakeCluster{names: number, claims: at(domain.ClaimNumber, 0, 0), owner: "here"}, false, "here", 0},
+		"number of this node without a trunk, wildcard number elsewhere": {fakeCluster{names: number, claims: at(0, 0, domain.ClaimCatchAll), owner: "here"}, false, "c", 2},
+		"number of this node without a trunk":                            {fakeCluster{names: number, owner: "here"}, false, "here", 2},
+		"query limit reached, wildcard number here":                      {fakeCluster{claims: at(domain.ClaimCatchAll, domain.ClaimNumber, 0)}, true, "here", 0},
+		"query limit reached":                                            {fakeCluster{claims: at(domain.ClaimSource, domain.ClaimNumber, 0)}, true, nowhere, 0},
+		"query limit reached, number of another node":                    {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, 0, 0)}, true, "b", 0},
+		"query limit reached, caller named like a phone":                 {fakeCluster{names: phone}, true, "b", 0},
 	} {
 		switch f := &c.nodes; f.owner {
 		case "":
 			f.owner = "b"
-		case "nobody":
+		case "none":
 			f.owner = ""
 		}
 		w, a := New(&c.nodes), invite
-		a.AllowQuery = func() bool { return !c.alone }
+		a.AllowQuery = func() bool { return !c.isLimited }
 		to := func(at netip.AddrPort, elsewhere bool) string {
 			for _, n := range c.nodes.LiveNodes() {
 				if elsewhere && n.SIP == at.String() {
@@ -119,14 +119,13 @@ func TestClaimOfAPhoneOrNumberTakesNoCallsFromItsOwner(t *testing.T) {
 		if where, elsewhere, sure := w.FindCached(a); sure {
 			assert.Equal(t, c.want, to(where, elsewhere), "%s, from memory", name)
 		} else {
-			assert.True(t, c.alone || len(c.nodes.hung) > 0, "%s is kept", name)
+			assert.True(t, c.isLimited || len(c.nodes.hung) > 0, "%s is kept", name)
 		}
 	}
 }
 
-// Where a trunk takes calls by a header, what is known of one call does not count for another.
-func TestACallByHeaderIsAskedForAnew(t *testing.T) {
-	f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimCatchAll, ByHeader: true}}}
+func TestHeaderMatchIsCachedForCallsWithTheSameHeaderOnly(t *testing.T) {
+	f := &fakeCluster{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimCatchAll, ByHeader: true}}}
 	w := New(f)
 	a := cluster.OwnerQuery{
 		Method: "INVITE", To: "1", CallID: "1", Source: transport.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")},
@@ -150,15 +149,15 @@ func TestACallByHeaderIsAskedForAnew(t *testing.T) {
 	assert.Equal(t, "192.0.2.3:5060", at.String())
 }
 
-func TestACancelFindsItsCallForThreeMinutes(t *testing.T) {
+func TestCancelIsRoutedToTheNodeOfItsCallForThreeMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimCatchAll}}}
+		f := &fakeCluster{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimCatchAll}}}
 		w := New(f)
 		a := cluster.OwnerQuery{Method: "INVITE", To: "1", User: "carrier", CallID: "1", Source: transport.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")}}
 		_, elsewhere := w.Find(a)
 		assert.True(t, elsewhere)
 		f.claims = nil
-		for i := range 3 * maxCachedAnswers { // of others
+		for i := range 3 * maxCachedAnswers { // entries of other calls
 			w.cache("n"+strconv.Itoa(i), location{})
 		}
 		time.Sleep(cancelLifetime - time.Second)
@@ -171,8 +170,7 @@ func TestACancelFindsItsCallForThreeMinutes(t *testing.T) {
 	})
 }
 
-// What was asked last is there although much more was asked before.
-func TestAnswersAreForgottenTheOldestFirst(t *testing.T) {
+func TestLocationCacheDropsTheOldestEntriesFirst(t *testing.T) {
 	l, now := locationCache{lifetime: time.Minute}, time.Now()
 	for i := range 5*maxCachedAnswers + 1 {
 		l.put(strconv.Itoa(i), location{workspace: "w"}, now)
@@ -182,7 +180,7 @@ func TestAnswersAreForgottenTheOldestFirst(t *testing.T) {
 	assert.True(t, kept)
 	_, kept = l.get("0", now)
 	assert.False(t, kept)
-	for i := range 4 { // a few a minute stay until they are over
+	for i := range 4 { // a rarely filled cache keeps entries until they expire
 		at := now.Add(time.Duration(i+1) * 50 * time.Second)
 		l.put("few", location{node: strconv.Itoa(i)}, at)
 		c, kept := l.get("few", at.Add(time.Minute-1))
@@ -195,8 +193,7 @@ func TestAnswersAreForgottenTheOldestFirst(t *testing.T) {
 	assert.False(t, kept, "what is over is not kept")
 }
 
-// A number that waits for an operator is nobody's, here as at its node.
-func TestANumberThatWaitsForAnOperatorIsNobodys(t *testing.T) {
+func TestPendingNumberHasNoOwner(t *testing.T) {
 	for status, want := range map[domain.NumberStatus]string{domain.NumberLive: "ws", domain.NumberPending: ""} {
 		got, err := ReadWorkspaceClaim(t.Context(), numberRows{status}, 'n', "+447700900001")
 		require.NoError(t, err)
@@ -204,6 +201,7 @@ func TestANumberThatWaitsForAnOperatorIsNobodys(t *testing.T) {
 	}
 }
 
+// numberRows is a store with one number of a status.
 type numberRows struct{ status domain.NumberStatus }
 
 func (r numberRows) Get(_ context.Context, into domain.Record) (uint64, error) {
