@@ -81,8 +81,8 @@ var (
 	morePhone   = carrierNumber(2, 5, "11")
 )
 
-// panicScenario is a fixture that exercises most actors: long calls that stay live throughout, and beside them a
-// short campaign, a single call, an inbound call and API requests.
+// panicScenario is a fixture that exercises most actors. Long calls stay live throughout; meanwhile a short
+// campaign, a single call, an inbound call and API requests run.
 type panicScenario struct {
 	*fixture
 	trap        *panicTrap

@@ -157,8 +157,8 @@ func (s *Router) registerPhone(u *registrar.Update) {
 	u.Refuse(sipUnavailable, overloadAfter)
 }
 
-// receiveInvite passes an INVITE to the node that owns the call: the node of the calling phone, the node that
-// requested the test call, or else the node of the called number.
+// receiveInvite passes an INVITE to the node that owns the call. That is the node of the calling phone, the node
+// that requested the test call, or else the node of the called number.
 func (s *Router) receiveInvite(in *sip.Incoming) {
 	all := s.all()
 	var candidates []*Node

@@ -36,8 +36,8 @@ func (c *ownedShard) waitingTime() time.Duration {
 	return time.Duration(c.lastWaitingAt.Load() - c.waitingSince.Load())
 }
 
-// canMove reports whether the shard may be released: it has no live calls, or all of them can be handed over and
-// another node has waited longer than after.
+// canMove reports whether the shard may be released. It may if it has no live calls, or if all of them can be
+// handed over and another node has waited longer than after.
 func (c *ownedShard) canMove(now call.LiveCalls, survive bool, after time.Duration) bool {
 	return now.Open == 0 || survive && now.Open == now.Movable && c.waitingTime() > after
 }

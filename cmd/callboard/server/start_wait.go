@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/persistence/redis"
 )
 
-// Pauses between two attempts to open an unavailable store, and the time limit of an attempt that the service
-// manager is told.
+// Pauses between two attempts to open an unavailable store. attemptLimit is the time for one attempt that the
+// process reports to the service manager.
 const (
 	firstPause   = 250 * time.Millisecond
 	longestPause = 5 * time.Second

@@ -20,11 +20,13 @@ import (
 
 // withHoldFailpoint lets a test kill the service between two steps. FAILPOINT_HOLD names a file. A store
 // operation that a line of the file selects blocks for ever, and the line is appended to the file with the
-// suffix ".held". Lines:
+// suffix ".held".
 //
-//	KIND+KIND 3 before    before the third and each later commit with rows of all these kinds
-//	KIND+KIND 3 after     after such a commit
-//	read:KIND 2 before    before the second and each later read of a row of a kind
+// The file has lines such as:
+//
+//	KIND+KIND 3 before    before the third and each later commit with rows of all these kinds.
+//	KIND+KIND 3 after     after such a commit.
+//	read:KIND 2 before    before the second and each later read of a row of a kind.
 //
 // The kind "answer" is the stored reply to an Idempotency-Key.
 func withHoldFailpoint(s storecache.Backend) storecache.Backend {

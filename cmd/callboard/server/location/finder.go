@@ -86,7 +86,7 @@ func (w *Finder) FindCached(a cluster.OwnerQuery) (at netip.AddrPort, elsewhere,
 
 // Find returns the address of the node that owns a request, and true unless the owner is this node. It searches the
 // cache, the store and the other nodes. A phone is found by its user name only if no trunk at the source has a
-// claim, because anyone may name a phone like a caller of a carrier.
+// claim. Anyone may give a phone the name that a carrier uses for its callers.
 func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 	if a.Mark != "" {
 		return w.nodeByMark(a.Mark)
