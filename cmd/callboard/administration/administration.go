@@ -15,23 +15,37 @@ import (
 // Administration is the interface of the administrative commands. It has one implementation for each of the three
 // ways to reach a service.
 type Administration interface {
+	// CreateKey creates an API key and returns it with its secret.
 	CreateKey(ctx context.Context, k NewKey) (CreatedKey, error)
+	// ListKeys returns the API keys of a workspace; an empty id means all workspaces.
 	ListKeys(ctx context.Context, workspace string) ([]*domain.APIKey, error)
+	// RevokeKey revokes an API key, and deletes what it created if the request says so.
 	RevokeKey(ctx context.Context, o KeyRevocation) (RevokedKey, error)
+	// Recount compares the usage counters with the rows of attempts and may repair them.
 	Recount(ctx context.Context, o RecountRequest) ([]billing.LedgerCheck, error)
+	// Backup writes a backup of the embedded store.
 	Backup(ctx context.Context, o BackupRequest) (backup.Manifest, error)
+	// StoreRequirement returns the program version that the store requires.
 	StoreRequirement(ctx context.Context) (persistence.Requirement, error)
+	// Quarantine returns the quarantine of a restored store.
 	Quarantine(ctx context.Context) (*restorequarantine.Quarantine, error)
+	// ReleaseQuarantine ends the quarantine of a restored store.
 	ReleaseQuarantine(ctx context.Context) (*restorequarantine.Quarantine, error)
 	Accounts
 }
 
 // Accounts is the part of Administration for workspaces and users.
 type Accounts interface {
+	// CreateWorkspace creates a workspace with its first API key.
 	CreateWorkspace(ctx context.Context, n NewWorkspace) (CreatedWorkspace, error)
+	// ListWorkspaces returns all workspaces.
 	ListWorkspaces(ctx context.Context) ([]*domain.Workspace, error)
+	// DeleteWorkspace deletes a workspace with everything in it.
 	DeleteWorkspace(ctx context.Context, id string) error
+	// CreateUser creates a dashboard user.
 	CreateUser(ctx context.Context, n NewUser) (*domain.User, error)
+	// ListUsers returns the users of a workspace; an empty id means all workspaces.
 	ListUsers(ctx context.Context, workspace string) ([]*domain.User, error)
+	// CreateSignInLink creates a link that signs a user in once.
 	CreateSignInLink(ctx context.Context, userID string) (SignInLink, error)
 }

@@ -38,6 +38,7 @@ func Dial(data string) (Administration, bool) {
 	return socketClient{&http.Client{Timeout: requestTimeout, Transport: &http.Transport{DialContext: dial}}}, true
 }
 
+// request sends a JSON request to the socket and decodes the reply into out.
 func (s socketClient) request(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {

@@ -51,6 +51,7 @@ type traceCounters struct {
 // counterReader reads all counters.
 type counterReader func(ctx context.Context) (counters, error)
 
+// handleCounters is the HTTP handler of GET /debug/counters.
 func (c counterReader) handleCounters(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("gc") == "1" {
 		runtime.GC()
@@ -80,6 +81,7 @@ func (s *Service) readCounters(ctx context.Context) (c counters, err error) {
 	return c, err
 }
 
+// countProcess reads the counters of the Go runtime and of the operating system.
 func countProcess() processCounters {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

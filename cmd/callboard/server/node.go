@@ -93,6 +93,7 @@ func (p *Process) runNode(ctx context.Context) error {
 // closeTimeout limits the shutdown after the calls have ended.
 const closeTimeout = 15 * time.Second
 
+// newNode opens the listeners, the store and the leases of a node. After an error nothing stays open.
 func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	cfg, log := p.Settings, p.Log
 	m = &node{version: p.Version, cfg: cfg, log: log, ended: make(chan error, 1), startedAt: time.Now()}

@@ -39,6 +39,7 @@ func (r *Reloader) Watch(hangups <-chan os.Signal) (stop func()) {
 	return func() { close(done) }
 }
 
+// reload reads the settings and certificates and applies what may change at run time.
 func (r *Reloader) reload() {
 	for _, pair := range keyPairs(r.Settings) {
 		ends, err := readKeyPair(pair)

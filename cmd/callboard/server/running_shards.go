@@ -14,6 +14,7 @@ type runningShards struct {
 	starting int // number of shards that are starting
 }
 
+// newRunningShards returns the empty list for a cluster with count shards.
 func newRunningShards(count int, newService func() *Service) *runningShards {
 	return &runningShards{shardCount: count, newService: newService, byNumber: make(map[int]*ownedShard)}
 }

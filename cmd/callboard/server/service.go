@@ -75,6 +75,7 @@ func Start(ctx context.Context, cfg *configs.Config, log *slog.Logger, options O
 	return s, nil
 }
 
+// newService returns a service without shards. Nothing is open yet.
 func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, options Options) *Service {
 	s := &Service{cfg: cfg, log: log, options: options, ended: make(chan error, 8), released: make(chan struct{}, 1), metrics: metrics.New(options.Version)}
 	s.processCtx, s.cancelProcess = context.WithCancel(context.WithoutCancel(ctx))

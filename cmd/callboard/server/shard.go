@@ -38,9 +38,9 @@ type shard struct {
 	handingOver        atomic.Bool  // refuses new calls because the shard is being released
 	holdingSince       atomic.Int64 // since when requests wait for the next node, in Unix nanoseconds; 0: they do not
 	stopping           atomic.Bool  // the shard is being released
-	stopOnce           sync.Once    // it has ended
-	leaseLost          bool         // another node owns the shard: unfinished work cannot be stored
-	hasCallsToHandOver bool         // another node resumes the live calls
+	stopOnce           sync.Once
+	leaseLost          bool // another node owns the shard: unfinished work cannot be stored
+	hasCallsToHandOver bool // another node resumes the live calls
 }
 
 // startShard starts a shard. After an error nothing of the shard stays open; what the process shares may stay open.

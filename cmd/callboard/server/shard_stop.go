@@ -36,6 +36,7 @@ const handoverTimeout = 3 * time.Second
 // stop stops the shard in the reverse order of its start. Further calls do nothing.
 func (t *shard) stop() { t.stopOnce.Do(t.stopShard) }
 
+// stopShard stops the shard: HTTP, handover, actors, store.
 func (t *shard) stopShard() {
 	t.stopHTTP()
 	t.handOverCalls()

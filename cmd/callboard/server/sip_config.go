@@ -51,6 +51,7 @@ func mediaAddr(cfg *configs.Config) netip.Addr {
 	return netip.IPv4Unspecified()
 }
 
+// sipAddrs returns the addresses of the SIP listeners.
 func sipAddrs(cfg *configs.Config) (out []netip.AddrPort) {
 	for _, l := range cfg.SIP.Listeners {
 		out = append(out, l.Addr)
@@ -86,6 +87,7 @@ func sipTLS(cfg *configs.Config, log *slog.Logger) (*transport.TLS, error) {
 	return t, nil
 }
 
+// addPEM adds the certificates of a PEM file to a pool. Errors name the setting.
 func addPEM(pool *x509.CertPool, setting, path string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(path) //nolint:gosec // the operator names it
 	if err != nil {

@@ -81,6 +81,7 @@ func (r *Recorder) recordCall(c *domain.Call) {
 	}
 }
 
+// rootSpan returns the span of a whole call.
 func rootSpan(c *domain.Call) completedSpan {
 	s := completedSpan{
 		name: "call " + string(c.Direction), kind: trace.SpanKindClient,
@@ -119,6 +120,7 @@ func (t *callSpanBuilder) add(ordinal string, s completedSpan) {
 	t.recorder.add(&s)
 }
 
+// addLeg adds the span of a leg.
 func (t *callSpanBuilder) addLeg(l *domain.Leg, index int) {
 	s := completedSpan{
 		name: "leg", kind: trace.SpanKindClient, start: l.StartedAt, end: *t.call.EndedAt,

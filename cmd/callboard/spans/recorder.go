@@ -166,6 +166,7 @@ func (s recordedStore) Apply(ctx context.Context, c commit.Change) ([]event.Even
 	return events, err
 }
 
+// record adds the spans of ended calls and webhook attempts in a commit.
 func (r *Recorder) record(c *commit.Change) {
 	var ended map[string]bool
 	for i := range c.Events {

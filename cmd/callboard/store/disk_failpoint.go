@@ -27,6 +27,7 @@ type faultyDisk struct {
 	path string
 }
 
+// fault returns the current fault; "": none.
 func (d *faultyDisk) fault() string {
 	text, _ := os.ReadFile(d.path)
 	return strings.TrimSpace(string(text))
@@ -56,6 +57,7 @@ func (d *faultyDisk) ReuseForWrite(before, name string, c vfs.DiskWriteCategory)
 	return d.wrap(f, err)
 }
 
+// wrap returns a file that fails as the disk does.
 func (d *faultyDisk) wrap(f vfs.File, err error) (vfs.File, error) {
 	if err != nil {
 		return nil, err

@@ -101,6 +101,7 @@ func signer(secret string) func(id string, at time.Time, url string) http.Header
 	}
 }
 
+// openai returns the client configuration of an engine with the OpenAI API.
 func (e *operatorEngines) openai(x *configs.Engine) openai.Config {
 	return openai.Config{URL: x.URL, Key: x.Key.Reveal(), Client: e.client}
 }

@@ -19,6 +19,7 @@ type locationCache struct {
 	rotatedAt  time.Time // time at which young was created
 }
 
+// get returns a result that has not expired.
 func (l *locationCache) get(name string, now time.Time) (c location, ok bool) {
 	if c, ok = l.young[name]; !ok {
 		c, ok = l.old[name]
@@ -26,6 +27,7 @@ func (l *locationCache) get(name string, now time.Time) (c location, ok bool) {
 	return c, ok && now.Before(c.expiresAt)
 }
 
+// put stores a result. A key longer than maxKey is not stored.
 func (l *locationCache) put(name string, c location, now time.Time) {
 	if len(name) > maxKey {
 		return

@@ -128,6 +128,7 @@ func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 	return w.addrOfNode(c.node)
 }
 
+// cached returns a cached result by its key.
 func (w *Finder) cached(name string) (location, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,6 +146,7 @@ func (w *Finder) nodeOfCancel(a cluster.OwnerQuery) (node string, ok bool) {
 	return c.node, ok
 }
 
+// cache stores a result under its key.
 func (w *Finder) cache(name string, c location) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,6 +185,7 @@ func (w *Finder) nodeByMark(mark string) (netip.AddrPort, bool) {
 	return netip.AddrPort{}, false
 }
 
+// addrOf returns the SIP address of a node. elsewhere is false if the node is this one.
 func (w *Finder) addrOf(n lease.Node) (netip.AddrPort, bool) {
 	if n.ID == w.cluster.Self() {
 		return netip.AddrPort{}, false

@@ -141,6 +141,7 @@ func (t *Transfer) push(ctx context.Context, serves func(workspace string) bool,
 	return err
 }
 
+// pushFile copies a file to the blob store and removes it from the spool if it did not change meanwhile.
 func (t *Transfer) pushFile(ctx context.Context, workspace string, info os.FileInfo, serves func(workspace string) bool) error {
 	path := filepath.Join(t.Dir, workspace, info.Name())
 	f, err := os.Open(path) //nolint:gosec // our own spool
@@ -220,6 +221,7 @@ func (t *Transfer) pull(ctx context.Context) error {
 	return err
 }
 
+// pullFile fetches an object into the spool and removes it from the blob store.
 func (t *Transfer) pullFile(ctx context.Context, workspace, file, object string) error {
 	path := recording.FreePartPath(filepath.Join(t.Dir, workspace), file)
 	if path == "" {
@@ -287,6 +289,7 @@ func (t *Transfer) dropDeleted(ctx context.Context, node PartJoiner, workspace, 
 	return t.remove(ctx, object)
 }
 
+// remove deletes an object from the blob store.
 func (t *Transfer) remove(ctx context.Context, object string) error {
 	bound, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
