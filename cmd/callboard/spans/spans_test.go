@@ -182,7 +182,7 @@ func TestCallAndDeliveryOfItsEventAreOneTrace(t *testing.T) {
 	}
 	assert.Equal(t, []string{"call outbound", "leg", "leg", "ringing", "talk", "turn", "webhook call.ended"}, names)
 	assert.Equal(t, []string{"CLIENT", "CLIENT", "CLIENT", "INTERNAL", "INTERNAL", "INTERNAL", "CLIENT"}, kinds)
-	assert.Equal(t, []string{"leg: 503 Service Unavailable", "webhook call.ended: it answered 500"}, failures)
+	assert.Equal(t, []string{"leg: 503 Service Unavailable", "webhook call.ended: the receiver answered 500"}, failures)
 	assert.Equal(t, ulid.MustParse(strings.TrimPrefix(callID, "call_")).Bytes(), all[0].GetTraceId())
 	assert.Empty(t, all[0].GetParentSpanId())
 	assert.Equal(t, []uint64{1894708800010000000, 1894708820000000000}, []uint64{all[0].GetStartTimeUnixNano(), all[0].GetEndTimeUnixNano()})
