@@ -77,22 +77,22 @@ func (l *loader) addUnknownSetting(name, word string, known []string) {
 func similarNames(word string, known []string) []string {
 	const most = 3
 	type candidate struct {
-		name string
-		far  int
+		name     string
+		distance int
 	}
 	var found []candidate
 	bare := strings.TrimPrefix(strings.ToUpper(word), EnvPrefix)
 	bare = strings.ReplaceAll(bare[:min(len(bare), 64)], "-", "_")
 	for _, name := range known {
 		other := strings.ReplaceAll(strings.TrimPrefix(strings.ToUpper(name), EnvPrefix), "-", "_")
-		far := editDistance(bare, other)
+		distance := editDistance(bare, other)
 		inside := len(bare) > 2 && (strings.HasPrefix(other, bare+"_") || strings.HasSuffix(other, "_"+bare) ||
 			strings.HasPrefix(bare, other+"_") || strings.HasSuffix(bare, "_"+other))
-		if inside || far <= max(1, len(bare)/3) {
-			found = append(found, candidate{name, far})
+		if inside || distance <= max(1, len(bare)/3) {
+			found = append(found, candidate{name, distance})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return a.far - b.far })
+	slices.SortStableFunc(found, func(a, b candidate) int { return a.distance - b.distance })
 	names := make([]string, 0, most)
 	for _, c := range found[:min(len(found), most)] {
 		names = append(names, c.name)

@@ -147,15 +147,15 @@ func (l *loader) readEnvironment(env []string) map[string]any {
 	return known
 }
 
-func (l *loader) readFlags(readFlags map[string]string) map[string]any {
-	known := make(map[string]any, len(readFlags))
-	for _, name := range slices.Sorted(maps.Keys(readFlags)) {
+func (l *loader) readFlags(flags map[string]string) map[string]any {
+	known := make(map[string]any, len(flags))
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
 		i := slices.IndexFunc(l.settings, func(s Setting) bool { return s.Flag == name && name != "" })
 		if i < 0 {
 			l.addUnknownSetting("--"+name, name, nil)
 			continue
 		}
-		known[l.settings[i].Key] = readFlags[name]
+		known[l.settings[i].Key] = flags[name]
 	}
 	return known
 }

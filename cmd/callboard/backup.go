@@ -25,7 +25,7 @@ type backupResult struct {
 }
 
 func backupCommand() *cobra.Command {
-	unproven, asJSON := false, false
+	skipVerification, asJSON := false, false
 	cmd := &cobra.Command{
 		Use: "backup FOLDER", Short: "Back up a running or stopped service into a folder, and verify the backup", Args: cobra.ExactArgs(1),
 		Example: "  callboard backup /backups/monday",
@@ -41,9 +41,9 @@ func backupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var made backup.Manifest
+			var manifest backup.Manifest
 			err = withAdministration(cmd, func(ctx context.Context, d administration.Administration) (err error) {
-				made, err = d.Backup(ctx, administration.BackupRequest{To: to})
+				manifest, err = d.Backup(ctx, administration.BackupRequest{To: to})
 				return err
 			})
 			if err != nil {
@@ -53,27 +53,27 @@ func backupCommand() *cobra.Command {
 			if asJSON {
 				out = io.Discard
 			}
-			if _, err = fmt.Fprintf(out, "Backup of %s written to %s: the store, and %d recordings and exports (%d bytes).\n", made.CreatedAt.Format(time.RFC3339), to, made.Blobs, made.Bytes); err != nil {
+			if _, err = fmt.Fprintf(out, "Backup of %s written to %s: the store, and %d recordings and exports (%d bytes).\n", manifest.CreatedAt.Format(time.RFC3339), to, manifest.Blobs, manifest.Bytes); err != nil {
 				return err
 			}
-			if made.BlobLocation != "" {
-				if _, err = fmt.Fprintf(out, "The backup does not contain the recordings and exports in %s: back these up separately.\n", made.BlobLocation); err != nil {
+			if manifest.BlobLocation != "" {
+				if _, err = fmt.Fprintf(out, "The backup does not contain the recordings and exports in %s: back these up separately.\n", manifest.BlobLocation); err != nil {
 					return err
 				}
 			}
-			if unproven {
-				return printIfJSON(cmd, asJSON, backupResult{made, to, ""})
+			if skipVerification {
+				return printIfJSON(cmd, asJSON, backupResult{manifest, to, ""})
 			}
-			proof, err := backup.Verify(cmd.Context(), store.Options{Config: cfg, Version: version, Log: logging.New(cfg)}, to)
+			verification, err := backup.Verify(cmd.Context(), store.Options{Config: cfg, Version: version, Log: logging.New(cfg)}, to)
 			if err != nil {
 				return fmt.Errorf("the backup cannot be restored: %w", err)
 			}
-			_, err = fmt.Fprintf(out, "Backup verified: %s.\n", proof)
-			return errors.Join(err, printIfJSON(cmd, asJSON, backupResult{made, to, proof}))
+			_, err = fmt.Fprintf(out, "Backup verified: %s.\n", verification)
+			return errors.Join(err, printIfJSON(cmd, asJSON, backupResult{manifest, to, verification}))
 		},
 	}
 	settings.AddFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&unproven, "unproven", false, "skip the verification that the backup can be restored")
+	cmd.Flags().BoolVar(&skipVerification, "unproven", false, "skip the verification that the backup can be restored")
 	return cmd
 }

@@ -242,7 +242,7 @@ func BenchmarkAPI(b *testing.B) {
 			store := openEmptyStore(b)
 			commitRows(b, store, clients, time.Second, c.rows) // warm-up
 			rows := commitRows(b, store, clients, window, c.rows)
-			benchResults.add("The rows of that commit alone, beside the same bare handler", "",
+			benchResults.add("The rows of this commit alone, compared with the same bare handler", "",
 				fmt.Sprintf("%.0f µs of CPU, %.1f × (%.0f µs); %.0f a second", rows.cpuPerRequest(), rows.cpuPerRequest()/floor.cpuPerRequest(), floor.cpuPerRequest(), rows.rate()), false, &rows.usage)
 		}
 	}

@@ -171,8 +171,8 @@ func garbage(b testing.TB) float64 {
 func BenchmarkDecisions(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	measureAttempts(b, 1000, 500, false) // warm-up: the process reads the tables of numbers once
-	decisions(b, "Decision per attempt: whom to ring, calendar, hours, lists; line, trunk and number asked; nothing recorded", "≤ 20 µs, flat", true)
-	decisions(b, "All that the campaign does for an attempt: the decision, its rows and events, its end; without store and call", "", false)
+	decisions(b, "Decision per attempt: contact, calendar, hours, lists, permit, trunk and number; nothing committed", "≤ 20 µs, flat", true)
+	decisions(b, "Complete work of the campaign per attempt: decision, rows, events and end; without store and call", "", false)
 }
 
 func decisions(b *testing.B, what, goal string, busy bool) {

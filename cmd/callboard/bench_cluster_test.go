@@ -26,8 +26,8 @@ const (
 	clusterHeading = "## Several nodes\n"
 	clusterHeader  = `
 Written by ` + "`make bench-cluster`" + `: three processes of the real binary on one Redis (` + "`appendfsync always`" + `), 24 shards, a lease of 2 s. Machine: %s.
-Nodes, Redis, clients and the far end share it: what nodes carry side by side is what is left to them, and more of them
-are no more processors. The last column is as above, with all nodes as the service and Redis among the others.
+Nodes, Redis, clients and peers share this machine, so more nodes do not mean more processors. The last column is as
+above, with all nodes as the service and Redis among the others.
 
 `
 )
@@ -222,7 +222,7 @@ func BenchmarkClusterRequests(b *testing.B) {
 			return fmt.Sprintf("p50 %.2f, p99 %.2f ms; %.0f a second, %.0f µs of CPU", milliseconds(a.p50), milliseconds(a.p99), a.rate(), a.cpuPerRequest())
 		}
 		more := passed.p50 - direct.p50
-		benchResults.add("GET of a workspace at the node that has it, "+crowd, "", describe(direct), false, &direct.usage)
+		benchResults.add("GET of a workspace at its owner node, "+crowd, "", describe(direct), false, &direct.usage)
 		goal := ""
 		if clients == 1 {
 			goal = "p50 ≤ 1 ms more"

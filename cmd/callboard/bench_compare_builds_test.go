@@ -22,7 +22,7 @@ type buildComparison struct {
 }
 
 // medianAndSpread returns the median of a build's figures and the difference between their extremes.
-func (c *buildComparison) medianAndSpread(build int) (medianAndSpread, spread float64) {
+func (c *buildComparison) medianAndSpread(build int) (median, spread float64) {
 	f := slices.Sorted(slices.Values(c.figures[build]))
 	if len(f) == 0 {
 		return 0, 0

@@ -194,10 +194,10 @@ func reportTurns(b *testing.B, s *service, far *talkerProcess, agent string, cal
 	if !strings.Contains(by, "espeak") {
 		goal, met = "p50 ≤ 50, p95 ≤ 100 ms", l.p50() <= 50 && l.p95() <= 100
 	}
-	benchResults.add(fmt.Sprintf("What the runtime adds to a turn, %s, %s, %d turns", name, by, h.Turns), goal,
+	benchResults.add(fmt.Sprintf("Latency that the runtime adds to a turn, %s, %s, %d turns", name, by, h.Turns), goal,
 		fmt.Sprintf("p50 %.0f, p95 %.0f, most %.0f ms; %d without an answer", l.p50(), l.p95(), h.MostMs-turnSilenceMs-turnBufferMs, h.Lost), met, &l.usage)
 	each := l.cpu.Seconds() / l.usage.elapsed.Seconds() / float64(calls)
-	benchResults.add(fmt.Sprintf("Processor of a conversation, %s, %s", name, by), "",
+	benchResults.add(fmt.Sprintf("CPU of a conversation, %s, %s", name, by), "",
 		fmt.Sprintf("%.1f %% of a core, %.0f ms a turn", 100*each, l.cpu.Seconds()*1000/float64(h.Turns)), false, nil)
 }
 
@@ -247,7 +247,7 @@ func measureBargeIn(b *testing.B, of string, agentOf func(*service) string) {
 	require.Greater(b, len(stops), 2*calls)
 	slices.Sort(stops)
 	p50, p95, most := stops[len(stops)/2], stops[len(stops)*95/100], stops[len(stops)-1]
-	benchResults.add(fmt.Sprintf("Barge-in: our sound%s goes on after the caller began to speak, %d times, in recordings", of, len(stops)), "≤ 300 ms",
+	benchResults.add(fmt.Sprintf("Barge-in: the agent's audio%s continues after the caller begins to speak, %d times, in recordings", of, len(stops)), "≤ 300 ms",
 		fmt.Sprintf("p50 %.0f, p95 %.0f, most %.0f ms", p50, p95, most), most <= 300, nil)
 }
 

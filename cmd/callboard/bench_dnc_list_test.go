@@ -74,7 +74,7 @@ func BenchmarkDoNotCall(b *testing.B) {
 	}
 	miss := look(1_000_000, func(i int) string { return "+44" + listedNumber(i)[2:] }, false)
 	hit := look(10_000, listedNumber, true)
-	benchResults.add(fmt.Sprintf("Look-up of a number among %d that it is not one of, by the filters in memory", n), "≤ 5 µs",
+	benchResults.add(fmt.Sprintf("Lookup of a number among %d without it, by the filters in memory", n), "≤ 5 µs",
 		fmt.Sprintf("%.2f µs (loaded in %.1f s)", float64(miss)/1000, loaded.Seconds()), miss <= 5*time.Microsecond, nil)
-	benchResults.add("Look-up of one that is listed, confirmed by the store", "", fmt.Sprintf("%.0f µs", float64(hit)/1000), false, nil)
+	benchResults.add("Lookup of a listed number, confirmed by the store", "", fmt.Sprintf("%.0f µs", float64(hit)/1000), false, nil)
 }

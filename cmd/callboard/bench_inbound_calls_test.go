@@ -124,7 +124,7 @@ func measureInboundCommits(b *testing.B) {
 	store := openEmptyStore(b)
 	commitCalls(b, store, 500, inboundRate) // warms up
 	l := commitCalls(b, store, inboundCalls, inboundRate)
-	benchResults.add("CPU per 1000 inbound calls, their rows alone in the store", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.cpuPer1000(), l.rate), false, &l.usage)
+	benchResults.add("CPU per 1000 inbound calls, their commits alone", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.cpuPer1000(), l.rate), false, &l.usage)
 }
 
 // createInboundAgent creates an agent that answers calls over a trunk at once and listens.
@@ -151,9 +151,9 @@ func measureInbound(b *testing.B) (*service, inboundLoad) {
 
 func measureWholeService(b *testing.B) {
 	s, l := measureInbound(b)
-	benchResults.add("CPU per 1000 inbound calls without sound, the whole tree", "≤ 1.0 s", l.describe(), l.cpuPer1000() <= 1 && l.failed == 0, &l.usage)
+	benchResults.add("CPU per 1000 inbound calls without media, the complete service", "≤ 1.0 s", l.describe(), l.cpuPer1000() <= 1 && l.failed == 0, &l.usage)
 	l = measureCallsInto(b, s.pid(), s.sip, 5000, 1000)
-	benchResults.add("Inbound calls per second, the whole tree", "≥ 1000",
+	benchResults.add("Inbound calls per second, the complete service", "≥ 1000",
 		fmt.Sprintf("%.0f of 1000 offered, %d failed, %d repeated", l.rate, l.failed, l.retransmitted), l.rate >= 950 && l.failed == 0 && l.retransmitted == 0, &l.usage)
 }
 

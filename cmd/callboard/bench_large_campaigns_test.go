@@ -307,7 +307,7 @@ func BenchmarkSideBySide(b *testing.B) {
 		sum, least, most = sum+n, min(least, n), max(most, n)
 	}
 	rate := float64(sum) / window.Seconds()
-	benchResults.add(fmt.Sprintf("Attempts per second, %d campaigns of %d contacts side by side", campaigns, each), "≥ 300",
+	benchResults.add(fmt.Sprintf("Attempts per second, %d concurrent campaigns of %d contacts", campaigns, each), "≥ 300",
 		fmt.Sprintf("%.0f, each between %d and %d, %.0f MB", rate, least, most, residentMemory(b, s.pid())/mb), rate >= 300, &u)
 	s.kill9()
 }

@@ -68,12 +68,12 @@ func measureOutage(b *testing.B, fault string) {
 	lost, twice := a.checkWrites()
 	kept := fmt.Sprintf("; of %d writes %d lost, %d done twice", a.written(), lost, twice)
 	if fault == "kill" {
-		benchResults.add("Longest time between two answers, nothing happens", "", fmt.Sprintf("%s; %.0f requests a second", calm.describe(), float64(calm.sent)/u.elapsed.Seconds()), false, &u)
+		benchResults.add("Longest time between two responses without a fault", "", fmt.Sprintf("%s; %.0f requests a second", calm.describe(), float64(calm.sent)/u.elapsed.Seconds()), false, &u)
 	}
 	benchResults.add("Outage of a shard, "+what+" of its node, each of three once", struck.goal(fault), struck.describe()+kept, struck.isWithinLimit() && lost == 0 && (fault != "term" || struck.failed == 0), nil)
 	again := "its node joins again"
 	if fault == "hang" {
-		again = "its node goes on"
+		again = "its node continues"
 	}
 	benchResults.add("Outage of a shard that moves, "+again+" after "+what, joined.goal(""), joined.describe(), joined.isWithinLimit(), nil)
 }

@@ -25,15 +25,15 @@ func BenchmarkClusterSurvival(b *testing.B) {
 		b.Skip("make bench-cluster measures it")
 	}
 	const calls = 200
-	const inOrder = "another node goes on at once"
-	for _, where := range []string{"another node goes on", "the process is started again at once", inOrder} {
+	const inOrder = "another node resumes them at once"
+	for _, where := range []string{"another node resumes them", "the process restarts at once", inOrder} {
 		b.Run(where, func(b *testing.B) {
 			far := startSIPp(b, "uas-taken-up")
 			var died, next *service
 			// Both nodes use the same SIP address, one at a time: SIPp always answers to the address of the first request. A
 			// phone that answers to the latest address is in the tests.
 			env := []string{surviveCalls, "CALLBOARD_MEDIA_PORTS=3000-4998", fmt.Sprint("CALLBOARD_SIP_ADDR=127.0.0.1:", siptest.Port(b))}
-			if where != "the process is started again at once" {
+			if where != "the process restarts at once" {
 				c := newNodeCluster(b, 2, append(env, fmt.Sprint("CALLBOARD_LEASE_SECONDS=", clusterLease.Seconds()))...)
 				died, next = c.activeAndStandby()
 			} else {
@@ -71,13 +71,13 @@ func BenchmarkClusterSurvival(b *testing.B) {
 				silent = append(silent, at.Sub(killed))
 			}
 			slices.Sort(silent)
-			figure := fmt.Sprintf("%d of %d go on", len(silent), calls)
+			figure := fmt.Sprintf("%d of %d resume", len(silent), calls)
 			if n := len(silent); n > 0 {
 				figure += fmt.Sprintf("; silent for p50 %.2f, most %.2f s", silent[n/2].Seconds(), silent[n-1].Seconds())
 			}
 			what := "is killed (-9)"
 			if where == inOrder {
-				what = "is told to stop (SIGTERM)"
+				what = "stops (SIGTERM)"
 			}
 			benchResults.add(fmt.Sprintf("%d live calls of a node that %s, `survive_calls`: %s", calls, what, where), "", figure, false, nil)
 		})

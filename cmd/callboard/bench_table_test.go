@@ -56,7 +56,7 @@ func (r *benchTable) addRowOnFailure(b *testing.B) {
 
 // writeTable writes the measurements as a Markdown table.
 func (r *benchTable) writeTable(w io.Writer) {
-	lines := [][]string{{"What", "Goal", "Measured", "Met", "Cores: service / far end / others"}}
+	lines := [][]string{{"What", "Goal", "Measured", "Met", "Cores: service / peer / others"}}
 	for _, x := range r.rows {
 		met := "yes"
 		switch {
@@ -126,10 +126,10 @@ func replaceTable(before, table string, cluster bool) string {
 
 const benchHeader = `# Measurements
 
-Written by ` + "`make bench`" + ` alone, from one run; what failed in it says so. It drives the binary of ` + "`make build`" + ` as a process of its own. Machine: %s, on which other work ran
-beside: the last column says how many cores the service, the far end (SIPp or our phones, with the test that drives
-them) and everything else used on average during the row. Where the three add up to all cores, the figure is what was
-left to the service, not what it can do.
+Written by ` + "`make bench`" + ` from one run; rows of failed measurements say so. The binary of ` + "`make build`" + ` runs as a separate process. Machine: %s, which also ran
+other work. The last column has the average number of cores that the service, its peers and everything else used during
+the measurement. The peers are SIPp or simulated phones, with the test that drives them. If the three numbers add up to
+all cores, the service was limited by the remaining cores.
 
 `
 

@@ -175,7 +175,7 @@ func measureCampaignRate(b *testing.B, store, url string) {
 	rate := calls / u.elapsed.Seconds()
 	per := u.cpu.Seconds() * 1000 / calls
 	benchResults.add("Attempts per second without media, campaign, "+store, "≥ 300",
-		fmt.Sprintf("%.0f (far end SIPp, %.0f %% of a core)", rate, 100*u.far), rate >= 300, &u)
+		fmt.Sprintf("%.0f (peer SIPp, %.0f %% of a core)", rate, 100*u.far), rate >= 300, &u)
 	benchResults.add("CPU per 1000 of these calls, "+store, "", fmt.Sprintf("%.2f s", per), false, nil)
 }
 

@@ -28,20 +28,20 @@ func blobsMoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := blobstore.MoveFromDataFolder(cmd.Context(), cfg, func(now blob.MoveResult) {
-				if n := now.Copied + now.AlreadyStored; !asJSON && n%moveProgressInterval == 0 {
+			result, err := blobstore.MoveFromDataFolder(cmd.Context(), cfg, func(progress blob.MoveResult) {
+				if n := progress.Copied + progress.AlreadyStored; !asJSON && n%moveProgressInterval == 0 {
 					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%d files moved so far\n", n)
 				}
 			})
 			if err != nil {
-				return fmt.Errorf("%w (%d files were moved; repeat the command to continue)", err, done.Copied)
+				return fmt.Errorf("%w (%d files were moved; repeat the command to continue)", err, result.Copied)
 			}
 			if asJSON {
-				return printIfJSON(cmd, true, done)
+				return printIfJSON(cmd, true, result)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files moved (%d bytes), %d were already in the bucket.\n", done.Copied, done.Bytes, done.AlreadyStored)
-			if done.Skipped > 0 && err == nil {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d other files in the folder were not moved: they are neither recordings nor exports.\n", done.Skipped)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files moved (%d bytes), %d were already in the bucket.\n", result.Copied, result.Bytes, result.AlreadyStored)
+			if result.Skipped > 0 && err == nil {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d other files in the folder were not moved: they are neither recordings nor exports.\n", result.Skipped)
 			}
 			return err
 		},

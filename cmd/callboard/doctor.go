@@ -54,11 +54,11 @@ func doctorCommand() *cobra.Command {
 					}
 				}
 			}
-			found := v.Run(cmd.Context())
-			if err := printFindings(cmd.OutOrStdout(), found, asJSON, all); err != nil {
+			findings := v.Run(cmd.Context())
+			if err := printFindings(cmd.OutOrStdout(), findings, asJSON, all); err != nil {
 				return err
 			}
-			if worst := doctor.WorstState(found); worst == doctor.Bad || strict && worst == doctor.Warn {
+			if worst := doctor.WorstState(findings); worst == doctor.Bad || strict && worst == doctor.Warn {
 				return errFindings
 			}
 			return cmd.Context().Err()
@@ -85,13 +85,13 @@ func describeStoreFormat(ctx context.Context, cfg *configs.Config) (string, erro
 }
 
 // printFindings prints the findings as a table or as JSON. Unless all is true, the table omits checks that passed.
-func printFindings(out io.Writer, found []doctor.Finding, asJSON, all bool) error {
+func printFindings(out io.Writer, findings []doctor.Finding, asJSON, all bool) error {
 	if asJSON {
-		return printJSON(out, found)
+		return printJSON(out, findings)
 	}
 	counts := make(map[doctor.State]int)
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	for _, f := range found {
+	for _, f := range findings {
 		counts[f.State]++
 		if f.State == doctor.OK && !all {
 			continue

@@ -74,13 +74,13 @@ func initCommand() *cobra.Command {
 			if err = a.WriteEnvFile(path, force); err != nil {
 				return err
 			}
-			done := &initResult{EnvFile: path}
+			result := &initResult{EnvFile: path}
 			note := cmd.ErrOrStderr()
 			if a.TrunkHost != "" {
-				err = createTrunk(cmd.Context(), cfg, a, done, note)
+				err = createTrunk(cmd.Context(), cfg, a, result, note)
 			}
 			if asJSON {
-				return errors.Join(printJSON(cmd.OutOrStdout(), done), err)
+				return errors.Join(printJSON(cmd.OutOrStdout(), result), err)
 			}
 			if err != nil {
 				return fmt.Errorf("%s is written, but the trunk setup failed: %w", path, err)
@@ -129,7 +129,7 @@ func hiddenInputReader(from io.Reader) func() (string, error) {
 }
 
 // createTrunk starts the service, creates and tests the trunk of the answers, and stops the service.
-func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done *initResult, note io.Writer) error {
+func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, result *initResult, note io.Writer) error {
 	s, err := server.Start(ctx, cfg, logging.NewTo(note, slog.LevelWarn, false), server.Options{Version: version})
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, don
 	if err != nil {
 		return err
 	}
-	done.TrunkID = trunk.ID
+	result.TrunkID = trunk.ID
 	test, err := c.TestTrunk(ctx, trunk.ID)
 	if err != nil {
 		return err
@@ -159,20 +159,20 @@ func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, don
 	if a.TestCall == "" {
 		return nil
 	}
-	return placeTestCall(ctx, c, a, done, note)
+	return placeTestCall(ctx, c, a, result, note)
 }
 
 // inProcessClient returns a client of the service in this process.
 func inProcessClient(cfg *configs.Config, at netip.AddrPort, key string) *client.Client {
-	own := *cfg
-	own.HTTP.PublicURL, own.PublicIP = "", netip.Addr{}
-	c := &client.Client{URL: own.BaseURL(at), Key: key, Retries: 3}
+	local := *cfg
+	local.HTTP.PublicURL, local.PublicIP = "", netip.Addr{}
+	c := &client.Client{URL: local.BaseURL(at), Key: key, Retries: 3}
 	trustLocalCertificate(c, cfg)
 	return c
 }
 
 // placeTestCall calls the test number of the answers and waits until the call ends.
-func placeTestCall(ctx context.Context, c *client.Client, a *setup.Answers, done *initResult, note io.Writer) error {
+func placeTestCall(ctx context.Context, c *client.Client, a *setup.Answers, result *initResult, note io.Writer) error {
 	agent, err := c.CreateAgent(ctx, &client.NewAgent{Name: "first call", FirstMessage: new(testCallGreeting)})
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func placeTestCall(ctx context.Context, c *client.Client, a *setup.Answers, done
 	if err != nil {
 		return err
 	}
-	done.CallID = call.ID
+	result.CallID = call.ID
 	_, _ = fmt.Fprintf(note, "call %s: dialing %s\n", call.ID, a.TestCall)
 	bounded, cancel := context.WithTimeout(ctx, testCallTimeout)
 	defer cancel()
@@ -196,7 +196,7 @@ func placeTestCall(ctx context.Context, c *client.Client, a *setup.Answers, done
 	if call, err = c.GetCall(ctx, call.ID); err != nil {
 		return err
 	}
-	done.Call = call.Status
+	result.Call = call.Status
 	if call.Status != "completed" {
 		return fmt.Errorf("the test call failed: %s (%s)", call.Status, call.EndedReason)
 	}

@@ -39,17 +39,17 @@ func keysCreateCommand() *cobra.Command {
 				k.ExpiresAt = &t
 			}
 			return withAdministration(cmd, func(ctx context.Context, d administration.Administration) error {
-				made, err := d.CreateKey(ctx, k)
+				key, err := d.CreateKey(ctx, k)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return printJSON(cmd.OutOrStdout(), made)
+					return printJSON(cmd.OutOrStdout(), key)
 				}
-				if _, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", made.Text); err != nil {
+				if _, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", key.Text); err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s); this key cannot be shown again\n", made.ID, made.Environment)
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s); this key cannot be shown again\n", key.ID, key.Environment)
 				return err
 			})
 		},
@@ -102,19 +102,19 @@ func keysRevokeCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withAdministration(cmd, func(ctx context.Context, d administration.Administration) error {
 				o.ID = args[0]
-				done, err := d.RevokeKey(ctx, o)
+				result, err := d.RevokeKey(ctx, o)
 				if err != nil {
 					return err
 				}
 				var text strings.Builder
-				fmt.Fprintf(&text, "%s is revoked\n", done.ID)
-				for _, x := range done.Ended {
+				fmt.Fprintf(&text, "%s is revoked\n", result.ID)
+				for _, x := range result.Ended {
 					fmt.Fprintf(&text, "ended      %s %s\n", x.Object, x.ID)
 				}
-				for _, x := range done.Remaining {
+				for _, x := range result.Remaining {
 					fmt.Fprintf(&text, "remains    %s %s\n", x.Object, x.ID)
 				}
-				return printResult(cmd, asJSON, done, "%s", text.String())
+				return printResult(cmd, asJSON, result, "%s", text.String())
 			})
 		},
 	}

@@ -55,9 +55,9 @@ func trustLocalCertificate(c *client.Client, cfg *configs.Config) {
 
 // localURL returns the URL of the service on this machine.
 func localURL(cfg *configs.Config) string {
-	own := *cfg
-	own.HTTP.PublicURL, own.PublicIP = "", netip.Addr{} // a NAT may not route the public address back to this machine
-	return own.BaseURL(cfg.HTTP.Addr)
+	local := *cfg
+	local.HTTP.PublicURL, local.PublicIP = "", netip.Addr{} // a NAT may not route the public address back to this machine
+	return local.BaseURL(cfg.HTTP.Addr)
 }
 
 // requireCertificate returns a TLS check that accepts a peer only with the first certificate of the file.

@@ -93,7 +93,7 @@ func (c *nodeCluster) ownsShards(s *service) bool {
 }
 
 // activeAndStandby waits until exactly one node owns the shards, and returns it and another node.
-func (c *nodeCluster) activeAndStandby() (activeAndStandby, other *service) {
+func (c *nodeCluster) activeAndStandby() (active, other *service) {
 	c.t.Helper()
 	c.nodes[0].t.Helper()
 	var found []*service

@@ -54,12 +54,12 @@ func printQuarantine(cmd *cobra.Command, q *restorequarantine.Quarantine, list b
 			return err
 		}
 	}
-	done := "The quarantine of the store has ended."
+	state := "The quarantine of the store has ended."
 	if list {
-		done = "The store is in quarantine. Run callboard release to end the quarantine."
+		state = "The store is in quarantine. Run callboard release to end the quarantine."
 	}
 	n := q.Counts
 	_, err := fmt.Fprintf(out, "Possibly sent since the backup of %s: %d calls, %d campaigns (paused), %d bulk jobs, %d messages, %d reminders. Callboard does not repeat them.\n%s\n",
-		q.BackupAt.Format(time.RFC3339), n.Calls, n.Campaigns, n.Bulks, n.Messages, n.Reminders, done)
+		q.BackupAt.Format(time.RFC3339), n.Calls, n.Campaigns, n.Bulks, n.Messages, n.Reminders, state)
 	return err
 }

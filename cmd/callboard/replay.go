@@ -19,19 +19,19 @@ var errReplayDiffers = errors.New("the replay differs from the call")
 // minus, lines of the replay with a plus.
 func replayCall(ctx context.Context, c *client.Client, callID, pathwayID string, version int64, asJSON bool, out io.Writer) (same bool, err error) {
 	if pathwayID == "" {
-		call, failed := c.GetCall(ctx, callID)
-		if failed != nil {
-			return false, failed
+		call, failure := c.GetCall(ctx, callID)
+		if failure != nil {
+			return false, failure
 		}
 		if pathwayID = call.PathwayID; pathwayID == "" {
 			return false, fmt.Errorf("call %s had no pathway: use --pathway", callID)
 		}
 	}
-	order := client.CallReplay{CallID: callID}
+	request := client.CallReplay{CallID: callID}
 	if version != 0 {
-		order.Version = &version
+		request.Version = &version
 	}
-	got, err := c.ReplayCall(ctx, pathwayID, &order)
+	got, err := c.ReplayCall(ctx, pathwayID, &request)
 	if err != nil {
 		return false, err
 	}
@@ -50,8 +50,8 @@ func replayCall(ctx context.Context, c *client.Client, callID, pathwayID string,
 			_, _ = fmt.Fprintf(out, "+ %s: %s\n", l.Speaker, l.Now)
 		}
 	}
-	if was, now := describeReplayResult(got.Recorded), describeReplayResult(got.Now); got.Ended && was != now {
-		_, _ = fmt.Fprintf(out, "- %s\n+ %s\n", was, now)
+	if before, now := describeReplayResult(got.Recorded), describeReplayResult(got.Now); got.Ended && before != now {
+		_, _ = fmt.Fprintf(out, "- %s\n+ %s\n", before, now)
 	}
 	_, _ = fmt.Fprintf(out, "%s, version %d: %s\n", got.PathwayID, got.PathwayVersion, map[bool]string{true: "same as the call", false: "differs from the call"}[got.Same])
 	return got.Same, nil

@@ -15,7 +15,7 @@ import (
 )
 
 func restoreCommand() *cobra.Command {
-	goOn, asJSON := false, false
+	keepCampaigns, asJSON := false, false
 	cmd := &cobra.Command{
 		Use: "restore FOLDER", Short: "Create a data folder from a backup", Args: cobra.ExactArgs(1),
 		Example: "  callboard restore /backups/monday --data ./data",
@@ -27,26 +27,26 @@ func restoreCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			made, err := backup.ReadManifest(args[0], version)
+			manifest, err := backup.ReadManifest(args[0], version)
 			if err != nil {
 				return err
 			}
 			if err = backup.CheckTarget(cfg); err != nil {
 				return err
 			}
-			paused, err := backup.Restore(cmd.Context(), store.Options{Config: cfg, Version: version, Log: logging.New(cfg)}, made, args[0], !goOn)
+			paused, err := backup.Restore(cmd.Context(), store.Options{Config: cfg, Version: version, Log: logging.New(cfg)}, manifest, args[0], !keepCampaigns)
 			if err != nil {
 				return datafolder.ExplainPermission(cfg.Data, err)
 			}
-			if made.BlobLocation != "" && made.BlobLocation != blobstore.Location(cfg) {
-				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "Recordings and exports of this backup are in %s: set blobs_url to this place to play them.\n", made.BlobLocation)
+			if manifest.BlobLocation != "" && manifest.BlobLocation != blobstore.Location(cfg) {
+				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "Recordings and exports of this backup are in %s: set blobs_url to this place to play them.\n", manifest.BlobLocation)
 			}
-			return printResult(cmd, asJSON, map[string]any{"data": cfg.Data, "at": made.CreatedAt, "paused": paused}, "%s contains the backup of %s. %d campaigns were paused.\n"+
-				"The store is in quarantine: the service answers requests, but nothing leaves it until `callboard release`.\n", cfg.Data, made.CreatedAt.Format(time.RFC3339), paused)
+			return printResult(cmd, asJSON, map[string]any{"data": cfg.Data, "at": manifest.CreatedAt, "paused": paused}, "%s contains the backup of %s. %d campaigns were paused.\n"+
+				"The store is in quarantine: the service answers requests, but nothing leaves it until `callboard release`.\n", cfg.Data, manifest.CreatedAt.Format(time.RFC3339), paused)
 		},
 	}
 	settings.AddFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&goOn, "go-on", false, "do not pause campaigns: they call contacts again that were called after the backup")
+	cmd.Flags().BoolVar(&keepCampaigns, "go-on", false, "do not pause campaigns: they call contacts again that were called after the backup")
 	return cmd
 }

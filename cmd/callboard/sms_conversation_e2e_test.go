@@ -21,16 +21,16 @@ func (s *service) sendSMSAndWait(from, body string) (thread []string) {
 	return s.smsThread(s.api("GET", "/v1/sms/"+id, nil)["conversation_id"].(string))
 }
 
-func (s *service) smsThread(conversation string) (smsThread []string) {
+func (s *service) smsThread(conversation string) (thread []string) {
 	s.t.Helper()
 	for _, m := range s.listData("/v1/sms?limit=100&conversation_id=" + conversation) {
 		mark := "< "
 		if m.(object)["direction"] == "outbound" {
 			mark = "> "
 		}
-		smsThread = append([]string{mark + m.(object)["body"].(string)}, smsThread...)
+		thread = append([]string{mark + m.(object)["body"].(string)}, thread...)
 	}
-	return smsThread
+	return thread
 }
 
 func TestAgentAnswersSMSAlongPathway(t *testing.T) {

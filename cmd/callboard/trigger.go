@@ -67,12 +67,12 @@ func sendSample(ctx context.Context, c *client.Client, webhookID, kind string, o
 	if err != nil {
 		return err
 	}
-	came := eventforward.Result{Type: kind, ID: got.EventID, Status: got.ResponseStatus, ResponseTimeMs: got.ResponseTimeMs, Error: got.Error}
+	result := eventforward.Result{Type: kind, ID: got.EventID, Status: got.ResponseStatus, ResponseTimeMs: got.ResponseTimeMs, Error: got.Error}
 	if !got.Delivered {
 		err = errors.New(cmp.Or(got.Error, fmt.Sprintf("the endpoint answered %d", got.ResponseStatus)))
 		if !asJSON {
 			return err
 		}
 	}
-	return errors.Join(came.Print(out, asJSON), err)
+	return errors.Join(result.Print(out, asJSON), err)
 }

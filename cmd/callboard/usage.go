@@ -86,21 +86,21 @@ func printUsage(s *cli.Session, from, to string) error {
 }
 
 func printRecount(ctx context.Context, cmd *cobra.Command, d administration.Administration, o administration.RecountRequest, asJSON bool) error {
-	done, err := d.Recount(ctx, o)
+	results, err := d.Recount(ctx, o)
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		err = printJSON(cmd.OutOrStdout(), done)
+		err = printJSON(cmd.OutOrStdout(), results)
 	} else {
 		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 		_, _ = fmt.Fprintln(w, "WORKSPACE\tFROM\tTO\tROWS\tDAYS\tWRONG\tREPAIRED")
-		for _, r := range done {
+		for _, r := range results {
 			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%t\n", r.WorkspaceID, r.From, r.To, r.Rows, r.Days, len(r.Wrong), r.Repaired)
 		}
 		err = w.Flush()
 	}
-	for _, r := range done {
+	for _, r := range results {
 		if len(r.Wrong) > 0 && !r.Repaired {
 			return errors.Join(err, errMiscounted)
 		}

@@ -18,14 +18,14 @@ func workspacesCommand() *cobra.Command {
 	n, asJSON := administration.NewWorkspace{}, false
 	create := administrationCommand("create NAME", "Create a workspace and print its first API key once", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
 		n.Name = args[0]
-		made, err := d.CreateWorkspace(ctx, n)
+		created, err := d.CreateWorkspace(ctx, n)
 		if err != nil {
 			return err
 		}
 		if asJSON {
-			return printJSON(cmd.OutOrStdout(), made)
+			return printJSON(cmd.OutOrStdout(), created)
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", made.ID, made.Key)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", created.ID, created.Key)
 		return err
 	})
 	create.Flags().StringVar(&n.Plan, "plan", string(domain.Starter), "starter, professional or enterprise")
@@ -45,9 +45,9 @@ func workspacesCommand() *cobra.Command {
 		}
 		return w.Flush()
 	})
-	sure := ""
+	confirmation := ""
 	remove := administrationCommand("delete WORKSPACE_ID", "Delete a workspace and all its data", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
-		if sure != args[0] {
+		if confirmation != args[0] {
 			return errors.New("--confirm must repeat the id: this permanently deletes calls, recordings and users")
 		}
 		if err := d.DeleteWorkspace(ctx, args[0]); err != nil {
@@ -55,7 +55,7 @@ func workspacesCommand() *cobra.Command {
 		}
 		return printResult(cmd, asJSON, map[string]any{"id": args[0], "deleted": true}, "%s is deleted\n", args[0])
 	})
-	remove.Flags().StringVar(&sure, "confirm", "", "repeat the id of the workspace")
+	remove.Flags().StringVar(&confirmation, "confirm", "", "repeat the id of the workspace")
 	for _, c := range []*cobra.Command{create, list, remove} {
 		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	}

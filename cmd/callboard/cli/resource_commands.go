@@ -29,11 +29,11 @@ func ListCommand[T any](use, short, example string, flags func(*pflag.FlagSet), 
 // ShowCommand returns a command that shows one record by its id.
 func ShowCommand[T any](use, short, example string, get func(ctx context.Context, c *client.Client, id string) (*T, error)) *cobra.Command {
 	return NewCommand(use, short, example, cobra.ExactArgs(1), func(s *Session, args []string) error {
-		one, err := get(s.Context(), s.Client, args[0])
+		record, err := get(s.Context(), s.Client, args[0])
 		if err != nil {
 			return err
 		}
-		return s.PrintRecord(one)
+		return s.PrintRecord(record)
 	})
 }
 
@@ -42,14 +42,14 @@ func ShowCommand[T any](use, short, example string, get func(ctx context.Context
 func ActionCommand[T any](use, short, example string, describe func(*T) string, do func(ctx context.Context, c *client.Client, id string) (*T, error)) *cobra.Command {
 	return NewCommand(use, short, example, cobra.MinimumNArgs(1), func(s *Session, args []string) error {
 		for _, id := range args {
-			one, err := do(s.Context(), s.Client, id)
+			record, err := do(s.Context(), s.Client, id)
 			if err != nil {
 				return err
 			}
 			if s.AsJSON {
-				err = s.PrintJSONLine(one)
+				err = s.PrintJSONLine(record)
 			} else {
-				s.PrintLinef("%s", id+" "+describe(one))
+				s.PrintLinef("%s", id+" "+describe(record))
 			}
 			if err != nil {
 				return err
@@ -70,11 +70,11 @@ func CreateCommand[In, Out any](short, example string, do func(ctx context.Conte
 		if err != nil {
 			return err
 		}
-		made, err := do(s.Context(), s.Client, in)
+		created, err := do(s.Context(), s.Client, in)
 		if err != nil {
 			return err
 		}
-		return s.PrintRecord(made)
+		return s.PrintRecord(created)
 	})
 	addBodyFlag(cmd, &path)
 	return cmd

@@ -143,7 +143,7 @@ func (d *Demo) playCampaign(ctx context.Context) error {
 
 // createAgent creates the sample pathway and an agent that uses it.
 func (d *Demo) createAgent(ctx context.Context) (string, error) {
-	made, err := d.api.CreatePathway(ctx, &client.NewPathway{
+	pathway, err := d.api.CreatePathway(ctx, &client.NewPathway{
 		Name: "Confirm an appointment", Start: "hello",
 		Nodes: []client.Node{
 			{ID: "hello", Type: "say", Prompt: new("Hello {{name | there}}, this is Callboard about your appointment on {{day | Monday}}.")},
@@ -165,7 +165,7 @@ func (d *Demo) createAgent(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	a, err := d.api.CreateAgent(ctx, &client.NewAgent{Name: "Receptionist", PathwayID: &made.ID})
+	a, err := d.api.CreateAgent(ctx, &client.NewAgent{Name: "Receptionist", PathwayID: &pathway.ID})
 	if err != nil {
 		return "", err
 	}

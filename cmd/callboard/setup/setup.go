@@ -70,12 +70,12 @@ func (a *Answers) AskMissing(in io.Reader, out io.Writer, ask bool) error {
 	}
 	q.askText(&a.MediaPorts, "UDP ports for RTP, two per call, open in the firewall", DefaultMediaPorts)
 	q.askText(&a.TLSCert, "Certificate chain for HTTPS, PEM (empty: a reverse proxy terminates TLS, or HTTP stays on this machine)", "")
-	usual := loopbackHTTP
+	defaultValue := loopbackHTTP
 	if a.TLSCert != "" {
 		q.askText(&a.TLSKey, "Private key for HTTPS, PEM", "")
-		usual = "0.0.0.0" + httpsPort
+		defaultValue = "0.0.0.0" + httpsPort
 	}
-	q.askText(&a.HTTP, "Listen address of the API and the dashboard, with port", usual)
+	q.askText(&a.HTTP, "Listen address of the API and the dashboard, with port", defaultValue)
 	q.askText(&a.PublicURL, "Public URL of the service (empty: derived from the listen address)", "")
 	q.askText(&a.TrunkHost, "Host of the carrier's SIP proxy (empty: no trunk yet)", "")
 	if a.TrunkHost != "" {
@@ -100,16 +100,16 @@ type interviewer struct {
 }
 
 // askText keeps a value from a flag. Otherwise it asks, or uses the default if nobody can be asked.
-func (q *interviewer) askText(to *string, question, usual string) {
+func (q *interviewer) askText(to *string, question, defaultValue string) {
 	if *to != "" || q.err != nil {
 		return
 	}
-	if *to = usual; !q.interactive {
+	if *to = defaultValue; !q.interactive {
 		return
 	}
 	shown := ""
-	if usual != "" {
-		shown = " [" + usual + "]"
+	if defaultValue != "" {
+		shown = " [" + defaultValue + "]"
 	}
 	_, _ = fmt.Fprintf(q.out, "%s%s: ", question, shown)
 	if !q.lines.Scan() {
@@ -155,17 +155,17 @@ func defaultSIPAddress() string {
 
 // EnvironmentLines returns the settings as NAME=VALUE lines, in the order of the settings.
 func (a *Answers) EnvironmentLines() []string {
-	said := map[string]string{
+	values := map[string]string{
 		"data": a.Data, "master_key_file": a.MasterKeyFile, "redis_url": a.RedisURL, "sip_addr": a.SIP, "public_ip": a.PublicIP, "media_ports": a.MediaPorts,
 		"http_addr": a.HTTP, "public_url": a.PublicURL, "tls_cert": a.TLSCert, "tls_key": a.TLSKey, "trusted_proxies": a.TrustedProxies,
 		"log_format": string(configs.LogJSON),
 	}
 	if to, ok := a.privateTrunkNetwork(); ok {
-		said["egress_allow"] = to
+		values["egress_allow"] = to
 	}
 	var lines []string
 	for _, s := range configs.Settings() {
-		if value := said[s.Key]; value != "" && value != s.Default {
+		if value := values[s.Key]; value != "" && value != s.Default {
 			lines = append(lines, s.Env+"="+value)
 		}
 	}

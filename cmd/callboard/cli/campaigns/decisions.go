@@ -70,7 +70,7 @@ func chosenCampaigns(s *cli.Session, campaign string) iter.Seq2[client.Campaign,
 
 // describeRules lists the rules that blocked the number, or else the rules that it passed.
 func describeRules(rules []client.Ruling) string {
-	var held, passed []string
+	var blocked, passed []string
 	for _, r := range rules {
 		if r.Passed {
 			passed = append(passed, r.Rule)
@@ -85,10 +85,10 @@ func describeRules(rules []client.Ruling) string {
 		if r.Count > 1 {
 			words = append(words, fmt.Sprintf("(%d times)", r.Count))
 		}
-		held = append(held, strings.Join(words, " "))
+		blocked = append(blocked, strings.Join(words, " "))
 	}
-	if len(held) > 0 {
-		return "blocked by " + strings.Join(held, ", ")
+	if len(blocked) > 0 {
+		return "blocked by " + strings.Join(blocked, ", ")
 	}
 	return "passed " + cli.OrDash(strings.Join(passed, ", "))
 }
