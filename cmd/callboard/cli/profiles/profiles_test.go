@@ -36,7 +36,7 @@ func TestLoginStoresProfileForOwnerOnly(t *testing.T) {
 	_, _, code = run(t, "", "login", "south", "--url", south.URL, "--key-file", file)
 	require.Equal(t, cli.ExitOK, code)
 
-	// The last one is the current one; --profile and the environment name another.
+	// The last login is the current profile; --profile and the environment select another one.
 	last := func(s *clitest.Server) string {
 		keys, _ := s.Requests()
 		return keys[len(keys)-1]
@@ -54,9 +54,9 @@ func TestLoginStoresProfileForOwnerOnly(t *testing.T) {
 	_, _, _ = run(t, "", "agents", "show", "a")
 	assert.Equal(t, 3, count(north))
 
-	// A profile's key goes to its own address only; what is said goes before.
+	// The key of a profile is sent only to the URL of the profile. Flags override the profile.
 	_, _, _ = run(t, "", "agents", "show", "a", "--url", south.URL)
-	assert.Empty(t, last(south), "the key of north was shown to south")
+	assert.Empty(t, last(south), "the key of north was sent to south")
 	_, _, _ = run(t, "", "agents", "show", "a", "--url", south.URL, "--key", "said")
 	assert.Equal(t, "said", last(south))
 	t.Setenv("CALLBOARD_KEY", "of-the-environment")
@@ -64,13 +64,13 @@ func TestLoginStoresProfileForOwnerOnly(t *testing.T) {
 	assert.Equal(t, "of-the-environment", last(south))
 	before := count(north)
 	_, _, _ = run(t, "", "agents", "show", "a", "--profile", "north")
-	assert.Equal(t, []any{before + 1, "key-of-north"}, []any{count(north), last(north)}, "a profile that is named goes before the environment")
+	assert.Equal(t, []any{before + 1, "key-of-north"}, []any{count(north), last(north)}, "a named profile overrides the environment")
 	t.Setenv("CALLBOARD_KEY", "")
 	t.Setenv("CALLBOARD_PROFILE", "")
 
 	out, _, code := run(t, "", "profiles", "list", "--json")
 	assert.Equal(t, cli.ExitOK, code)
-	assert.NotContains(t, out, "key-of", "keys are not shown")
+	assert.NotContains(t, out, "key-of", "the list contains no keys")
 	var list []struct {
 		Name    string
 		Current bool
