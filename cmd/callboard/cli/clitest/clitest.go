@@ -35,7 +35,7 @@ func Run(t *testing.T, stdin string, args []string, commands ...*cobra.Command) 
 	return o.String(), e.String(), cli.ExitCode(err)
 }
 
-// Server responds to paths with JSON and records keys and requests.
+// Server is a fake API server that answers with fixed JSON and records keys and requests.
 type Server struct {
 	*httptest.Server
 	mu       sync.Mutex
