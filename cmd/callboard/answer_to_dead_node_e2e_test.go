@@ -23,7 +23,7 @@ func (c *nodeCluster) ownedWorkspace(s *service, all []*shardTenant) *shardTenan
 			return one
 		}
 	}
-	require.Fail(c.t, "no workspace is there")
+	require.Fail(c.t, "the node owns no workspace")
 	return nil
 }
 
@@ -62,7 +62,7 @@ func TestCallAnsweredToDeadNodeIsHungUpByNextNode(t *testing.T) {
 	for _, p := range []*sippPeer{carrier, trying} {
 		select {
 		case err := <-p.done:
-			require.NoError(t, err, "it was ended")
+			require.NoError(t, err, "the call was ended")
 		case <-time.After(time.Minute):
 			assert.Fail(t, "the callee is in a silent call, or will be", p.messages())
 		}

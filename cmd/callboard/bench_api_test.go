@@ -192,7 +192,7 @@ func BenchmarkAPI(b *testing.B) {
 	require.NoError(b, err)
 	made := s.api("POST", "/v1/campaigns", campaign)
 	calling := s.startCampaign(agent, phoneNumbers("+1202556", 9000), object{"pacing": object{"calls_per_minute": 1200, "max_concurrent": 100}})
-	s.await("it calls", time.Minute, func() bool { st, ok := s.campaignStatus(calling); return ok && st.Progress.Attempted > 20 })
+	s.await("the first call of the campaign", time.Minute, func() bool { st, ok := s.campaignStatus(calling); return ok && st.Progress.Attempted > 20 })
 	status := "/v1/campaigns/" + calling + "/status"
 	const list = "/v1/calls?limit=100"
 	addr, pid := startBareServer(b, map[string]any{"status": s.api("GET", status, nil), "made": made, "list": s.api("GET", list, nil)})

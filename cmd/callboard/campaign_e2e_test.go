@@ -234,7 +234,7 @@ func TestTrunkFailoverCallsContactOnce(t *testing.T) {
 		assert.InDelta(t, 200, answered["code"], 0, number)
 		assert.Equal(t, 1, second.inviteCounts()[strings.TrimPrefix(number, "+")], number)
 	}
-	s.await("one end each", 20*time.Second, func() bool {
+	s.await("one end event per call", 20*time.Second, func() bool {
 		return len(s.receiver.events("campaign.call.completed")) >= len(cases) && len(s.receiver.events("call.ended")) >= len(cases)
 	})
 	assert.Len(t, s.receiver.events("campaign.call.completed"), len(cases))

@@ -277,7 +277,7 @@ func TestCallsBeyondDrainTimeoutAreHungUpAndRecorded(t *testing.T) {
 	}
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
 	assert.Contains(t, s.logText(), "live calls are hung up")
-	require.Eventually(t, func() bool { return len(unendedCalls(answer.logLines())) == 0 }, time.Minute, 20*time.Millisecond, "its BYE came")
+	require.Eventually(t, func() bool { return len(unendedCalls(answer.logLines())) == 0 }, time.Minute, 20*time.Millisecond, "the BYE arrived")
 	s.start()
 	call := s.api("GET", "/v1/calls/"+id, nil)
 	assert.Equal(t, []any{"completed", "hangup", "api"}, []any{call["status"], call["ended_reason"], call["ended_by"]}, "the call has its end before the next start")

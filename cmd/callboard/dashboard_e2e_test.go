@@ -155,7 +155,7 @@ func TestCampaignIsCreatedAndMonitoredInBrowser(t *testing.T) {
 	b.openPage(base + "/webhooks/" + hook)
 	before := len(s.receiver.deliveries())
 	b.clickAndWait("table form[action$='/replay'] button")
-	s.await("it came again", time.Minute, func() bool { return len(s.receiver.deliveries()) > before })
+	s.await("the repeated delivery", time.Minute, func() bool { return len(s.receiver.deliveries()) > before })
 
 	pathway := s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"].(string)
 	b.editPathway(base+"/pathways/"+pathway, string(axe))
@@ -240,7 +240,7 @@ func (b *browser) superviseCall(s *service, base, axe string) (id string) {
 	b.checkAccessibility(axe, "call-live")
 	b.clickAndWait("form[action$='/listen'] button")
 	b.evaluate(`document.querySelector("#listen").click()`)
-	s.await("it is heard", time.Minute, func() bool {
+	s.await("audio in the browser", time.Minute, func() bool {
 		return b.evaluate(`document.querySelector("#state").innerText`) == "You hear the call."
 	})
 	b.checkAccessibility(axe, "listen")

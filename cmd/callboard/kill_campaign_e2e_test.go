@@ -288,7 +288,7 @@ func TestRedisOutageOfTenSecondsStopsOnlyDialing(t *testing.T) {
 	}
 	assert.Zero(t, ended, "live calls continue")
 	server.Restart()
-	s.await("health again", 20*time.Second, func() bool { return s.readyStatus() == 200 })
+	s.await("the service to be healthy again", 20*time.Second, func() bool { return s.readyStatus() == 200 })
 	st := s.awaitCampaignEnd(id, 90*time.Second)
 	assert.Equal(t, 60, st.Progress.Attempted)
 	for _, raw := range s.listData("/v1/calls?status=active&campaign_id=" + long) {

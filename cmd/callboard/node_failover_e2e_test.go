@@ -159,7 +159,7 @@ func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 		if fault == "stop" {
 			seen := len(answer.messages())
 			require.NoError(t, active.cmd.Process.Signal(syscall.SIGCONT))
-			front.await("it to notice", time.Minute, func() bool { return !c.ownsShards(active) })
+			front.await("the node to notice", time.Minute, func() bool { return !c.ownsShards(active) })
 			before := len(answer.inviteCounts())
 			front.await("calls of the new active node", time.Minute, func() bool {
 				st, ok := front.campaignStatus(id)

@@ -47,7 +47,7 @@ func TestOpenAPIDocumentPassesLinter(t *testing.T) {
 	require.NoError(t, err, "%s", said)
 	said, err = lint(`{"openapi": "3.1.0", "info": {"title": "Bad", "version": "1"}, "paths": {"/a": {"get": {"responses": {}}}}}`)
 	require.Error(t, err)
-	require.Contains(t, said, "security-defined", "it can refuse")
+	require.Contains(t, said, "security-defined", "the linter rejects an invalid document")
 }
 
 func TestThirdPartyClientsWorkWithAPI(t *testing.T) { //nolint:tparallel // the subtests share one service

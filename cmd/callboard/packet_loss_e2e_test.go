@@ -130,7 +130,7 @@ func (f callFigures) isUndisturbed() bool {
 func compareNetworks(t *testing.T, by map[string]callFigures) {
 	t.Helper()
 	clean := by["clean"]
-	assert.Positive(t, by["duplication"].phone.Stats.PacketsRepeated, "there were copies")
+	assert.Positive(t, by["duplication"].phone.Stats.PacketsRepeated, "some packets were duplicated")
 	for _, f := range networkFaults {
 		got, ok := by[f.name]
 		require.True(t, ok, f.name)
@@ -150,7 +150,7 @@ func compareNetworks(t *testing.T, by map[string]callFigures) {
 	}
 	assert.Less(t, one.mos, clean.mos-0.01, "a loss of 1 %% lowers the MOS")
 	assert.Less(t, five.mos, one.mos-0.1, "a loss of 5 %% lowers the MOS more than 1 %%")
-	assert.Less(t, jitter.mos, clean.mos, "so is jitter")
+	assert.Less(t, jitter.mos, clean.mos, "jitter lowers the MOS")
 	assert.Less(t, all.mos, clean.mos-0.02)
 	if twice := by["duplication"]; twice.isUndisturbed() {
 		// Jitter of the machine itself, which costs some hundredths of MOS per millisecond, is not the fault of

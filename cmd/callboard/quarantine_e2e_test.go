@@ -114,7 +114,7 @@ func TestRestoredStoreSendsNothingDuringQuarantine(t *testing.T) {
 		status, text, _, err := c.sendRequest("GET", "/readyz", nil)
 		return err == nil && status == http.StatusOK && !strings.Contains(string(text), "quarantined")
 	})
-	c.await("it registers", time.Minute, func() bool { return fromCopy.Load() > 0 })
+	c.await("a registration of the released copy", time.Minute, func() bool { return fromCopy.Load() > 0 })
 	c.await("the events of the ended calls", time.Minute, func() bool { return len(s.receiver.events("call.ended")) == 2 })
 	reminder := c.api("GET", "/v1/appointments/"+visit, nil)["reminders"].([]any)[0].(object)
 	assert.Equal(t, []any{"failed", "restored"}, []any{reminder["status"], reminder["reason"]})

@@ -58,7 +58,7 @@ func (o commandOutput) outputOf(t *testing.T, blocks []string, command string) s
 			return o[i]
 		}
 	}
-	require.Fail(t, "no block has such a command", command)
+	require.Fail(t, "no block contains the command", command)
 	return ""
 }
 

@@ -152,7 +152,7 @@ func TestWorkspacesAreDistributedAndSurviveNodeKills(t *testing.T) {
 		})
 		at.api("POST", "/v1/webhooks", object{"url": c.nodes[0].receiver.url, "events": []string{"campaign.call.completed"}})
 	}
-	require.Greater(t, len(seen), 2, "they are spread")
+	require.Greater(t, len(seen), 2, "the workspaces are distributed")
 	for _, s := range c.nodes { // every node shows the operator all workspaces
 		c.awaitOperatorView(s, len(all)+1)
 	}
