@@ -59,7 +59,7 @@ func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(s.dataFolder(), "store", "left-by-root"), nil, 0o600))
 		said, _, err = s.runCommand("doctor")
 		require.Error(t, err)
-		assert.Regexp(t, `data_owner +\S+/left-by-root belongs to root, and the data folder to uid 12345`, said)
+		assert.Regexp(t, `data_owner +\S+/left-by-root belongs to root and the data folder to uid 12345`, said)
 	}
 	restoreFolderOwner(t, root, s.dataFolder(), empty)
 	_, errs, err = s.runCommand("restore", backup, "--data", empty)

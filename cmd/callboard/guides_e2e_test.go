@@ -257,7 +257,7 @@ func TestCommandLineGuideCommandsWork(t *testing.T) {
 	assert.Contains(t, shown, "agent: Hello Ada, see you tomorrow.")
 	assert.Contains(t, shown, "INVITE")
 	campaign := said.outputOf(t, blocks, "campaigns watch")
-	assert.Regexp(t, `(?s)running: .*completed: 0 of 2 left.*passed .*greetings +completed`, campaign)
+	assert.Regexp(t, `(?s)running: .*completed: 0 of 2 remaining.*passed .*greetings +completed`, campaign)
 	results, err := os.ReadFile(filepath.Join(dir, "results.csv"))
 	require.NoError(t, err)
 	assert.Len(t, strings.Split(strings.TrimSpace(string(results)), "\n"), 3)
