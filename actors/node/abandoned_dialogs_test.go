@@ -67,7 +67,7 @@ func (h *fixture) mayCall(to string) bool {
 }
 
 func TestNumberOfAnAbandonedDialogIsNotCalledUntilTheDialogEnds(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	silent, answers, other := carrierNumber(7, 1, "11"), carrierNumber(7, 2, "11"), carrierNumber(7, 3, "11")
 	h.storeCrashedCall(silent, nil)
 	h.storeCrashedCall(answers, h.answeredDialog(answers))
@@ -93,7 +93,7 @@ func (h *fixture) abandonedCallRows() (n int) {
 }
 
 func TestAbandonedDialogHoldsNumberAndPermitAfterASecondCrash(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	silent := carrierNumber(7, 1, "11")
 	h.storeCrashedCall(silent, nil)
 	for range 2 {
@@ -108,7 +108,7 @@ func TestAbandonedDialogHoldsNumberAndPermitAfterASecondCrash(t *testing.T) {
 }
 
 func TestAbandonedDialogRowIsDeletedAfterItsByeIsAnswered(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	answers := carrierNumber(7, 2, "11")
 	h.storeCrashedCall(answers, h.answeredDialog(answers))
 	h.shutdown()
@@ -118,7 +118,7 @@ func TestAbandonedDialogRowIsDeletedAfterItsByeIsAnswered(t *testing.T) {
 }
 
 func TestAbandonedDialogRowIsDeletedWhileAnotherDialogIsStillOpen(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	silent, answers := carrierNumber(7, 1, "11"), carrierNumber(7, 2, "11")
 	h.storeCrashedCall(silent, nil)
 	h.storeCrashedCall(answers, h.answeredDialog(answers))
@@ -132,7 +132,7 @@ func TestAbandonedDialogRowIsDeletedWhileAnotherDialogIsStillOpen(t *testing.T) 
 }
 
 func TestCallHoldsItsPermitUntilItsLastAbandonedLegEnds(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	both, answers := carrierNumber(7, 1, "11"), carrierNumber(7, 2, "11")
 	left := h.storeCrashedCall(both, h.answeredDialog(both), nil)
 	h.storeCrashedCall(answers, h.answeredDialog(answers))

@@ -209,16 +209,16 @@ func (s *panicScenario) callInbound() {
 	sound, err := engine.Open(media.Options{})
 	require.NoError(s, err)
 	defer sound.Close()
-	heard := make(chan sip.Event, 64)
+	received := make(chan sip.Event, 64)
 	at := s.ua.Addr("udp")
 	dialog, err := ua.Invite(sip.Invite{
 		Attempt: "in", Leg: 1, Target: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"},
-		To: "+12025550100", From: "+12025550199", Body: sound.Offer(), Notify: func(e sip.Event) { heard <- e },
+		To: "+12025550100", From: "+12025550199", Body: sound.Offer(), Notify: func(e sip.Event) { received <- e },
 	})
 	require.NoError(s, err)
 	for limit := time.After(longWait); ; {
 		select {
-		case e := <-heard:
+		case e := <-received:
 			switch e := e.(type) {
 			case sip.Answered:
 				require.NoError(s, sound.Accept(e.Body))
@@ -371,7 +371,7 @@ func (s *panicScenario) checkRecords() {
 func runPanicScenario(t *testing.T, at ...string) *panicTrap {
 	t.Helper()
 	p := &panicTrap{want: at, seen: make(map[string]bool), sprung: make(map[string]bool)}
-	s := &panicScenario{trap: p, fixture: build(t, p.before)}
+	s := &panicScenario{trap: p, fixture: newFixture(t, p.before)}
 	s.startLongCalls()
 	s.runShortWork()
 	s.endLongCalls()

@@ -56,7 +56,7 @@ func modelsAt(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (l
 // buildWithModels builds a fixture with language models and a speech recognizer.
 func buildWithModels(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (*fixture, *llmtest.Server) {
 	t.Helper()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	models, up := modelsAt(t, answer)
 	h.models, h.recognizer = models, fixedRecognizer{"where is order seven"}
@@ -107,11 +107,11 @@ func TestAgentRepliesWithLanguageModelToolsAndKnowledge(t *testing.T) {
 		}
 		return llmtest.Words("Hello. What can I do?")
 	})
-	var asked atomic.Pointer[string]
+	var requests atomic.Pointer[string]
 	far := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		text := r.Header.Get("X-Key") + " " + string(body)
-		asked.Store(&text)
+		requests.Store(&text)
 		_, _ = io.WriteString(w, `{"at":"Berlin"}`)
 	}))
 	t.Cleanup(far.Close)
@@ -134,8 +134,8 @@ func TestAgentRepliesWithLanguageModelToolsAndKnowledge(t *testing.T) {
 	id := h.placeCall(agent.ID, "+15005550007")
 	c := h.waitForCallEnd(id)
 	assert.Equal(t, []any{"confirmed", "told"}, []any{c.Disposition, c.Outcome.Notes})
-	require.NotNil(t, asked.Load())
-	assert.Equal(t, `s3cret {"order":7}`, *asked.Load())
+	require.NotNil(t, requests.Load())
+	assert.Equal(t, `s3cret {"order":7}`, *requests.Load())
 
 	actions := h.callPayloads(id, event.AgentActionTriggered)
 	require.NotEmpty(t, actions)
@@ -182,10 +182,10 @@ func TestEndedCallIsAnalysedOnceAcrossRestart(t *testing.T) {
 	ctx := t.Context()
 	w := keyMenuPathway()
 	w.Name = "menu"
-	kept, err := h.services().Pathways.CreatePathway(ctx, h.test, &w)
+	stored, err := h.services().Pathways.CreatePathway(ctx, h.test, &w)
 	require.NoError(t, err)
 	agent, err := h.services().Agents.CreateAgent(ctx, h.test, &domain.Agent{
-		Name: "menu", PathwayID: kept.ID, Language: "en-US", Timezone: "UTC",
+		Name: "menu", PathwayID: stored.ID, Language: "en-US", Timezone: "UTC",
 		Analysis: &domain.AgentAnalysis{Summary: true, SuccessCriteria: "the caller confirms", Fields: []domain.AnalysisField{{Name: "order", Type: "integer"}, {Name: "mood", Values: []string{"good", "bad"}}}},
 	})
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ func (h *fixture) createTool(p domain.Principal, name string) *domain.Tool {
 
 func TestToolSecretIsHiddenAndReferencedToolCannotBeDeleted(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := t.Context(), h.services(), h.live
 	one, other := h.createTool(p, "one"), h.createTool(p, "other")
 	h.createTool(h.test, "one") // a tool of the test environment does not count for live
@@ -112,7 +112,7 @@ func (h *fixture) waitForTranscript(p domain.Principal, id string) (c *domain.Ca
 
 func TestCallsUseThePublishedAgentVersion(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := t.Context(), h.services(), h.live
 	a, err := d.Agents.CreateAgent(ctx, p, &domain.Agent{Name: "a", FirstMessage: "The first.", Language: "en-US", Timezone: "UTC"})
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestCallsUseThePublishedAgentVersion(t *testing.T) {
 
 func TestCampaignKeepsItsAgentVersionUnlessFollowLatest(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := t.Context(), h.services(), h.live
 	a, err := d.Agents.CreateAgent(ctx, p, &domain.Agent{Name: "a", FirstMessage: "The first.", Language: "en-US", Timezone: "UTC"})
 	require.NoError(t, err)
@@ -220,7 +220,7 @@ func TestCampaignKeepsItsAgentVersionUnlessFollowLatest(t *testing.T) {
 
 func TestPathwayReferencesCannotBeDeletedAndMissingEnginesAreRefused(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := t.Context(), h.services(), h.live
 	lookUp := h.createTool(p, "look_up")
 	w := domain.Pathway{
@@ -233,13 +233,13 @@ func TestPathwayReferencesCannotBeDeletedAndMissingEnginesAreRefused(t *testing.
 	assert.Equal(t, "nodes[1].agent_id", refused.Param)
 	w.Nodes = w.Nodes[:1]
 	require.Equal(t, domain.CodeValidation, domain.CodeOf(d.Pathways.CheckPathway(ctx, h.test, &w)), "it is a tool of the other environment")
-	kept, err := d.Pathways.CreatePathway(ctx, p, &w)
+	stored, err := d.Pathways.CreatePathway(ctx, p, &w)
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Tools.DeleteTool(ctx, p, lookUp.ID)))
 
-	a, err := d.Agents.CreateAgent(ctx, p, &domain.Agent{Name: "a", PathwayID: kept.ID})
+	a, err := d.Agents.CreateAgent(ctx, p, &domain.Agent{Name: "a", PathwayID: stored.ID})
 	require.NoError(t, err)
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Pathways.DeletePathway(ctx, p, kept.ID)))
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Pathways.DeletePathway(ctx, p, stored.ID)))
 	thinks, err := d.Agents.CreateAgent(ctx, p, &domain.Agent{Name: "b", SystemPrompt: "You are a receptionist."})
 	require.NoError(t, err)
 	talks, err := d.Pathways.CreatePathway(ctx, p, &domain.Pathway{Name: "t", Start: "a", Nodes: []domain.Node{{ID: "a", Type: domain.NodeConverse, Prompt: "Help the caller."}}})
@@ -252,6 +252,6 @@ func TestPathwayReferencesCannotBeDeletedAndMissingEnginesAreRefused(t *testing.
 		assert.Equal(t, []any{domain.CodeNoEngine, param}, []any{refused.Code, refused.Param})
 	}
 	require.NoError(t, d.Agents.DeleteAgent(ctx, p, a.ID))
-	require.NoError(t, d.Pathways.DeletePathway(ctx, p, kept.ID))
+	require.NoError(t, d.Pathways.DeletePathway(ctx, p, stored.ID))
 	require.NoError(t, d.Tools.DeleteTool(ctx, p, lookUp.ID))
 }

@@ -23,7 +23,7 @@ func (n *Node) startAlerts() error {
 	cfg := alerts.Config{
 		Store: n.cfg.Store, Workspaces: n.WorkspaceIDs, ReadValues: n.services.Alerts.Read, Mailer: n.cfg.Mail, OnCommitted: n.Committed, CheckInterval: n.cfg.AlertInterval, Log: n.cfg.Log,
 	}
-	_, err := root.SpawnNamed(mailbox.Props(n.observed(alertsActor, func() actor.Actor { return alerts.New(cfg) }), 1000), alertsActor)
+	_, err := root.SpawnNamed(mailbox.Props(n.observeMessages(alertsActor, func() actor.Actor { return alerts.New(cfg) }), 1000), alertsActor)
 	return err
 }
 

@@ -46,7 +46,7 @@ func (p *mailRecorder) subjects() (out []string) {
 
 func TestAlertIsSentOnceByWebhookAndMailAcrossRestart(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	box := &mailRecorder{}
 	h.shutdown()
 	h.mail = box
@@ -96,7 +96,7 @@ func TestAlertIsSentOnceByWebhookAndMailAcrossRestart(t *testing.T) {
 
 func TestDisabledWebhookEndpointRaisesAnAlertUntilResumed(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	box := &mailRecorder{refuses: 1}
 	h.shutdown()
 	h.mail = box
@@ -134,17 +134,17 @@ func TestDisabledWebhookEndpointRaisesAnAlertUntilResumed(t *testing.T) {
 
 func TestAlertRuleIsPausedAfterWorkspaceAndMailServerAreRemoved(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	h.mail = &mailRecorder{}
 	h.start()
 	ctx := t.Context()
-	gone := h.createWorkspace("gone")
+	deleted := h.createWorkspace("gone")
 	rule, err := h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{
-		Name: "r", Kind: domain.AlertTrunkDown, Minutes: 2, WatchesWorkspaceID: gone.WorkspaceID, Emails: []string{"ops@example.com", "night@example.com"},
+		Name: "r", Kind: domain.AlertTrunkDown, Minutes: 2, WatchesWorkspaceID: deleted.WorkspaceID, Emails: []string{"ops@example.com", "night@example.com"},
 	})
 	require.NoError(t, err)
-	require.NoError(t, h.services().Workspaces.DeleteWorkspace(ctx, h.live, gone.WorkspaceID))
+	require.NoError(t, h.services().Workspaces.DeleteWorkspace(ctx, h.live, deleted.WorkspaceID))
 	h.shutdown()
 	h.mail = nil
 	h.start()

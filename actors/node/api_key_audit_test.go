@@ -16,31 +16,31 @@ import (
 
 func TestKeyCreationAndRevocationWriteOneAuditRowInTheirCommit(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	key := func() *domain.APIKey {
 		return &domain.APIKey{Meta: domain.Meta{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
 	}
-	rows := func(id string) (told []string) {
+	rows := func(id string) (reported []string) {
 		l, err := d.Audit.ListAudit(ctx, h.live, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
 		for _, e := range slices.Backward(l.Data) {
 			if e.Resource.ID == id {
-				told = append(told, e.Type+" "+e.Action+" by "+e.Actor.Type+" "+e.Actor.ID+" from "+e.IP+" "+e.UserAgent)
+				reported = append(reported, e.Type+" "+e.Action+" by "+e.Actor.Type+" "+e.Actor.ID+" from "+e.IP+" "+e.UserAgent)
 			}
 		}
-		return told
+		return reported
 	}
 	act := record.AuditAction{IP: netip.MustParseAddr("192.0.2.7"), UserAgent: "curl"}
-	made, _, err := d.Keys.CreateKey(ctx, h.live, act, key())
+	created, _, err := d.Keys.CreateKey(ctx, h.live, act, key())
 	require.NoError(t, err)
-	require.NoError(t, errorOf(d.Keys.RevokeKey(ctx, h.live, act, made.ID, keys.RevokeRequest{})))
-	require.NoError(t, errorOf(d.Keys.RevokeKey(ctx, h.live, act, made.ID, keys.RevokeRequest{})), "again, which does nothing")
+	require.NoError(t, errorOf(d.Keys.RevokeKey(ctx, h.live, act, created.ID, keys.RevokeRequest{})))
+	require.NoError(t, errorOf(d.Keys.RevokeKey(ctx, h.live, act, created.ID, keys.RevokeRequest{})), "again, which does nothing")
 	by := " by operator " + h.live.KeyID + " from 192.0.2.7 curl"
 	if !h.live.Operator {
 		by = " by api_key " + h.live.KeyID + " from 192.0.2.7 curl"
 	}
-	assert.Equal(t, []string{"auth api_key.created" + by, "auth api_key.revoked" + by}, rows(made.ID))
+	assert.Equal(t, []string{"auth api_key.created" + by, "auth api_key.revoked" + by}, rows(created.ID))
 
 	local, _, err := h.keys.Create(ctx, record.Author{}, key())
 	require.NoError(t, err)
@@ -50,17 +50,17 @@ func TestKeyCreationAndRevocationWriteOneAuditRowInTheirCommit(t *testing.T) {
 
 func TestCommandLineChangesToWorkspacesAndUsersWriteAuditRowsInTheirCommit(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
-	rows := func(workspace string) (told []string) {
+	rows := func(workspace string) (reported []string) {
 		l, err := h.services().Audit.ListAudit(ctx, domain.Principal{WorkspaceID: workspace, Environment: domain.Live}, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
 		for _, e := range slices.Backward(l.Data) {
 			if e.Actor.Type == "system" && e.Resource.Type != "api_key" {
-				told = append(told, e.Type+" "+e.Action+" "+e.Resource.ID)
+				reported = append(reported, e.Type+" "+e.Action+" "+e.Resource.ID)
 			}
 		}
-		return told
+		return reported
 	}
 	acme := func(name string) *domain.Workspace {
 		return &domain.Workspace{Name: name, Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}}

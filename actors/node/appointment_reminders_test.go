@@ -40,7 +40,7 @@ func hourBefore(body string) *[]domain.Reminder {
 }
 
 func TestAppointmentReminderIsSentOnceWithAnEvent(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.test
 	x := h.createProvider(p, "Dr. Rivera")
 	_, err := d.Appointments.UpdateProvider(ctx, p, x.ID, func(x *domain.Provider) error {
@@ -67,9 +67,9 @@ func TestAppointmentReminderIsSentOnceWithAnEvent(t *testing.T) {
 	past := book(at.Add(25*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 1440}})
 	_, err = d.SMS.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+15005550007", To: "+15005550100", Body: "STOP"})
 	require.NoError(t, err)
-	gone, err := d.Appointments.CancelAppointment(ctx, p, cancelled.ID, "ill")
+	deleted, err := d.Appointments.CancelAppointment(ctx, p, cancelled.ID, "ill")
 	require.NoError(t, err)
-	assert.Equal(t, domain.ReminderCancelled, gone.Reminders[0].Status, "its reminders go along")
+	assert.Equal(t, domain.ReminderCancelled, deleted.Reminders[0].Status, "its reminders go along")
 	_, err = d.Appointments.RescheduleAppointment(ctx, p, moved.ID, booking.Reschedule{Datetime: at.Add(26 * time.Hour).Format(time.RFC3339)})
 	require.NoError(t, err)
 	h.makeRemindersDue(reminded, cancelled, opted, called)
@@ -97,18 +97,18 @@ func TestAppointmentReminderIsSentOnceWithAnEvent(t *testing.T) {
 	assert.Equal(t, []any{domain.ReminderSkipped, domain.Code("too_late")}, []any{read(past)[0].Status, read(past)[0].Reason})
 	h.waitUntil(20*time.Second, "the call is over", func() bool { return h.getCall(p, read(called)[0].CallID).Final() })
 	assert.NotNil(t, h.getCall(p, read(called)[0].CallID).AnsweredAt, "on the lines of its environment")
-	var told []event.AppointmentData
+	var reported []event.AppointmentData
 	for _, e := range h.events(p.WorkspaceID) {
 		if e.Type == event.AppointmentReminder {
 			var data event.AppointmentData
 			require.NoError(t, json.Unmarshal(e.Data, &data))
 			if data.Channel == domain.RemindSMS {
-				told = append(told, data)
+				reported = append(reported, data)
 			}
 		}
 	}
-	require.Len(t, told, 1)
-	assert.Equal(t, []string{reminded.ID, "sms", m.ID}, []string{told[0].AppointmentID, told[0].Channel, told[0].MessageID})
+	require.Len(t, reported, 1)
+	assert.Equal(t, []string{reminded.ID, "sms", m.ID}, []string{reported[0].AppointmentID, reported[0].Channel, reported[0].MessageID})
 
 	_, err = d.Appointments.Book(ctx, p, booking.NewAppointment{Patient: reminded.Patient, Provider: x.ID, Datetime: at.Add(time.Hour).Format(time.RFC3339), Reminders: hourBefore("{{dr}}")})
 	var refused *domain.Error
@@ -117,7 +117,7 @@ func TestAppointmentReminderIsSentOnceWithAnEvent(t *testing.T) {
 }
 
 func TestAppointmentReminderWaitsUntilItCanBeSent(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.test
 	_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 		w.FrequencyCaps.PerNumberPerDay = 1

@@ -25,9 +25,9 @@ func (h *fixture) createProvider(p domain.Principal, name string) *domain.Provid
 		x.Hours[d] = []domain.OpenSpan{{Start: "00:00", End: "24:00"}}
 	}
 	booking.SetProviderDefaults(x)
-	made, err := h.services().Appointments.CreateProvider(h.Context(), p, x)
+	created, err := h.services().Appointments.CreateProvider(h.Context(), p, x)
 	require.NoError(h, err)
-	return made
+	return created
 }
 
 // noonInDays returns noon UTC in n days.
@@ -59,7 +59,7 @@ func (h *fixture) runConcurrently(n int, f func(i int) error) map[domain.Code]in
 }
 
 func TestConcurrentBookingsOfOneSlotSucceedOnce(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.live
 	x := h.createProvider(p, "Dr. Rivera")
 	_, err := d.Appointments.CreateProvider(ctx, p, &domain.Provider{Name: "dr. RIVERA"})
@@ -108,15 +108,15 @@ func TestConcurrentBookingsOfOneSlotSucceedOnce(t *testing.T) {
 	require.NoError(t, err)
 	_, err = d.Appointments.Book(ctx, p, appointmentOrder(x.ID, at.Add(5*time.Hour), 30))
 	require.NoError(t, err, "what was cancelled can be had again")
-	told := countEvents(h.events(p.WorkspaceID), event.AppointmentCancelled)
-	assert.Equal(t, map[string]int{free.ID: 1, other.ID: 1}, told)
+	reported := countEvents(h.events(p.WorkspaceID), event.AppointmentCancelled)
+	assert.Equal(t, map[string]int{free.ID: 1, other.ID: 1}, reported)
 
 	err = d.Appointments.DeleteProvider(ctx, p, x.ID)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "somebody has an appointment")
 }
 
 func TestAppointmentLifecycleAndItsEvents(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.live
 	x := h.createProvider(p, "Dr. Rivera")
 	at := noonInDays(2)
@@ -220,7 +220,7 @@ func (h *fixture) waitForMessages(p domain.Principal) map[string]*domain.Message
 }
 
 func TestTestMessageResultDependsOnTheTestNumber(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.test
 	_, err := d.SMS.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
 	assert.Equal(t, domain.CodeNoSMSRoute, domain.CodeOf(err))
@@ -306,7 +306,7 @@ func TestTestMessageResultDependsOnTheTestNumber(t *testing.T) {
 }
 
 func TestKnowledgeBaseReadsSourcesAndFindsWords(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.live
 	k, err := d.Knowledge.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "desk"}, []domain.NewKnowledgeSource{
 		{Type: domain.SourceText, Text: "Parking is behind the house.", ContentType: "text/plain"},

@@ -242,26 +242,26 @@ func TestAuditRowOfOAuthTokenIsPartOfTheTokenCommit(t *testing.T) {
 	code := h.createConsentCode(c, u)
 	m.inject(w.observeCommit, nil)
 	client := domain.Principal{ClientID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment}
-	does := func(action string, do func(ctx context.Context) error) (told map[string][]string, err error) {
+	does := func(action string, do func(ctx context.Context) error) (reported map[string][]string, err error) {
 		ctx := d.Audit.WithAuditEntry(t.Context(), client, record.AuditAction{Type: "auth", Action: action, IP: here, Resource: domain.Resource{Type: "oauth_client", ID: c.ID}})
 		err = do(ctx)
 		return w.takeObserved(), err
 	}
 	along := "along oauth_client " + c.ID
 	var g oauth.IssuedTokens
-	told, err := does("token.issued", func(ctx context.Context) (err error) {
+	reported, err := does("token.issued", func(ctx context.Context) (err error) {
 		g, err = d.OAuth.RedeemCode(ctx, c, code, "https://a.example/", "")
 		return err
 	})
 	require.NoError(t, err)
-	assert.Equal(t, map[string][]string{"token.issued": {along}}, told)
+	assert.Equal(t, map[string][]string{"token.issued": {along}}, reported)
 	refresh := func(ctx context.Context) error { return errorOf(d.OAuth.RenewGrant(ctx, c, g.Refresh, "")) }
-	told, err = does("token.refreshed", refresh)
+	reported, err = does("token.refreshed", refresh)
 	require.NoError(t, err)
-	assert.Equal(t, map[string][]string{"token.refreshed": {along}}, told)
-	told, err = does("token.refreshed", refresh)
+	assert.Equal(t, map[string][]string{"token.refreshed": {along}}, reported)
+	reported, err = does("token.refreshed", refresh)
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
-	assert.Equal(t, map[string][]string{"token.reused": {along}}, told, "one of the two is a thief")
+	assert.Equal(t, map[string][]string{"token.reused": {along}}, reported, "one of the two is a thief")
 	log, err := d.Audit.ListAudit(t.Context(), h.live, audit.Query{Type: "auth", PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	actors := make(map[string]domain.Actor)

@@ -55,18 +55,18 @@ func (b *browserCaller) transcriptText() string {
 
 func TestBrowserCallStreamsAudioAndTranscript(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	agent := h.createAgent(h.test, keyMenuPathway())
 	var one browserCaller
 	talk, err := d.Calls.StartBrowserCall(ctx, h.test, calls.BrowserCallRequest{AgentID: agent, From: "+12025550177"}, one.events())
 	require.NoError(t, err)
 	h.waitUntil(20*time.Second, "the agent is heard and read", func() bool {
-		n, loud, _ := one.recorded()
+		n, loud, _ := one.stats()
 		return n > 10 && loud && one.transcriptText() == "agent: Press one or two."
 	})
 	talk.Press("1")
-	h.waitUntil(20*time.Second, "the call is over", func() bool { _, _, ends := one.recorded(); return ends == 1 && h.getCall(h.test, talk.CallID).Final() })
+	h.waitUntil(20*time.Second, "the call is over", func() bool { _, _, ends := one.stats(); return ends == 1 && h.getCall(h.test, talk.CallID).Final() })
 	c := h.getCall(h.test, talk.CallID)
 	assert.Equal(t, []any{domain.Inbound, "+12025550177", "+15005550100", agent, domain.CallCompleted, "confirmed", domain.Test},
 		[]any{c.Direction, c.From, c.To, c.AgentID, c.Status, c.Disposition, c.Environment})
@@ -87,7 +87,7 @@ func TestBrowserCallStreamsAudioAndTranscript(t *testing.T) {
 	var two browserCaller
 	talk, err = d.Calls.StartBrowserCall(ctx, h.test, calls.BrowserCallRequest{AgentID: h.createAgent(h.test, waitingPathway())}, two.events())
 	require.NoError(t, err)
-	h.waitUntil(20*time.Second, "it goes on", func() bool { n, _, _ := two.recorded(); return n > 10 })
+	h.waitUntil(20*time.Second, "it goes on", func() bool { n, _, _ := two.stats(); return n > 10 })
 	talk.Say(make([]byte, 4096))
 	talk.Leave()
 	talk.Leave()
@@ -107,7 +107,7 @@ func TestBrowserCallStreamsAudioAndTranscript(t *testing.T) {
 
 func TestBrowserCallWithoutTestTrunkReachesNoOtherWorkspace(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	const dialled = "+15005550100" // number that a browser call dials
 	_, err := d.Numbers.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: dialled, AgentID: h.createAgent(h.test, keyMenuPathway())})

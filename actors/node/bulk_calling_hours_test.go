@@ -79,7 +79,7 @@ func (h *fixture) openCallingHours(b *domain.Bulk) {
 
 func TestBulkCallWaitsForCallingHoursWithoutBlockingOthers(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	b, opens := h.createJobOutsideHours()
 	h.waitForCallingHours(b.ID, opens)
 	h.shutdown()
@@ -106,7 +106,7 @@ func TestBulkCallWaitsForCallingHoursWithoutBlockingOthers(t *testing.T) {
 
 func TestBulkJobWaitingForCallingHoursCanBeCancelled(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	b, opens := h.createJobOutsideHours()
 	h.waitForCallingHours(b.ID, opens)
 	now, err := h.services().Bulk.CancelBulk(t.Context(), h.test, b.ID)

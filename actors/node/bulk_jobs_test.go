@@ -74,7 +74,7 @@ func (h *fixture) bulkJob(p domain.Principal, id string) *domain.Bulk {
 
 func TestBulkJobPlacesEachCallOnceDespiteStoreErrorsAndRestarts(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	doubt := &unreliableStore{}
 	h.wrapStore = func(s storecache.Backend) storecache.Backend { doubt.Backend = s; return doubt }
@@ -126,7 +126,7 @@ func TestBulkJobPlacesEachCallOnceDespiteStoreErrorsAndRestarts(t *testing.T) {
 
 func TestBulkJobWaitsForAPermitAndStopsWhenCancelled(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	_, err := h.services().Workspaces.UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error { w.Limits.ConcurrentOutbound = 2; return nil })
 	require.NoError(t, err)
 	order := bulk.NewJob{Type: domain.BulkCalls}
@@ -163,7 +163,7 @@ func TestBulkJobWaitsForAPermitAndStopsWhenCancelled(t *testing.T) {
 
 func TestBulkImportAddsContactsAndDNCNumbersOnce(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
 	order := bulk.NewJob{Type: domain.BulkContacts, Target: id}
@@ -206,7 +206,7 @@ func TestBulkImportAddsContactsAndDNCNumbersOnce(t *testing.T) {
 
 func TestBulkContactErrorsNameTheParameter(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	w := keyMenuPathway()
 	w.Variables = []domain.Variable{{Name: "day", Required: true}}
@@ -230,7 +230,7 @@ func TestBulkContactErrorsNameTheParameter(t *testing.T) {
 
 func TestBulkJobSendsEachMessageOnceDespiteStoreErrorsAndRestarts(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	doubt := &unreliableStore{}
 	h.wrapStore = func(s storecache.Backend) storecache.Backend { doubt.Backend = s; return doubt }

@@ -63,7 +63,7 @@ func TestCallEndedEventContainsTheAppointmentBookedInTheCall(t *testing.T) {
 	require.NoError(t, err)
 	at := noonInDays(3)
 	to := carrierNumber(0, 0, "00")
-	kept := func(hours int) string {
+	stored := func(hours int) string {
 		a, err := h.services().Appointments.Book(ctx, p, booking.NewAppointment{Patient: domain.Patient{Name: "Ada", Phone: to}, Provider: x.ID, Datetime: at.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339), Type: "visit"})
 		require.NoError(t, err)
 		return a.ID
@@ -72,7 +72,7 @@ func TestCallEndedEventContainsTheAppointmentBookedInTheCall(t *testing.T) {
 		return domain.Node{Action: action, Arguments: arguments}
 	}
 	book := act("book", map[string]string{"provider": x.Name, "datetime": at.Format(time.RFC3339), "name": "Ada", "type": "visit"})
-	older, another := kept(2), kept(3)
+	older, another := stored(2), stored(3)
 
 	ended := func(w domain.Pathway) map[string]any {
 		id := h.placeCall(h.createAgent(p, w), to)
@@ -90,20 +90,20 @@ func TestCallEndedEventContainsTheAppointmentBookedInTheCall(t *testing.T) {
 	for _, name := range []string{"appointment_id", "appointment_date", "appointment_time"} {
 		assert.NotContains(t, changed, name)
 	}
-	made := ended(appointmentPathway(book, act("cancel", map[string]string{"appointment_id": another})))
+	created := ended(appointmentPathway(book, act("cancel", map[string]string{"appointment_id": another})))
 	stands, err := h.services().Appointments.ListAppointments(ctx, p, appointments.Query{PageQuery: record.PageQuery{Limit: 10}, Status: domain.AppointmentBooked})
 	require.NoError(t, err)
 	require.Len(t, stands.Data, 1)
 	local := at.In(zone)
 	assert.Equal(t, []any{true, stands.Data[0].ID, local.Format(time.DateOnly), local.Format("15:04")},
-		[]any{made["appointment_booked"], made["appointment_id"], made["appointment_date"], made["appointment_time"]})
+		[]any{created["appointment_booked"], created["appointment_id"], created["appointment_date"], created["appointment_time"]})
 }
 
 func TestCallEventsReportCallerIntentAndTransfer(t *testing.T) {
 	t.Parallel()
 	h, _ := buildWithModels(t, nil)
 	ctx := t.Context()
-	kept, err := h.services().Pathways.CreatePathway(ctx, h.test, &domain.Pathway{
+	stored, err := h.services().Pathways.CreatePathway(ctx, h.test, &domain.Pathway{
 		Name: "order", Start: "ask",
 		Nodes: []domain.Node{
 			{ID: "ask", Type: domain.NodeCollect, Input: "speech", Prompt: "What can I do?", TimeoutSeconds: 5, Retries: 10},
@@ -118,7 +118,7 @@ func TestCallEventsReportCallerIntentAndTransfer(t *testing.T) {
 	})
 	require.NoError(t, err)
 	agent, err := h.services().Agents.CreateAgent(ctx, h.test, &domain.Agent{
-		Name: "desk", PathwayID: kept.ID, Language: "en-US", Timezone: "UTC",
+		Name: "desk", PathwayID: stored.ID, Language: "en-US", Timezone: "UTC",
 		Transfer: domain.AgentTransfer{Destinations: []domain.Destination{{Name: "sales", To: carrierNumber(0, 1, "14")}}},
 	})
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestCallEventsReportCallerIntentAndTransfer(t *testing.T) {
 
 func TestBadTrunkQualityEmitsSystemDegradedEvent(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx := t.Context()
 	all, err := h.services().Trunks.ListTrunks(ctx, h.live, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
@@ -156,19 +156,19 @@ func TestBadTrunkQualityEmitsSystemDegradedEvent(t *testing.T) {
 	id := h.createCampaign(h.live, agent, carrierNumber(0, 0, "14"), carrierNumber(0, 1, "14"))
 	_, err = h.services().Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
-	var told map[string]any
+	var reported map[string]any
 	h.waitUntil(time.Minute, "the trunk's alarm is told", func() bool {
 		for _, e := range h.events(h.live.WorkspaceID) {
 			if e.Type == event.SystemDegraded && e.Subject == trunk.ID {
-				require.NoError(t, json.Unmarshal(e.Data, &told))
+				require.NoError(t, json.Unmarshal(e.Data, &reported))
 			}
 		}
-		return told != nil
+		return reported != nil
 	})
 	h.waitForCampaignEnd(h.live, id)
 	calls := h.checkEventReferences(func(e *event.Event) bool { return e.Type == event.CampaignCallCompleted },
 		event.Attributes{AgentID: agent, CampaignID: id, Direction: domain.Outbound, From: "+15005550100"})
 	assert.NotEmpty(t, calls)
 	assert.Equal(t, []any{trunk.ID, trunk.Name, "asr", 0.0, 0.9, 2.0, false},
-		[]any{told["trunk_id"], told["trunk_name"], told["measure"], told["value"], told["bound"], told["calls"], told["recovered"]})
+		[]any{reported["trunk_id"], reported["trunk_name"], reported["measure"], reported["value"], reported["bound"], reported["calls"], reported["recovered"]})
 }

@@ -22,13 +22,13 @@ type claimQueryKey struct{}
 // readCountingStore counts the reads of claim queries and can fail them.
 type readCountingStore struct {
 	storecache.Backend
-	asked atomic.Int64
+	reads atomic.Int64
 	away  atomic.Bool
 }
 
 func (c *readCountingStore) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	if ctx.Value(claimQueryKey{}) != nil {
-		if c.asked.Add(1); c.away.Load() {
+		if c.reads.Add(1); c.away.Load() {
 			return 0, errors.New("the store is away")
 		}
 	}
@@ -37,15 +37,15 @@ func (c *readCountingStore) Get(ctx context.Context, into domain.Record) (uint64
 
 func TestNodeClaimRanksByTrunkAndNumber(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d, ctx := h.services(), t.Context()
 	trunk := func(name, from string, auth *domain.TrunkAuth) *domain.Trunk {
-		made, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{
+		created, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{
 			Name: name, Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}, NumberCountry: "GB",
 			Inbound: domain.TrunkInbound{AllowedIPs: []string{from}, Auth: auth},
 		})
 		require.NoError(t, err)
-		return made
+		return created
 	}
 	number := func(text string, of *domain.Trunk) {
 		_, err := d.Numbers.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: text, AgentID: h.createAgent(h.live, keyMenuPathway()), TrunkID: of.ID})
@@ -66,7 +66,7 @@ func TestNodeClaimRanksByTrunkAndNumber(t *testing.T) {
 	var board node.Router
 	board.Add(h.node)
 	for name, c := range map[string]struct {
-		asked node.ClaimQuery
+		query node.ClaimQuery
 		rank  domain.ClaimRank
 		trunk *domain.Trunk
 	}{
@@ -82,10 +82,10 @@ func TestNodeClaimRanksByTrunkAndNumber(t *testing.T) {
 		"another trunk's user":           {node.ClaimQuery{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
 		"nobody's user":                  {node.ClaimQuery{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnauthenticatedNumber, closed},
 	} {
-		got, all := board.FindClaim(ctx, c.asked)
+		got, all := board.FindClaim(ctx, c.query)
 		assert.True(t, all, name)
 		assert.Equal(t, c.rank, got.Rank, name)
-		assert.Equal(t, c.asked.User == "carrier" || c.asked.User == "other", got.NamedByCredentials, name)
+		assert.Equal(t, c.query.User == "carrier" || c.query.User == "other", got.NamedByCredentials, name)
 		if c.trunk != nil {
 			assert.Equal(t, c.trunk.ID, got.TrunkID, name)
 			assert.True(t, c.trunk.CreatedAt.Equal(got.Since), name)
@@ -95,15 +95,15 @@ func TestNodeClaimRanksByTrunkAndNumber(t *testing.T) {
 
 func TestTrunkWithHeaderMatchReceivesCallsWithItsHeader(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d, ctx := h.services(), t.Context()
 	trunk := func(p domain.Principal, name string, match *domain.TrunkMatch) *domain.Trunk {
-		made, err := d.Trunks.CreateTrunk(ctx, p, &domain.Trunk{
+		created, err := d.Trunks.CreateTrunk(ctx, p, &domain.Trunk{
 			Name: name, Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}},
 			Inbound: domain.TrunkInbound{AllowedIPs: []string{"198.51.100.7"}, Match: match},
 		})
 		require.NoError(t, err)
-		return made
+		return created
 	}
 	number := func(p domain.Principal, text string, of *domain.Trunk) {
 		n := &domain.PhoneNumber{Number: text, AgentID: h.createAgent(p, keyMenuPathway())}
@@ -169,7 +169,7 @@ func TestTrunkWithHeaderMatchReceivesCallsWithItsHeader(t *testing.T) {
 
 func TestClaimQueryOfAnUnknownSourceReadsNoStore(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	var store *readCountingStore
 	h.wrapStore = func(s storecache.Backend) storecache.Backend { store = &readCountingStore{Backend: s}; return store }
 	h.shutdown()
@@ -184,10 +184,10 @@ func TestClaimQueryOfAnUnknownSourceReadsNoStore(t *testing.T) {
 	got, all := board.FindClaim(ctx, node.ClaimQuery{To: "+442079460001", Source: stranger})
 	assert.True(t, all)
 	assert.Equal(t, domain.CallClaim{}, got)
-	assert.Zero(t, store.asked.Load())
+	assert.Zero(t, store.reads.Load())
 	_, all = board.FindClaim(ctx, node.ClaimQuery{To: "+442079460001", Source: known})
 	assert.True(t, all)
-	assert.Positive(t, store.asked.Load())
+	assert.Positive(t, store.reads.Load())
 	store.away.Store(true)
 	_, all = board.FindClaim(ctx, node.ClaimQuery{To: "+442079460002", Source: known})
 	assert.False(t, all)
@@ -198,20 +198,20 @@ func TestClaimQueryOfAnUnknownSourceReadsNoStore(t *testing.T) {
 
 func TestClaimErrorOfOneShardLeavesTheClaimsOfOthers(t *testing.T) {
 	t.Parallel()
-	mute, other := build(t, nil), build(t, nil)
+	mute, other := newFixture(t, nil), newFixture(t, nil)
 	var store *readCountingStore
 	mute.wrapStore = func(s storecache.Backend) storecache.Backend { store = &readCountingStore{Backend: s}; return store }
 	mute.shutdown()
 	mute.start()
 	source := netip.MustParseAddrPort("192.0.2.1:5060")
-	var made *domain.Trunk
+	var created *domain.Trunk
 	for _, h := range []*fixture{mute, other} {
 		trunk, err := h.services().Trunks.CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
 		require.NoError(t, err)
 		h.waitUntil(10*time.Second, "the trunk to be known", func() bool { return len(h.node.TrunkSources().TrunksAt(source)) == 1 })
-		made = trunk
+		created = trunk
 	}
-	_, err := other.services().Numbers.CreateNumber(t.Context(), other.live, &domain.PhoneNumber{Number: "*", AgentID: other.createAgent(other.live, keyMenuPathway()), TrunkID: made.ID})
+	_, err := other.services().Numbers.CreateNumber(t.Context(), other.live, &domain.PhoneNumber{Number: "*", AgentID: other.createAgent(other.live, keyMenuPathway()), TrunkID: created.ID})
 	require.NoError(t, err)
 	ctx := context.WithValue(t.Context(), claimQueryKey{}, true)
 	for to, order := range map[string][]*fixture{"+442079460001": {mute, other}, "+442079460002": {other, mute}} { // the fixture caches what it has read
@@ -223,7 +223,7 @@ func TestClaimErrorOfOneShardLeavesTheClaimsOfOthers(t *testing.T) {
 		got, all := board.FindClaim(ctx, node.ClaimQuery{To: to, Source: source})
 		assert.False(t, all, to)
 		assert.Equal(t, domain.ClaimCatchAll, got.Rank, to)
-		assert.Equal(t, made.ID, got.TrunkID, to)
+		assert.Equal(t, created.ID, got.TrunkID, to)
 		store.away.Store(false)
 		_, all = board.FindClaim(ctx, node.ClaimQuery{To: to, Source: source})
 		assert.True(t, all, to)

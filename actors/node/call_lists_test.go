@@ -67,7 +67,7 @@ func runOnBothStores(t *testing.T, test func(t *testing.T, h *fixture)) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, buildOn(t, url(t), nil))
+			test(t, newFixtureOn(t, url(t), nil))
 		})
 	}
 }

@@ -11,15 +11,15 @@ import (
 )
 
 func TestCallerIDMustBeAllowedByTheTrunk(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d, ctx, p := h.services(), t.Context(), h.live
 	agent := h.createAgent(p, keyMenuPathway())
 	trunk := func(prefix string, callerIDs ...string) *domain.Trunk {
-		made, err := d.Trunks.CreateTrunk(ctx, p, &domain.Trunk{
+		created, err := d.Trunks.CreateTrunk(ctx, p, &domain.Trunk{
 			Name: prefix, Proxies: []domain.Proxy{{Host: "127.0.0.1", Port: 9, Transport: "udp"}}, NumberFormat: "e164", Prefixes: []string{prefix}, CallerIDs: callerIDs,
 		})
 		require.NoError(t, err)
-		return made
+		return created
 	}
 	own := func(number, trunkID string) {
 		_, err := d.Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: number, AgentID: agent, TrunkID: trunkID})

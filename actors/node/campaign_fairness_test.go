@@ -16,7 +16,7 @@ import (
 
 func TestCampaignAtItsConcurrencyLimitBlocksNoOtherCalls(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 		w.Limits.ConcurrentInbound, w.Limits.ConcurrentOutbound, w.Limits.CallsPerMinute = 2, 12, 6000

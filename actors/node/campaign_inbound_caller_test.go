@@ -44,7 +44,7 @@ func buildWithPausedInboundCall(t *testing.T) (h *fixture, comes, goOn chan stru
 	t.Helper()
 	comes, goOn, answers = make(chan struct{}), make(chan struct{}), make(chan any, 100)
 	var once sync.Once
-	return build(t, func(actor string, msg any) {
+	return newFixture(t, func(actor string, msg any) {
 		switch msg.(type) {
 		case call.StartInbound:
 			once.Do(func() {

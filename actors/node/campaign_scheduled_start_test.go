@@ -12,17 +12,17 @@ import (
 
 func TestScheduledCampaignHasAnActorFromItsCreation(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	start := time.Now().Add(time.Hour)
-	made, err := d.Campaigns.CreateCampaign(ctx, h.test, &domain.Campaign{
+	created, err := d.Campaigns.CreateCampaign(ctx, h.test, &domain.Campaign{
 		Name: "later", Status: domain.CampaignScheduled, AgentID: h.createAgent(h.test, waitingPathway()), DefaultCountry: "US", AutoComplete: true,
 		Schedule: domain.Schedule{Start: &start, Timezone: "UTC", Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}},
 		CallerID: domain.CallerID{Number: "+15005550100"},
 	}, "", contactRows(carrierNumber(4, 1, "09")))
 	require.NoError(t, err)
-	st, err := d.Campaigns.CampaignStatus(ctx, h.test, made.Campaign.ID)
+	st, err := d.Campaigns.CampaignStatus(ctx, h.test, created.Campaign.ID)
 	require.NoError(t, err)
 	assert.Equal(t, domain.CampaignScheduled, st.Status)
-	assert.True(t, h.hasCampaignActor(made.Campaign.ID), "it begins by itself")
+	assert.True(t, h.hasCampaignActor(created.Campaign.ID), "it begins by itself")
 }

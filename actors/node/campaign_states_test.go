@@ -31,17 +31,17 @@ func (h *fixture) campaignVerbs() map[lifecycle.Operation]campaignVerb {
 // createOpenCampaign creates a campaign without contacts that stays open, and applies operations to it.
 func (h *fixture) createOpenCampaign(agent string, start *time.Time, by ...lifecycle.Operation) string {
 	h.Helper()
-	made, err := h.services().Campaigns.CreateCampaign(h.Context(), h.test, &domain.Campaign{
+	created, err := h.services().Campaigns.CreateCampaign(h.Context(), h.test, &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US",
 		Schedule: domain.Schedule{Timezone: "UTC", Start: start}, Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 1}, Retry: domain.Retry{MaxAttempts: 1},
 		CallerID: domain.CallerID{Number: "+15005550100"},
 	}, "", nil)
 	require.NoError(h, err)
 	for _, on := range by {
-		_, err = h.campaignVerbs()[on](h.Context(), h.test, made.Campaign.ID)
+		_, err = h.campaignVerbs()[on](h.Context(), h.test, created.Campaign.ID)
 		require.NoError(h, err)
 	}
-	return made.Campaign.ID
+	return created.Campaign.ID
 }
 
 // createExhaustedCampaign creates a campaign that has called all its contacts.
@@ -56,7 +56,7 @@ func (h *fixture) createExhaustedCampaign(agent string) string {
 
 func TestCampaignRequestsFollowTheStateTable(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	agent := h.createAgent(h.test, keyMenuPathway())
 	soon := time.Now().Add(24 * time.Hour)
 	start, pause, cancel := lifecycle.Start, lifecycle.Pause, lifecycle.Cancel
@@ -101,7 +101,7 @@ func TestCampaignRequestsFollowTheStateTable(t *testing.T) {
 
 func TestConcurrentCampaignRequestsFollowTheStateTable(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	id := h.createOpenCampaign(h.createAgent(h.test, keyMenuPathway()), nil)
 	verbs := h.campaignVerbs()
 	var wait sync.WaitGroup
@@ -127,12 +127,12 @@ func TestConcurrentCampaignRequestsFollowTheStateTable(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	told := map[event.Type]lifecycle.Operation{
+	reported := map[event.Type]lifecycle.Operation{
 		event.CampaignStarted: lifecycle.Start, event.CampaignPaused: lifecycle.Pause, event.CampaignResumed: lifecycle.Resume, event.CampaignCancelled: lifecycle.Cancel,
 	}
 	now, changes := domain.CampaignDraft, 0
 	for _, e := range h.events(h.test.WorkspaceID) {
-		if on, is := told[e.Type]; is && e.Subject == id {
+		if on, is := reported[e.Type]; is && e.Subject == id {
 			to, _, ok := lifecycle.NextCampaignStatus(now, on, false)
 			assert.True(t, ok && to != now, "%s of one that is %s", e.Type, now)
 			now, changes = to, changes+1
@@ -144,7 +144,7 @@ func TestConcurrentCampaignRequestsFollowTheStateTable(t *testing.T) {
 
 func TestCampaignCopyUsesTheCurrentContacts(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.test, h.createAgent(h.test, keyMenuPathway()), carrierNumber(3, 1, "11"), carrierNumber(3, 2, "14"), carrierNumber(3, 3, "14"), carrierNumber(3, 4, "19"))
 	moved, zone := carrierNumber(3, 5, "14"), "Europe/Berlin"

@@ -45,13 +45,13 @@ func (h *fixture) hasCampaignActor(id string) bool {
 
 func TestConcurrentCampaignRequestsChangeTheStateOnce(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.test, h.createAgent(h.test, waitingPathway()), carrierNumber(2, 1, "09"), carrierNumber(2, 2, "09"))
 	type verb struct {
-		do   func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
-		to   domain.CampaignStatus
-		told event.Type
+		do       func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
+		to       domain.CampaignStatus
+		reported event.Type
 	}
 	cancel := func(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
 		return d.Campaigns.CancelCampaign(ctx, p, id, true)
@@ -76,7 +76,7 @@ func TestConcurrentCampaignRequestsChangeTheStateOnce(t *testing.T) {
 		for s := range got {
 			assert.Equal(t, v.to, s)
 		}
-		assert.Equal(t, 1, countEvents(h.events(h.live.WorkspaceID), v.told)[id], v.told)
+		assert.Equal(t, 1, countEvents(h.events(h.live.WorkspaceID), v.reported)[id], v.reported)
 	}
 	for name, do := range map[string]func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error){
 		"start": d.Campaigns.StartCampaign, "pause": d.Campaigns.PauseCampaign, "resume": d.Campaigns.ResumeCampaign,
@@ -95,7 +95,7 @@ func TestConcurrentCampaignRequestsChangeTheStateOnce(t *testing.T) {
 
 func TestCampaignActorStopsAfterTheCampaignEnds(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	agent := h.createAgent(h.test, waitingPathway())
 	id := h.createCampaign(h.test, h.createAgent(h.test, keyMenuPathway()), carrierNumber(2, 3, "11"))
@@ -122,7 +122,7 @@ func TestCampaignActorStopsAfterTheCampaignEnds(t *testing.T) {
 
 func TestDraftCampaignActorStartsOnDemand(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	agent := h.createAgent(h.test, keyMenuPathway())
 	for what, want := range map[string]func(ctx context.Context, d *services.Services, id string) error{
 		"its status": func(ctx context.Context, d *services.Services, id string) error {
@@ -167,7 +167,7 @@ func TestDraftCampaignActorStartsOnDemand(t *testing.T) {
 
 func TestFailedCampaignActorIsNotRestartedByRequests(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.test, h.createAgent(h.test, waitingPathway()), carrierNumber(2, 8, "09"), carrierNumber(2, 9, "09"))
 	_, err := d.Campaigns.StartCampaign(ctx, h.test, id)
@@ -199,7 +199,7 @@ func TestConcurrentStartsOfADraftStartOneActor(t *testing.T) {
 	t.Parallel()
 	const n = 30
 	var begun atomic.Int32 // campaign actors that started
-	h := build(t, func(name string, msg any) {
+	h := newFixture(t, func(name string, msg any) {
 		if _, is := msg.(*actor.Started); is && name == "campaign" {
 			begun.Add(1)
 		}
@@ -225,7 +225,7 @@ func TestConcurrentStartsOfADraftStartOneActor(t *testing.T) {
 
 func TestConcurrentStartAndDeletionOfADraftExcludeEachOther(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d := h.services()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*longWait) // for requests without a reply
 	defer cancel()
@@ -253,7 +253,7 @@ func TestConcurrentStartAndDeletionOfADraftExcludeEachOther(t *testing.T) {
 
 func TestCampaignWebhooksRequireAnAPIKey(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	user, client := h.live, h.live
 	user.UserID, client.ClientID = "ada", "client_1"
@@ -269,30 +269,30 @@ func TestCampaignWebhooksRequireAnAPIKey(t *testing.T) {
 	for name, p := range map[string]domain.Principal{"a user": user, "a client": client} {
 		_, err := d.Campaigns.CreateCampaign(ctx, p, draft(hooks), "", contactRows())
 		assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), name)
-		made, err := d.Campaigns.CreateCampaign(ctx, p, draft(nil), "", contactRows())
+		created, err := d.Campaigns.CreateCampaign(ctx, p, draft(nil), "", contactRows())
 		require.NoError(t, err, "%s may have a campaign without", name)
-		_, _, err = d.Campaigns.UpdateCampaign(ctx, p, made.Campaign.ID, set)
+		_, _, err = d.Campaigns.UpdateCampaign(ctx, p, created.Campaign.ID, set)
 		assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), name)
-		_, _, err = d.Campaigns.UpdateCampaign(ctx, h.live, made.Campaign.ID, set)
+		_, _, err = d.Campaigns.UpdateCampaign(ctx, h.live, created.Campaign.ID, set)
 		require.NoError(t, err, "an API key may")
 	}
 }
 
 func TestDeletedCampaignLeavesNoRowsOrFiles(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	agent := h.createAgent(h.live, keyMenuPathway())
 	_, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true})
 	require.NoError(t, err)
-	made, err := d.Campaigns.CreateCampaign(ctx, h.live, &domain.Campaign{
+	created, err := d.Campaigns.CreateCampaign(ctx, h.live, &domain.Campaign{
 		Name: "gone", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", AutoComplete: true,
 		Schedule: domain.Schedule{Timezone: "UTC"}, Pacing: domain.Pacing{CallsPerMinute: 1200, MaxConcurrent: 20}, Retry: domain.Retry{MaxAttempts: 1},
 		CallerID: domain.CallerID{Number: "+15005550100"}, Webhooks: map[string]string{"campaign.started": h.receiver.url, "campaign.call_completed": h.receiver.url, "campaign.completed": h.receiver.url + "/end"},
 	}, "", contactRows(carrierNumber(3, 1, "11"), carrierNumber(3, 2, "11"), carrierNumber(3, 3, "14"), carrierNumber(3, 4, "19")))
 	require.NoError(t, err)
-	id := made.Campaign.ID
-	assert.NotEmpty(t, made.WebhookSecret)
+	id := created.Campaign.ID
+	assert.NotEmpty(t, created.WebhookSecret)
 	hooks, err := d.Webhooks.ListWebhooks(ctx, h.live, webhooks.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	require.Len(t, hooks.Data, 2, "one endpoint for each distinct URL")
@@ -393,22 +393,22 @@ func TestCampaignWebhookUpdateKeepsConcurrentEndpointChanges(t *testing.T) {
 	t.Parallel()
 	h, m := buildWithStoreFaults(t)
 	d, ctx := h.services(), t.Context()
-	made, err := d.Campaigns.CreateCampaign(ctx, h.test, &domain.Campaign{
+	created, err := d.Campaigns.CreateCampaign(ctx, h.test, &domain.Campaign{
 		Name: "Reminders", Status: domain.CampaignDraft, AgentID: h.createAgent(h.test, keyMenuPathway()), DefaultCountry: "US", Schedule: domain.Schedule{Timezone: "UTC"},
 		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 2}, Retry: domain.Retry{MaxAttempts: 1},
 		Webhooks: map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/b"},
 	}, "", nil)
 	require.NoError(t, err)
-	before := h.endpointsOf(made.Campaign.ID)
-	kept, gone := before.ids["/a"], before.ids["/b"]
+	before := h.endpointsOf(created.Campaign.ID)
+	stored, gone := before.ids["/a"], before.ids["/b"]
 	var once sync.Once
 	m.inject(func(c commit.Change, do func() error) error {
 		for _, r := range c.Puts {
 			if _, ok := r.(*domain.Campaign); ok {
 				once.Do(func() { // between the read of the endpoints and the commit
-					_, failed := d.Webhooks.RotateWebhook(ctx, h.test, kept, "another secret", 0, func(*domain.Webhook) error { return nil })
+					_, failed := d.Webhooks.RotateWebhook(ctx, h.test, stored, "another secret", 0, func(*domain.Webhook) error { return nil })
 					require.NoError(t, failed)
-					_, failed = d.Webhooks.PauseWebhook(ctx, h.test, kept)
+					_, failed = d.Webhooks.PauseWebhook(ctx, h.test, stored)
 					require.NoError(t, failed)
 					require.NoError(t, d.Webhooks.DeleteWebhook(ctx, h.test, gone))
 				})
@@ -416,32 +416,32 @@ func TestCampaignWebhookUpdateKeepsConcurrentEndpointChanges(t *testing.T) {
 		}
 		return do()
 	}, nil)
-	_, _, err = d.Campaigns.UpdateCampaign(ctx, h.test, made.Campaign.ID, func(c *domain.Campaign) error {
+	_, _, err = d.Campaigns.UpdateCampaign(ctx, h.test, created.Campaign.ID, func(c *domain.Campaign) error {
 		c.Webhooks = map[string]string{"campaign.progress": h.receiver.url + "/a"}
 		return nil
 	})
 	require.NoError(t, err)
 	m.inject(nil, nil)
-	now, err := d.Webhooks.Webhook(ctx, h.test, kept)
+	now, err := d.Webhooks.Webhook(ctx, h.test, stored)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"campaign.progress"}, now.Events)
 	assert.Equal(t, "another secret", now.Secret)
 	assert.Equal(t, domain.WebhookPaused, now.Status)
-	assert.Equal(t, map[string]string{"/a": kept}, h.endpointsOf(made.Campaign.ID).ids)
+	assert.Equal(t, map[string]string{"/a": stored}, h.endpointsOf(created.Campaign.ID).ids)
 }
 
 func TestCampaignWebhookUpdateChangesTheEndpoints(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
-	made, err := d.Campaigns.CreateCampaign(ctx, h.test, &domain.Campaign{
+	created, err := d.Campaigns.CreateCampaign(ctx, h.test, &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: h.createAgent(h.test, keyMenuPathway()), DefaultCountry: "US", Schedule: domain.Schedule{Timezone: "UTC"},
 		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 2}, Retry: domain.Retry{MaxAttempts: 1},
 		Webhooks: map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/b"},
 	}, "a secret of mine", nil)
 	require.NoError(t, err)
-	assert.Equal(t, "a secret of mine", made.WebhookSecret)
-	id := made.Campaign.ID
+	assert.Equal(t, "a secret of mine", created.WebhookSecret)
+	id := created.Campaign.ID
 	before := h.endpointsOf(id)
 	_, secret, err := d.Campaigns.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error {
 		c.Webhooks = map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.progress": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/c"}
@@ -466,7 +466,7 @@ func TestCampaignWebhookUpdateChangesTheEndpoints(t *testing.T) {
 		return nil
 	})
 	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), "an endpoint would outlive the token")
-	twin := *made.Campaign
+	twin := *created.Campaign
 	twin.Meta = domain.Meta{}
 	_, err = d.Campaigns.CreateCampaign(ctx, user, &twin, "", nil)
 	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err))

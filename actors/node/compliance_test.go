@@ -52,7 +52,7 @@ func (h *fixture) callCount(phone string) int {
 
 func TestOptedOutNumberIsNotCalledAgain(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	phone, other := carrierNumber(1, 1, "11"), carrierNumber(1, 2, "14")
 	agent := h.createAgent(h.live, optOutPathway())
@@ -95,7 +95,7 @@ func TestOptedOutNumberIsNotCalledAgain(t *testing.T) {
 
 func TestDNCCheckAndDeletionReadNumbersWithoutPlus(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	const abroad, home = "+6582123456", "+16582123456" // equal digits with and without a country code
 	lists, err := d.DNC.ListDNCLists(ctx, h.live, record.PageQuery{Limit: 10})
@@ -125,7 +125,7 @@ func TestDNCCheckAndDeletionReadNumbersWithoutPlus(t *testing.T) {
 
 func TestCampaignsAndCallsShareTheDailyFrequencyCap(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 		w.FrequencyCaps.PerNumberPerDay = 1
@@ -157,7 +157,7 @@ func TestCampaignsAndCallsShareTheDailyFrequencyCap(t *testing.T) {
 
 func TestDecisionLogGivesReasonsAndRevealsTampering(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	agent := h.createAgent(h.live, keyMenuPathway())
 	var phones []string
@@ -220,7 +220,7 @@ func TestDecisionLogGivesReasonsAndRevealsTampering(t *testing.T) {
 
 func TestDecisionLogRecordsContactsThatEndBeforeTheirCall(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	phones := []string{carrierNumber(1, 1, "14"), carrierNumber(1, 2, "14"), carrierNumber(1, 3, "14")}
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phones...)
@@ -257,7 +257,7 @@ func TestDecisionLogRecordsContactsThatEndBeforeTheirCall(t *testing.T) {
 // createScrubbedCampaign creates a campaign that checks the do-not-call lists and calls slowly.
 func (h *fixture) createScrubbedCampaign(agent string, phones ...string) string {
 	h.Helper()
-	made, err := h.services().Campaigns.CreateCampaign(h.Context(), h.live, &domain.Campaign{
+	created, err := h.services().Campaigns.CreateCampaign(h.Context(), h.live, &domain.Campaign{
 		Name: "s", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", AutoComplete: true,
 		Schedule: domain.Schedule{Timezone: "UTC", Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}},
 		Pacing:   domain.Pacing{CallsPerMinute: 1200, MaxConcurrent: 4}, Retry: domain.Retry{MaxAttempts: 1, IntervalHours: 1},
@@ -265,12 +265,12 @@ func (h *fixture) createScrubbedCampaign(agent string, phones ...string) string 
 		Compliance: domain.Compliance{DNCScrub: true, CallingHours: domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "UTC"}},
 	}, "", contactRows(phones...))
 	require.NoError(h, err)
-	return made.Campaign.ID
+	return created.Campaign.ID
 }
 
 func TestOptOutsDuringDiallingPreventFurtherCalls(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	agent := h.createAgent(h.live, keyMenuPathway())
 	phones := make([]string, 0, 90)
@@ -279,10 +279,10 @@ func TestOptOutsDuringDiallingPreventFurtherCalls(t *testing.T) {
 			phones = append(phones, carrierNumber(series, i, "14"))
 		}
 	}
-	made := h.createScrubbedCampaign(agent, phones...)
+	created := h.createScrubbedCampaign(agent, phones...)
 	lists, err := d.DNC.ListDNCLists(ctx, h.live, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
-	_, err = d.Campaigns.StartCampaign(ctx, h.live, made)
+	_, err = d.Campaigns.StartCampaign(ctx, h.live, created)
 	require.NoError(t, err)
 	listed := make(map[string]time.Time)
 	for i := len(phones) - 1; i >= 0; i -= 2 { // from the last number, while the campaign calls from the first
@@ -292,14 +292,14 @@ func TestOptOutsDuringDiallingPreventFurtherCalls(t *testing.T) {
 		require.NoError(t, err)
 		listed[phones[i]] = time.Now()
 	}
-	st := h.waitForCompletion(made)
+	st := h.waitForCompletion(created)
 	assert.Positive(t, st.Skipped.DNC)
 	for _, r := range h.phoneLog.all() {
 		at, ok := listed[r.number]
 		if !ok {
 			continue
 		}
-		log, err := d.Decisions.ListDecisions(ctx, h.live, made, r.number, record.PageQuery{Limit: 10})
+		log, err := d.Decisions.ListDecisions(ctx, h.live, created, r.number, record.PageQuery{Limit: 10})
 		require.NoError(t, err)
 		for _, one := range log.Data {
 			assert.False(t, one.Decision == domain.DecidedDial && one.At.After(at), "%s was rung, as decided %s after it was listed", r.number, one.At.Sub(at))

@@ -30,17 +30,17 @@ type openingReplyLostStore struct {
 }
 
 func (d *openingReplyLostStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	made, err := d.Backend.Apply(ctx, c)
+	created, err := d.Backend.Apply(ctx, c)
 	opens := slices.ContainsFunc(c.Events, func(e event.Draft) bool { return e.Type == event.CallStarted })
 	if opens && d.left.Add(-1) >= 0 {
 		return nil, errors.New("the answer was lost")
 	}
-	return made, err
+	return created, err
 }
 
 func TestCallWithUnknownCommitOutcomeIsEndedWithoutAnInvite(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	lossy := &openingReplyLostStore{}
 	lossy.left.Store(1)
@@ -67,7 +67,7 @@ func TestCallWithUnknownCommitOutcomeIsEndedWithoutAnInvite(t *testing.T) {
 
 func TestContactsCanBeAddedToARunningCampaign(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	first := make([]string, 8)
 	for i := range first {
@@ -121,7 +121,7 @@ func TestContactsCanBeAddedToARunningCampaign(t *testing.T) {
 
 func TestInterruptedUploadLeavesNoContacts(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	phone := func(i int) string { return fmt.Sprintf("+1202%07d", 5550000+i) }
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phone(0), phone(1), phone(2))

@@ -28,7 +28,7 @@ func (h *fixture) contactsByStatus(id, status string) (phones []string) {
 
 func TestContactStatusIsInCallDuringTheConversation(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	talks, rings, waits := carrierNumber(7, 1, "11"), carrierNumber(7, 2, "15"), carrierNumber(7, 3, "11")
 	id := h.createCampaign(h.test, h.createAgent(h.test, waitingPathway()), talks, rings, waits)
@@ -66,7 +66,7 @@ func TestContactStatusIsInCallDuringTheConversation(t *testing.T) {
 
 func TestInboundCallOverTheLimitIsRejectedWithTheLimit(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error { w.Limits.ConcurrentInbound = 1; return nil })
 	require.NoError(t, err)

@@ -74,7 +74,7 @@ func (s *DialStop) poll(ctx context.Context) {
 	s.mu.Lock()
 	before := s.changes
 	s.mu.Unlock()
-	stored, err := s.stored(ctx)
+	stored, err := s.readRow(ctx)
 	if err != nil {
 		return
 	}
@@ -141,8 +141,8 @@ func (s *DialStop) Current() load.DiallingNow { return dialStopOf(s.row.Load()) 
 // isStopped reports whether dialling is stopped.
 func (s *DialStop) isStopped() bool { return s.row.Load() != nil }
 
-// stored reads the stored row; it returns an empty row if none is stored.
-func (s *DialStop) stored(ctx context.Context) (*domain.DialStop, error) {
+// readRow reads the stored row; it returns an empty row if none is stored.
+func (s *DialStop) readRow(ctx context.Context) (*domain.DialStop, error) {
 	bound, cancel := context.WithTimeout(ctx, dialStopReadTimeout)
 	defer cancel()
 	row := &domain.DialStop{}
@@ -157,7 +157,7 @@ func (s *DialStop) isStored(ctx context.Context) bool {
 	if !s.shared {
 		return true
 	}
-	row, err := s.stored(ctx)
+	row, err := s.readRow(ctx)
 	return err == nil && row.Stopped
 }
 

@@ -175,7 +175,7 @@ func (h *fixture) removeFrequencyCaps() {
 
 func TestErasureRemovesANumberFromAllRows(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d, ctx, ws := h.services(), t.Context(), h.live.WorkspaceID
 	over, draft := h.storePersonalData()
 	later := time.Now().UTC().Add(2 * time.Hour)
@@ -220,8 +220,8 @@ func TestErasureRemovesANumberFromAllRows(t *testing.T) {
 	assert.Less(t, len(left), len(log))
 	for _, e := range log {
 		_, err = d.Events.ListEvents(ctx, h.live, events.Query{After: e.ID, Limit: 1})
-		kept := slices.ContainsFunc(left, func(l event.Event) bool { return l.ID == e.ID })
-		assert.Equal(t, map[bool]domain.Code{true: "", false: domain.CodeCursorExpired}[kept], domain.CodeOf(err), "who reads on from a deleted event is told so")
+		stored := slices.ContainsFunc(left, func(l event.Event) bool { return l.ID == e.ID })
+		assert.Equal(t, map[bool]domain.Code{true: "", false: domain.CodeCursorExpired}[stored], domain.CodeOf(err), "who reads on from a deleted event is told so")
 	}
 	exports, err := d.Exports.ListExports(ctx, h.live, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
@@ -246,7 +246,7 @@ func TestErasureRemovesANumberFromAllRows(t *testing.T) {
 
 func TestPersonalDataExportContainsOnlyTheRequestedPerson(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.storePersonalData()
 	r := h.waitForDataRequest(h.live, h.createDataRequest(h.live, domain.DataExport, erasedPhone).ID)
 	file, err := h.services().DataRequests.DataRequestFile(t.Context(), h.live, r.ID)
@@ -288,7 +288,7 @@ func TestPersonalDataExportContainsOnlyTheRequestedPerson(t *testing.T) {
 
 func TestErasureWaitsForALiveCallAndContinuesAfterRestart(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d, ctx := h.services(), t.Context()
 	call, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: "+15005550000", AgentID: h.createAgent(h.test, waitingPathway()), RingTimeout: 10 * time.Second, MaxDuration: time.Hour})
 	require.NoError(t, err)
@@ -311,7 +311,7 @@ func TestErasureWaitsForALiveCallAndContinuesAfterRestart(t *testing.T) {
 
 func TestErasureReportsSettingsThatContainTheNumber(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d, ctx := h.services(), t.Context()
 	w := keyMenuPathway()
 	w.Nodes[1].Prompt = "Call us at 500 555 3311."

@@ -42,7 +42,7 @@ func TestRetentionDeletesOldEventsOnlyAfterTheirDelivery(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := buildOn(t, redisURL(t), nil)
+			h := newFixtureOn(t, redisURL(t), nil)
 			ctx, d, p := t.Context(), h.services(), h.live
 			w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"agent.updated"}})
 			require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestRetentionDeletesOldEventsOnlyAfterTheirDelivery(t *testing.T) {
 			require.NoError(t, err)
 			old := h.storeOldEvents(p, 20, 1, 2, 3, 4)
 			young := h.storeOldEvents(p, 2, 5, 6)
-			kept := func() (ids []string) {
+			stored := func() (ids []string) {
 				for _, e := range h.events(p.WorkspaceID) {
 					if e.Type == event.AgentUpdated {
 						ids = append(ids, e.ID)
@@ -61,7 +61,7 @@ func TestRetentionDeletesOldEventsOnlyAfterTheirDelivery(t *testing.T) {
 				return ids
 			}
 			h.node.Sweep(ctx)
-			assert.Equal(t, append(old, young...), kept(), "the outbox or the endpoint has still to see them")
+			assert.Equal(t, append(old, young...), stored(), "the outbox or the endpoint has still to see them")
 			_, err = d.Webhooks.ResumeWebhook(ctx, p, w.ID)
 			require.NoError(t, err)
 			h.waitUntil(30*time.Second, "all events are delivered", func() bool {
@@ -76,7 +76,7 @@ func TestRetentionDeletesOldEventsOnlyAfterTheirDelivery(t *testing.T) {
 				return n == 6
 			})
 			h.node.Sweep(ctx)
-			assert.Equal(t, append(old[3:], young...), kept(), "but for the last of the old ones")
+			assert.Equal(t, append(old[3:], young...), stored(), "but for the last of the old ones")
 			l, err := d.Webhooks.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 			require.NoError(t, err)
 			assert.Len(t, l.Data, 2, "the log of deliveries goes with them")

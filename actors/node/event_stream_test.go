@@ -22,7 +22,7 @@ import (
 
 func TestEventStreamContinuesPastTheEndOfTheLog(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	agent := h.createAgent(h.live, keyMenuPathway())
 	touch := func(p domain.Principal, id, name string) {
@@ -81,7 +81,7 @@ func TestEventStreamContinuesPastTheEndOfTheLog(t *testing.T) {
 
 func TestEventStreamReaderWakesAtACommit(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d := h.services()
 	agent := h.createAgent(h.live, keyMenuPathway())
 	next, err := d.Events.FollowEvents(t.Context(), h.live, events.Query{After: events.FromNow})
@@ -106,7 +106,7 @@ func TestEventStreamReaderWakesAtACommit(t *testing.T) {
 
 func TestEventStreamEndsWhenItsWorkspaceIsDeleted(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	w, _, _, err := h.services().Workspaces.CreateWorkspace(t.Context(), &domain.Workspace{
 		Name: "short", Plan: domain.Starter, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
 	})
@@ -136,7 +136,7 @@ func (s storeWithDeadlines) Events(ctx context.Context, workspace string, after 
 
 func TestEventWaitTimeoutIsNotReportedAsStoreError(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	h.wrapStore = func(s storecache.Backend) storecache.Backend { return storeWithDeadlines{s} }
 	h.start()

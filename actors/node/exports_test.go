@@ -37,7 +37,7 @@ func (h *fixture) waitForExport(p domain.Principal, e *domain.Export) (*domain.E
 
 func TestExportContainsEachRowOnceWithoutSpreadsheetFormulas(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	campaign := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
 	_, err := d.Contacts.AddContacts(ctx, h.live, campaign, func(yield func(domain.RawContact, error) bool) {
@@ -87,7 +87,7 @@ func TestExportContainsEachRowOnceWithoutSpreadsheetFormulas(t *testing.T) {
 
 func TestExportIsRebuiltAfterACrashAndExpires(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	campaign := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0), phoneNumber(1))
 	e := &domain.Export{Type: domain.ExportContacts, Format: "csv", Status: domain.ExportRunning, Filters: domain.ExportFilters{CampaignID: campaign}}
 	e.Meta = domain.Meta{ID: domain.ID(domain.PrefixExport, time.Now(), [10]byte{1}), Object: "export", WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, CreatedAt: time.Now()}

@@ -97,14 +97,14 @@ type fixture struct {
 	stopFuncs     []func()
 }
 
-// build creates and starts a fixture on the embedded store.
-func build(t *testing.T, before func(actor string, msg any)) *fixture {
+// newFixture creates and starts a fixture on the embedded store.
+func newFixture(t *testing.T, before func(actor string, msg any)) *fixture {
 	t.Helper()
-	return buildOn(t, "", before)
+	return newFixtureOn(t, "", before)
 }
 
-// buildOn creates and starts a fixture on Redis; an empty URL means the embedded store.
-func buildOn(t *testing.T, redisURL string, before func(actor string, msg any)) *fixture {
+// newFixtureOn creates and starts a fixture on Redis; an empty URL means the embedded store.
+func newFixtureOn(t *testing.T, redisURL string, before func(actor string, msg any)) *fixture {
 	t.Helper()
 	h := &fixture{T: t, dir: t.TempDir(), redis: redisURL, phoneLog: newPhoneLog(), beforeMessage: before, log: &logBuffer{}}
 	h.receiver = newWebhookReceiver(t)
@@ -186,10 +186,10 @@ func (h *fixture) start() {
 			o.Target = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 			return h.phones.Call(ctx, o)
 		},
-		BrowserCall: func(ctx context.Context, o testcarrier.CallRequest, ear func([]byte), told func(testcarrier.Event)) (*testcarrier.Handset, error) {
+		BrowserCall: func(ctx context.Context, o testcarrier.CallRequest, audio func([]byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error) {
 			at := h.ua.Addr("udp")
 			o.Target = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
-			return h.phones.CallWithHandset(ctx, o, ear, told)
+			return h.phones.CallWithHandset(ctx, o, audio, notify)
 		},
 	})
 	h.node = h.svc.Node
@@ -269,9 +269,9 @@ func (h *fixture) createAgent(p domain.Principal, w domain.Pathway) string {
 	h.Helper()
 	ctx := h.Context()
 	w.Name = w.Start
-	kept, err := h.services().Pathways.CreatePathway(ctx, p, &w)
+	stored, err := h.services().Pathways.CreatePathway(ctx, p, &w)
 	require.NoError(h, err)
-	a, err := h.services().Agents.CreateAgent(ctx, p, &domain.Agent{Name: w.Start, PathwayID: kept.ID, Language: "en-US", Timezone: "UTC"})
+	a, err := h.services().Agents.CreateAgent(ctx, p, &domain.Agent{Name: w.Start, PathwayID: stored.ID, Language: "en-US", Timezone: "UTC"})
 	require.NoError(h, err)
 	return a.ID
 }
@@ -317,7 +317,7 @@ func contactRows(phones ...string) iter.Seq2[domain.RawContact, error] {
 // createCampaign creates a campaign without starting it and returns its id.
 func (h *fixture) createCampaign(p domain.Principal, agent string, phones ...string) string {
 	h.Helper()
-	made, err := h.services().Campaigns.CreateCampaign(h.Context(), p, &domain.Campaign{
+	created, err := h.services().Campaigns.CreateCampaign(h.Context(), p, &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", AutoComplete: true,
 		Schedule: domain.Schedule{Timezone: "UTC", Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}},
 		Pacing:   domain.Pacing{CallsPerMinute: 1200, MaxConcurrent: 20}, Retry: domain.Retry{MaxAttempts: 1, IntervalHours: 1},
@@ -325,8 +325,8 @@ func (h *fixture) createCampaign(p domain.Principal, agent string, phones ...str
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "UTC"}},
 	}, "", contactRows(phones...))
 	require.NoError(h, err)
-	require.Equal(h, len(phones), made.Upload.Summary.Accepted)
-	return made.Campaign.ID
+	require.Equal(h, len(phones), created.Upload.Summary.Accepted)
+	return created.Campaign.ID
 }
 
 // carrierNumber returns a number of the test carrier. Its last two digits (nature) select the behaviour of the

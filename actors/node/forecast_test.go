@@ -21,7 +21,7 @@ func keepAssumptions(a forecast.Assumptions) forecast.Assumptions { return a }
 
 func TestForecastPredictsACampaignWithoutPlacingCalls(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 		w.Plan = domain.Starter
@@ -33,7 +33,7 @@ func TestForecastPredictsACampaignWithoutPlacingCalls(t *testing.T) {
 		phones[i] = fmt.Sprintf("+1202555%04d", i)
 	}
 	end := time.Date(2027, 3, 8, 9, 0, 0, 0, time.UTC)
-	made, err := d.Campaigns.CreateCampaign(ctx, h.live, &domain.Campaign{
+	created, err := d.Campaigns.CreateCampaign(ctx, h.live, &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: h.createAgent(h.live, keyMenuPathway()), DefaultCountry: "US", AutoComplete: true,
 		Schedule:   domain.Schedule{Timezone: "UTC", Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday"}, End: &end},
 		Pacing:     domain.Pacing{CallsPerMinute: 5, MaxConcurrent: 5},
@@ -42,7 +42,7 @@ func TestForecastPredictsACampaignWithoutPlacingCalls(t *testing.T) {
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "10:00", End: "12:00", Timezone: "UTC"}},
 	}, "", contactRows(phones...))
 	require.NoError(t, err)
-	id, n := made.Campaign.ID, made.Upload.Summary.Accepted
+	id, n := created.Campaign.ID, created.Upload.Summary.Accepted
 	o := forecast.ForecastRequest{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a forecast.Assumptions) forecast.Assumptions {
 		a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate, a.NoAnswerSeconds = 0, 0, 0, 0, 30
 		return a
@@ -76,9 +76,9 @@ func TestForecastPredictsACampaignWithoutPlacingCalls(t *testing.T) {
 	assert.Zero(t, status.Progress.Attempted)
 	assert.Empty(t, h.phoneLog.all(), "nobody was rung")
 
-	gone, cancel := context.WithCancel(ctx)
+	deleted, cancel := context.WithCancel(ctx)
 	o.Assume = func(a forecast.Assumptions) forecast.Assumptions { cancel(); return a }
-	_, err = d.Forecasts.ForecastCampaign(gone, h.live, id, o)
+	_, err = d.Forecasts.ForecastCampaign(deleted, h.live, id, o)
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = d.Campaigns.CancelCampaign(ctx, h.live, id, false)
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestForecastPredictsACampaignWithoutPlacingCalls(t *testing.T) {
 
 func TestForecastOfACampaignThatIsNotStored(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	c := &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: h.createAgent(h.test, keyMenuPathway()), DefaultCountry: "US", AutoComplete: true,
@@ -111,7 +111,7 @@ func TestForecastOfACampaignThatIsNotStored(t *testing.T) {
 
 func TestForecastConsidersPreviousCallsToANumber(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	at := time.Date(2027, 3, 1, 17, 0, 0, 0, time.UTC)
 	phones := []string{"+12125550100", "+12125550101", "+13105550100", "+12125550102"}
@@ -143,7 +143,7 @@ func TestForecastConsidersPreviousCallsToANumber(t *testing.T) {
 
 func TestForecastsOfAWorkspaceRunOneAtATime(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), carrierNumber(1, 1, "11"))
 	var inner error

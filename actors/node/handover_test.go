@@ -34,14 +34,14 @@ func (h *fixture) waitForMovableCall() {
 
 func TestNodeHandsOverLiveCallsIfASuccessorExists(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	h.surviveCalls = true
 	h.start()
 	id := h.placeMovableCall()
-	var asked atomic.Int64
-	require.True(t, h.node.DrainForHandover(t.Context(), func() bool { return asked.Add(1) > 3 }))
-	assert.Greater(t, asked.Load(), int64(3), "alone it would have waited")
+	var requests atomic.Int64
+	require.True(t, h.node.DrainForHandover(t.Context(), func() bool { return requests.Add(1) > 3 }))
+	assert.Greater(t, requests.Load(), int64(3), "alone it would have waited")
 	assert.False(t, h.getCall(h.test, id).Final())
 	h.node.HandOverCalls(t.Context())
 	h.shutdown()
@@ -60,7 +60,7 @@ func TestNodeHandsOverLiveCallsIfASuccessorExists(t *testing.T) {
 
 func TestNodeAcceptsWritesWhileItWaitsForARingingCall(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	h.surviveCalls = true
 	h.start()
@@ -89,7 +89,7 @@ func TestNodeAcceptsWritesWhileItWaitsForARingingCall(t *testing.T) {
 
 func TestNodeThatLostItsShardStopsWithoutWaitingForCalls(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	h.surviveCalls = true
 	h.start()

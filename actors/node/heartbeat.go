@@ -21,7 +21,7 @@ func (heartbeatRequest) Control() {}
 
 // startHeartbeat starts the heartbeat actor.
 func (n *Node) startHeartbeat() error {
-	_, err := n.sys.Root.SpawnNamed(mailbox.Props(n.observed(heartbeatName, func() actor.Actor { return heartbeatActor{} }), 8), heartbeatName)
+	_, err := n.sys.Root.SpawnNamed(mailbox.Props(n.observeMessages(heartbeatName, func() actor.Actor { return heartbeatActor{} }), 8), heartbeatName)
 	return err
 }
 

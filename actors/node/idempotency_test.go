@@ -59,14 +59,14 @@ func (h *fixture) createFuncs(agent string) map[string]func(context.Context) (st
 			return idOf(c, err)
 		},
 		"campaign": func(ctx context.Context) (string, error) {
-			made, err := d.Campaigns.CreateCampaign(ctx, h.live, &domain.Campaign{
+			created, err := d.Campaigns.CreateCampaign(ctx, h.live, &domain.Campaign{
 				Name: "c", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", Webhooks: map[string]string{"campaign.started": h.receiver.url},
 			}, "", contactRows(phoneNumber(1), phoneNumber(2)))
 			if err == nil {
-				assert.Equal(h, 2, made.Upload.Summary.Accepted)
-				assert.NotEmpty(h, made.WebhookSecret)
+				assert.Equal(h, 2, created.Upload.Summary.Accepted)
+				assert.NotEmpty(h, created.WebhookSecret)
 			}
-			return idOf(made.Campaign, err)
+			return idOf(created.Campaign, err)
 		},
 		"call": func(ctx context.Context) (string, error) {
 			return idOf(d.Calls.PlaceCall(ctx, h.live, domain.NewCall{To: carrierNumber(7, 7, "11"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute}))
@@ -111,7 +111,7 @@ func idOf[T interface{ Base() *domain.Meta }](v T, err error) (string, error) {
 
 func TestIdempotentRequestInterruptedByACrashHasOneEffect(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	agent := h.createAgent(h.live, waitingPathway())
 	key := func(name string) record.IdempotencyKey {
 		return record.IdempotencyKey{Key: name, Method: "POST", Path: "/v1/" + name}
@@ -152,14 +152,14 @@ func TestIdempotentRequestInterruptedByACrashHasOneEffect(t *testing.T) {
 
 	ctx, _, err := d.Idempotency.Reserve(t.Context(), h.live, key("early"), "digest")
 	require.NoError(t, err)
-	made, err := d.DNC.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "late"})
+	created, err := d.DNC.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "late"})
 	require.NoError(t, err, "what was not done is done now")
-	assert.Equal(t, "late", made.Name)
+	assert.Equal(t, "late", created.Name)
 }
 
 func TestConcurrentRequestsWithOneIdempotencyKeyRunOnce(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	k := record.IdempotencyKey{Key: "k", Method: "POST", Path: "/v1/agents"}
 	var wait sync.WaitGroup
 	for range 50 {
@@ -206,7 +206,7 @@ func keysOf(c commit.Change) (keys []domain.Key) {
 
 func TestRetriedRequestReturnsTheResourceOfACommitWithUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	store := &unknownOutcomeStore{}
 	h.wrapStore = func(s storecache.Backend) storecache.Backend { store.Backend = s; return store }
@@ -223,7 +223,7 @@ func TestRetriedRequestReturnsTheResourceOfACommitWithUnknownOutcome(t *testing.
 	require.Error(t, err)
 	require.NoError(t, d.Idempotency.Release(t.Context(), h.live, k, true))
 	store.of = ""
-	made, err := send()
+	created, err := send()
 	require.NoError(t, err, "the key is not taken for a day")
 	store.of = "once"
 	require.Error(t, d.Idempotency.StoreReply(t.Context(), h.live, k, record.StoredReply{Digest: "d"}))
@@ -234,5 +234,5 @@ func TestRetriedRequestReturnsTheResourceOfACommitWithUnknownOutcome(t *testing.
 	agents, err := d.Agents.ListAgents(t.Context(), h.live, record.PageQuery{Limit: 100})
 	require.NoError(t, err)
 	require.Len(t, agents.Data, 1)
-	assert.Equal(t, made.ID, agents.Data[0].ID)
+	assert.Equal(t, created.ID, agents.Data[0].ID)
 }

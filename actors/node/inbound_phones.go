@@ -61,7 +61,7 @@ func (st *actorRows) phones(ctx context.Context, workspaceID string) ([]domain.P
 
 // phoneProps returns the props of a workspace's registrar actor.
 func (n *Node) phoneProps(workspaceID string) *actor.Props {
-	return mailbox.Props(n.observed("phones", func() actor.Actor {
+	return mailbox.Props(n.observeMessages("phones", func() actor.Actor {
 		return registrar.New(registrar.Config{
 			Workspace: workspaceID, Phones: func() []domain.Phone { return n.phones.PhonesOf(workspaceID) },
 			Store: n.cfg.Store, Book: n.phones, Log: n.cfg.Log,

@@ -22,10 +22,10 @@ func (h *fixture) createKey(by domain.Principal, edit func(*domain.APIKey)) (dom
 	if edit != nil {
 		edit(k)
 	}
-	made, text, err := h.services().Keys.CreateKey(h.Context(), by, record.AuditAction{}, k)
+	created, text, err := h.services().Keys.CreateKey(h.Context(), by, record.AuditAction{}, k)
 	require.NoError(h, err)
-	p := domain.Principal{KeyID: made.ID, WorkspaceID: made.WorkspaceID, Environment: made.Environment, Permissions: made.Permissions}
-	return p, made, text
+	p := domain.Principal{KeyID: created.ID, WorkspaceID: created.WorkspaceID, Environment: created.Environment, Permissions: created.Permissions}
+	return p, created, text
 }
 
 // createRightsHolders creates one resource of each kind that carries permissions.
@@ -52,18 +52,18 @@ func (h *fixture) createRightsHolders(p domain.Principal, extension string) (all
 
 func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	root, rootKey, _ := h.createKey(h.live, nil)
 	child, childKey, childText := h.createKey(root, nil)
 	assert.Equal(t, &domain.Creator{Type: domain.CreatorOperator, ID: h.live.KeyID}, rootKey.CreatedBy)
 	assert.Equal(t, &domain.Creator{Type: domain.CreatorAPIKey, ID: root.KeyID}, childKey.CreatedBy)
-	made := h.createRightsHolders(root, "2001")
+	created := h.createRightsHolders(root, "2001")
 	below := h.createRightsHolders(child, "2002")
 	user := domain.Principal{UserID: below[1].ID, WorkspaceID: root.WorkspaceID, Environment: domain.Live, Permissions: root.Permissions, UsesSession: true}
 	_, byUser, userText := h.createKey(user, nil)
 	assert.Equal(t, &domain.Creator{Type: domain.CreatorUser, ID: below[1].ID}, byUser.CreatedBy)
-	all := append(append(made, below...), domain.ResourceRef{ID: byUser.ID, Object: "api_key"})
+	all := append(append(created, below...), domain.ResourceRef{ID: byUser.ID, Object: "api_key"})
 	other := h.createRightsHolders(h.live, "2003")
 
 	done, err := d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, root.KeyID, keys.RevokeRequest{})
@@ -76,14 +76,14 @@ func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 	require.NoError(t, err)
 
 	refuse := func(u *domain.User) error {
-		if u.ID == made[1].ID {
+		if u.ID == created[1].ID {
 			return domain.Errorf(domain.CodeOperatorRequired, "no")
 		}
 		return nil
 	}
 	done, err = d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, root.KeyID, keys.RevokeRequest{Cascade: true, MayEnd: refuse})
 	require.NoError(t, err)
-	assert.Equal(t, made[1:2], done.Remaining, "the user whom the caller may not delete")
+	assert.Equal(t, created[1:2], done.Remaining, "the user whom the caller may not delete")
 	assert.Len(t, done.Ended, len(all)-1)
 	_, err = d.Keys.Authenticate(ctx, userText, here)
 	assert.Equal(t, domain.CodeExpiredAPIKey, domain.CodeOf(err))
@@ -103,20 +103,20 @@ func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 
 func TestExpiredKeyCanBeRevokedWithWhatItCreated(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	past := time.Now().Add(-time.Second)
 	p, key, _ := h.createKey(h.live, nil)
-	made := h.createRightsHolders(p, "2001")
+	created := h.createRightsHolders(p, "2001")
 	_, err := h.services().Keys.UpdateKey(t.Context(), h.live, key.ID, func(k *domain.APIKey) error { k.ExpiresAt = &past; return nil })
 	require.NoError(t, err)
 	done, err := h.services().Keys.RevokeKey(t.Context(), h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{Cascade: true})
 	require.NoError(t, err)
-	assert.ElementsMatch(t, made, done.Ended)
+	assert.ElementsMatch(t, created, done.Ended)
 }
 
 func TestSignInOfARevokedKeyEnds(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	c, u := h.createClientAndUser(domain.RoleAdmin)
 	p, key, _ := h.createKey(h.live, nil)
@@ -164,7 +164,7 @@ func (h *fixture) signIn(by domain.Principal, u *domain.User, from netip.Addr) (
 
 func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	_, u := h.createClientAndUser(domain.RoleAdmin) // created before the key
 	other, err := d.Users.CreateUser(ctx, h.live, &domain.User{Name: "Grace", Role: domain.RoleAdmin})
@@ -172,7 +172,7 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	p, key, _ := h.createKey(h.live, nil)
 	_, session := h.signIn(p, u, here)
 	assert.Equal(t, key.ID, session.SignInKeyID)
-	made := h.createRightsHolders(session, "2001")
+	created := h.createRightsHolders(session, "2001")
 	_, child, childText := h.createKey(session, nil)
 	assert.Equal(t, key.ID, child.ParentID)
 	assert.Equal(t, &domain.Creator{Type: domain.CreatorUser, ID: u.ID, SignInKeyID: key.ID}, child.CreatedBy)
@@ -180,14 +180,14 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	require.NoError(t, err)
 	cookie, second := h.signIn(session, other, here)
 	assert.Equal(t, key.ID, second.SignInKeyID)
-	made = append(made, h.createRightsHolders(second, "2002")...)
+	created = append(created, h.createRightsHolders(second, "2002")...)
 	_, adopted, adoptedText := h.createKey(session, nil)
 	_, err = d.Keys.UpdateKey(ctx, h.live, adopted.ID, func(k *domain.APIKey) error { k.ParentID = ""; return nil })
 	require.NoError(t, err)
 
 	done, err := d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})
 	require.NoError(t, err)
-	assert.ElementsMatch(t, made, done.Remaining)
+	assert.ElementsMatch(t, created, done.Remaining)
 	_, err = d.Keys.Authenticate(ctx, childText, here)
 	assert.Equal(t, domain.CodeExpiredAPIKey, domain.CodeOf(err))
 	_, err = d.Keys.Authenticate(ctx, adoptedText, here)
@@ -198,7 +198,7 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
 	done, err = d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{Cascade: true})
 	require.NoError(t, err)
-	assert.ElementsMatch(t, made, done.Ended)
+	assert.ElementsMatch(t, created, done.Ended)
 	assert.Empty(t, done.Remaining)
 	_, err = d.Users.User(ctx, h.live, u.ID)
 	require.NoError(t, err, "the user existed before")
@@ -206,7 +206,7 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 
 func TestSessionIsWithinTheKeyOfItsSignInLink(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	p, key, _ := h.createKey(h.live, func(k *domain.APIKey) { k.AllowedIPs, k.ExpiresAt = []string{"192.0.2.0/24"}, &end })
@@ -215,9 +215,9 @@ func TestSessionIsWithinTheKeyOfItsSignInLink(t *testing.T) {
 	_, session := h.signIn(p, u, netip.MustParseAddr("192.0.2.7"))
 	_, child, _ := h.createKey(session, nil)
 	assert.Equal(t, []any{u.AllowedIPs, &end}, []any{child.AllowedIPs, child.ExpiresAt})
-	made, err := d.Users.CreateUser(ctx, session, &domain.User{Name: "u", Role: domain.RoleViewer})
+	created, err := d.Users.CreateUser(ctx, session, &domain.User{Name: "u", Role: domain.RoleViewer})
 	require.NoError(t, err)
-	assert.Equal(t, u.AllowedIPs, made.AllowedIPs)
+	assert.Equal(t, u.AllowedIPs, created.AllowedIPs)
 
 	_, err = d.Users.UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { u.AllowedIPs = []string{}; return nil }) // by a principal with the permission
 	require.NoError(t, err)
@@ -234,7 +234,7 @@ func TestSessionIsWithinTheKeyOfItsSignInLink(t *testing.T) {
 
 func TestChildKeyStaysWithinItsParentsAddressesAndExpiry(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	parent, parentKey, _ := h.createKey(h.live, func(k *domain.APIKey) { k.AllowedIPs, k.ExpiresAt = []string{"192.0.2.0/24"}, &end })
@@ -323,7 +323,7 @@ func TestSlowKeyChangeDoesNotDelayOtherWorkspaces(t *testing.T) {
 
 func TestFailedLoginsWithUnknownCredentialsAreInTheOperatorAuditLog(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	fail := func(from string) {
 		h.services().Audit.RecordSoon(t.Context(), domain.Principal{}, record.AuditAction{Type: "auth", Action: "auth.failed", IP: netip.MustParseAddr(from), Failed: true, Reason: "invalid_api_key"})
 	}

@@ -32,7 +32,7 @@ func (w *indexReadCountingStore) Under(ctx context.Context, prefix domain.Key, a
 
 func TestKnowledgeIndexIsRebuiltOnlyAfterItsBaseChanges(t *testing.T) {
 	t.Parallel()
-	h, w := build(t, nil), &indexReadCountingStore{}
+	h, w := newFixture(t, nil), &indexReadCountingStore{}
 	h.shutdown()
 	h.wrapStore = func(s storecache.Backend) storecache.Backend { w.Backend = s; return w }
 	h.start()

@@ -19,12 +19,12 @@ import (
 
 // embeddingServer serves /v1/embeddings and knows two topics.
 type embeddingServer struct {
-	mu    sync.Mutex
-	fails bool
-	asked []string // model and number of texts of each request
-	most  int
-	hold  chan struct{} // replies wait until it is closed; nil: immediate replies
-	gone  int           // requests cancelled before their reply
+	mu        sync.Mutex
+	fails     bool
+	requests  []string // model and number of texts of each request
+	maxBatch  int
+	hold      chan struct{} // replies wait until it is closed; nil: immediate replies
+	cancelled int           // requests cancelled before their reply
 }
 
 func (s *embeddingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +34,7 @@ func (s *embeddingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = json.NewDecoder(r.Body).Decode(&q)
 	s.mu.Lock()
-	s.asked, s.most = append(s.asked, q.Model), max(s.most, len(q.Input))
+	s.requests, s.maxBatch = append(s.requests, q.Model), max(s.maxBatch, len(q.Input))
 	fails, hold := s.fails, s.hold
 	s.mu.Unlock()
 	if hold != nil {
@@ -42,7 +42,7 @@ func (s *embeddingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-hold:
 		case <-r.Context().Done():
 			s.mu.Lock()
-			s.gone++
+			s.cancelled++
 			s.mu.Unlock()
 			return
 		}
@@ -75,7 +75,7 @@ func (s *embeddingServer) setFailing(fails bool) {
 func (s *embeddingServer) requestedModels() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]string(nil), s.asked...)
+	return append([]string(nil), s.requests...)
 }
 
 func TestKnowledgeSearchFallsBackToWordsIfNoEmbeddingModelAnswers(t *testing.T) {
@@ -83,7 +83,7 @@ func TestKnowledgeSearchFallsBackToWordsIfNoEmbeddingModelAnswers(t *testing.T) 
 	s := new(embeddingServer)
 	far := httptest.NewServer(s)
 	t.Cleanup(far.Close)
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	meanings := &llm.Engine{Name: "near", URL: far.URL + "/v1", Key: "sk-secret", Model: "one"}
 	h.models.Embedding = meanings
@@ -121,7 +121,7 @@ func TestKnowledgeSearchFallsBackToWordsIfNoEmbeddingModelAnswers(t *testing.T) 
 	assert.Equal(t, "house.txt", first("where may I leave my car"))
 	assert.Len(t, s.requestedModels(), n, "a question is asked once")
 	s.mu.Lock()
-	assert.LessOrEqual(t, s.most, llm.EmbedMost)
+	assert.LessOrEqual(t, s.maxBatch, llm.EmbedMost)
 	s.mu.Unlock()
 
 	s.setFailing(true)
@@ -159,7 +159,7 @@ func TestKnowledgeBasesAreSearchedTogetherAndSlowEmbeddingDelaysNoUpload(t *test
 	s := &embeddingServer{hold: make(chan struct{})}
 	far := httptest.NewServer(s)
 	t.Cleanup(far.Close)
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	h.models.Embedding = &llm.Engine{Name: "near", URL: far.URL + "/v1", Key: "sk-secret", Model: "one"}
 	h.start()
@@ -178,7 +178,7 @@ func TestKnowledgeBasesAreSearchedTogetherAndSlowEmbeddingDelaysNoUpload(t *test
 		return err == nil && len(found.Data) == 1
 	})
 	s.mu.Lock()
-	assert.Zero(t, s.gone, "the model has not answered yet")
+	assert.Zero(t, s.cancelled, "the model has not answered yet")
 	s.mu.Unlock()
 	close(s.hold)
 
@@ -208,7 +208,7 @@ func TestKnowledgeBasesAreSearchedTogetherAndSlowEmbeddingDelaysNoUpload(t *test
 
 func TestFirstMessageIsSynthesizedForMediaStreamEngines(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	h.realtime = speech.NewRealtimeEngines([]speech.NamedRealtimeEngine{{Name: "bot", IsMediaStream: true}, {Name: "voice"}}, []string{"voice"})
 	h.start()

@@ -11,7 +11,7 @@ import (
 
 func TestCampaignOpensNoAttemptWithoutAFreePortPair(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	h.portPairs = 4
 	h.start()

@@ -21,7 +21,7 @@ func (h *fixture) callFromTestCarrier(to string) error {
 
 func TestOperatorApprovesNumbersIfSeveralWorkspacesExist(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	staff := h.live // a principal of the only workspace without operator rights
 	staff.Operator = false
@@ -67,7 +67,7 @@ func TestOperatorApprovesNumbersIfSeveralWorkspacesExist(t *testing.T) {
 
 func TestPendingNumberNeitherReceivesNorPlacesCalls(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	n, err := d.Numbers.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: "+15005550142", AgentID: h.createAgent(h.test, keyMenuPathway()), SMSEnabled: true})
 	require.NoError(t, err)
@@ -76,9 +76,9 @@ func TestPendingNumberNeitherReceivesNorPlacesCalls(t *testing.T) {
 		require.NoError(t, err)
 	}
 	sender := func() string {
-		made, err := d.SMS.SendMessage(ctx, h.test, domain.NewMessage{To: "+15005550000", Body: "Hello."})
+		created, err := d.SMS.SendMessage(ctx, h.test, domain.NewMessage{To: "+15005550000", Body: "Hello."})
 		require.NoError(t, err)
-		return made.From
+		return created.From
 	}
 	require.NoError(t, h.callFromTestCarrier(n.Number))
 	assert.Equal(t, n.Number, sender())

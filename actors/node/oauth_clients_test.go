@@ -12,7 +12,7 @@ import (
 )
 
 func TestOAuthClientIsBoundToWorkspaceAndEnvironmentAcrossRestart(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx := t.Context()
 	rights := []domain.Permission{domain.CallsRead, domain.AllWrite}
 	c, secret, err := h.services().OAuth.CreateClient(ctx, h.live, &domain.OAuthClient{Name: "crm", Scopes: rights, GrantTypes: []domain.GrantType{domain.GrantCredentials}})

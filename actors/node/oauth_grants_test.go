@@ -41,7 +41,7 @@ func holderOf(c *domain.OAuthClient, g oauth.IssuedTokens) domain.Principal {
 }
 
 func TestConcurrentOAuthExchangesOfOneCodeSucceedOnce(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	c, u := h.createClientAndUser(domain.RoleAdmin)
 	race := func(exchange func() (oauth.IssuedTokens, error)) (won []oauth.IssuedTokens) {
@@ -77,11 +77,11 @@ func TestConcurrentOAuthExchangesOfOneCodeSucceedOnce(t *testing.T) {
 }
 
 func TestOAuthGrantSurvivesRestartAndEndsWithItsUser(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx := t.Context()
 	c, u := h.createClientAndUser(domain.RoleAgent)
 	other, _ := h.createClientAndUser(domain.RoleAgent)
-	kept, used := h.createConsentCode(c, u), h.createConsentCode(c, u)
+	stored, used := h.createConsentCode(c, u), h.createConsentCode(c, u)
 	g, err := h.services().OAuth.RedeemCode(ctx, c, used, "https://a.example/", "")
 	require.NoError(t, err)
 	text, _, err := h.services().Users.CreateSignInLink(ctx, h.live, u.ID, allowAnyUser)
@@ -108,7 +108,7 @@ func TestOAuthGrantSurvivesRestartAndEndsWithItsUser(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Permission{domain.CallsRead, domain.CallsWrite}, again.Rights, "a narrower token narrows no grant")
 	assert.WithinDuration(t, time.Now().Add(domain.RefreshTokenIdleTime), until, time.Minute)
-	_, err = d.OAuth.RedeemCode(ctx, c, kept, "https://a.example/", "")
+	_, err = d.OAuth.RedeemCode(ctx, c, stored, "https://a.example/", "")
 	require.NoError(t, err)
 	who, session, err := d.Users.AuthenticateSession(ctx, cookie, elsewhere, false)
 	require.NoError(t, err)
@@ -150,7 +150,7 @@ func TestOAuthGrantSurvivesRestartAndEndsWithItsUser(t *testing.T) {
 func allowAnyUser(*domain.User) error { return nil }
 
 func TestSignInLinkAndSessionIssuedBeforePromotionHaveNoOperatorRights(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx := t.Context()
 	_, u := h.createClientAndUser(domain.RoleAdmin)
 	sign := func() (*domain.User, *domain.Session) {
@@ -189,7 +189,7 @@ func TestSignInLinkAndSessionIssuedBeforePromotionHaveNoOperatorRights(t *testin
 }
 
 func TestEventStreamDoesNotExtendTheSession(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx := t.Context()
 	_, u := h.createClientAndUser(domain.RoleAgent)
 	text, _, err := h.services().Users.CreateSignInLink(ctx, h.live, u.ID, allowAnyUser)

@@ -49,7 +49,7 @@ func noRequests(*domain.Workspace) int { return 0 }
 
 func TestDialStopHoldsCampaignsBulkJobsAndCallsUntilResumed(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	agent := h.createAgent(h.live, keyMenuPathway())
 	act := record.AuditAction{Type: "admin", Action: "dialling.stopped", Resource: domain.Resource{Type: "dialling"}}
@@ -99,7 +99,7 @@ func TestDialStopHoldsCampaignsBulkJobsAndCallsUntilResumed(t *testing.T) {
 
 func TestDialStopDuringACampaignCallsEachContactOnce(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	phones := make([]string, 30)
 	for i := range phones {
@@ -139,7 +139,7 @@ func TestDialStopDuringACampaignCallsEachContactOnce(t *testing.T) {
 
 func TestDrainedNodeRefusesCallsUntilTheDrainEnds(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	const own = "+15005550150"
 	agent := h.createAgent(h.test, waitingPathway())
@@ -183,7 +183,7 @@ func TestSpendingIsReportedAfterEveryWorkspaceReadItsLedger(t *testing.T) {
 	b.SpentKnown = true
 	assert.True(t, reportOf(a, b).Node.SpentKnown)
 	assert.True(t, reportOf().Node.SpentKnown)
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.waitUntil(time.Minute, "the ledger was read", func() bool {
 		load, err := h.nodeLoad(t.Context(), noRequests)
 		require.NoError(t, err)
@@ -193,7 +193,7 @@ func TestSpendingIsReportedAfterEveryWorkspaceReadItsLedger(t *testing.T) {
 
 func TestLoadReportListsTheBusiestWorkspaces(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx := t.Context()
 	loud, quiet := h.createWorkspace("loud"), h.createWorkspace("<quiet>")
 	agent := h.createAgent(loud, keyMenuPathway())

@@ -31,10 +31,10 @@ func (h *fixture) createSerialCampaign(agent string, optOut []string, phones ...
 	if optOut != nil {
 		c.Compliance.OptOut = &domain.OptOut{Keywords: optOut}
 	}
-	made, err := h.services().Campaigns.CreateCampaign(h.Context(), h.test, c, "", contactRows(phones...))
+	created, err := h.services().Campaigns.CreateCampaign(h.Context(), h.test, c, "", contactRows(phones...))
 	require.NoError(h, err)
-	require.Equal(h, len(phones), made.Upload.Summary.Accepted)
-	return made.Campaign.ID
+	require.Equal(h, len(phones), created.Upload.Summary.Accepted)
+	return created.Campaign.ID
 }
 
 // waitForFirstCalls waits until each campaign talks to its first contact and returns the calls.
@@ -94,7 +94,7 @@ func (h *fixture) waitForFinalStatus(id string) *domain.CampaignStatusObject {
 
 func TestOptOutStopsQueuedCallsOfAllRunningCampaigns(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	h.recognizer = fixedRecognizer{"stop"}
 	h.start()
@@ -151,7 +151,7 @@ func TestOptOutStopsGrantedAndOpenAttempts(t *testing.T) {
 			reached, goOn := make(chan struct{}), make(chan struct{})
 			var once sync.Once
 			granted := false
-			h := build(t, func(actor string, msg any) {
+			h := newFixture(t, func(actor string, msg any) {
 				if actor != "campaign" {
 					return
 				}

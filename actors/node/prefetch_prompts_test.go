@@ -15,15 +15,15 @@ import (
 
 // gatedSynthesizer synthesizes a text only after the test has released it.
 type gatedSynthesizer struct {
-	mu    sync.Mutex
-	let   map[string]chan struct{} // by text; a text without a channel is never synthesized
-	asked map[string]int
-	first map[string]context.Context // context of the first request for a text
+	mu       sync.Mutex
+	let      map[string]chan struct{} // by text; a text without a channel is never synthesized
+	requests map[string]int
+	first    map[string]context.Context // context of the first request for a text
 }
 
 func (s *gatedSynthesizer) StreamSpeech(ctx context.Context, r speech.Request, out func(mu []byte)) error {
 	s.mu.Lock()
-	s.asked[r.Text]++
+	s.requests[r.Text]++
 	if s.first[r.Text] == nil {
 		s.first[r.Text] = ctx
 	}
@@ -39,21 +39,21 @@ func (s *gatedSynthesizer) StreamSpeech(ctx context.Context, r speech.Request, o
 	return err
 }
 
-func (s *gatedSynthesizer) requestsOf(text string) (asked int, under context.Context) {
+func (s *gatedSynthesizer) requestsOf(text string) (requests int, under context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.asked[text], s.first[text]
+	return s.requests[text], s.first[text]
 }
 
 func TestFirstCampaignCallWaitsForPromptSynthesisUpToALimit(t *testing.T) {
 	t.Parallel()
 	const hello, bye, never = "Good morning.", "Goodbye.", "This never comes."
-	s := &gatedSynthesizer{let: map[string]chan struct{}{hello: make(chan struct{}), bye: make(chan struct{})}, asked: map[string]int{}, first: map[string]context.Context{}}
+	s := &gatedSynthesizer{let: map[string]chan struct{}{hello: make(chan struct{}), bye: make(chan struct{})}, requests: map[string]int{}, first: map[string]context.Context{}}
 	voice, err := speech.NewSynthesizerChain(speech.Config{
 		Engine: toneSpeaker{}, Sources: []speech.NamedSynthesizer{{Name: "studio", Engine: s, FirstAudioTimeout: time.Hour, PauseTimeout: time.Hour}}, Order: []string{"studio"},
 	})
 	require.NoError(t, err)
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	h.speaker = voice
 	h.start()
@@ -79,7 +79,7 @@ func TestFirstCampaignCallWaitsForPromptSynthesisUpToALimit(t *testing.T) {
 		}
 	}
 	for _, text := range []string{hello, bye, never} {
-		h.waitUntil(longWait, "it is asked for "+text, func() bool { asked, _ := s.requestsOf(text); return asked > 0 })
+		h.waitUntil(longWait, "it is asked for "+text, func() bool { requests, _ := s.requestsOf(text); return requests > 0 })
 	}
 	waits("nothing is said yet")
 	close(s.let[hello])
@@ -92,7 +92,7 @@ func TestFirstCampaignCallWaitsForPromptSynthesisUpToALimit(t *testing.T) {
 	_, under := s.requestsOf(never)
 	require.Error(t, under.Err())
 	for _, text := range []string{hello, bye} {
-		asked, _ := s.requestsOf(text)
-		assert.Equal(t, 1, asked, "both calls have it out of the cache: %s", text)
+		requests, _ := s.requestsOf(text)
+		assert.Equal(t, 1, requests, "both calls have it out of the cache: %s", text)
 	}
 }

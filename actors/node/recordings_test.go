@@ -35,8 +35,8 @@ func (p *audioRecorder) record(frame []byte) {
 	p.sound = append(p.sound, frame...)
 }
 
-// recorded returns the number of received frames, whether any was not silent, and how often the end was reported.
-func (p *audioRecorder) recorded() (frames int, loud bool, ends int) {
+// stats returns the number of received frames, whether any was not silent, and how often the end was reported.
+func (p *audioRecorder) stats() (frames int, loud bool, ends int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.sound) / calls.ListenFrame, len(bytes.Trim(p.sound, "\xff\x7f")) > 0, p.ends
@@ -44,7 +44,7 @@ func (p *audioRecorder) recorded() (frames int, loud bool, ends int) {
 
 func TestLiveCallCanBeListenedToAndItsRecordingPaused(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	c, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{
 		To: "+12025550009", AgentID: h.createAgent(h.test, waitingPathway()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true,
@@ -59,8 +59,8 @@ func TestLiveCallCanBeListenedToAndItsRecordingPaused(t *testing.T) {
 	other, err := d.Calls.ListenCall(ctx, h.test, c.ID, calls.Listen, two.record)
 	require.NoError(t, err)
 	h.waitUntil(20*time.Second, "both hear", func() bool {
-		n, loud, _ := one.recorded()
-		m, _, _ := two.recorded()
+		n, loud, _ := one.stats()
+		m, _, _ := two.stats()
 		return n > 50 && m > 10 && loud
 	})
 	audio.Say(bytes.Repeat([]byte{0x80}, 800))
@@ -79,8 +79,8 @@ func TestLiveCallCanBeListenedToAndItsRecordingPaused(t *testing.T) {
 
 	_, err = d.Calls.HangupCall(ctx, h.test, c.ID)
 	require.NoError(t, err)
-	h.waitUntil(20*time.Second, "the end is told", func() bool { _, _, ends := one.recorded(); return ends == 1 })
-	_, _, ends := two.recorded()
+	h.waitUntil(20*time.Second, "the end is told", func() bool { _, _, ends := one.stats(); return ends == 1 })
+	_, _, ends := two.stats()
 	assert.Zero(t, ends, "not to who left")
 	h.waitUntil(20*time.Second, "the call is over", func() bool { return h.getCall(h.test, c.ID).Final() })
 	_, err = d.Calls.ListenCall(ctx, h.test, c.ID, calls.Listen, one.record)
@@ -105,7 +105,7 @@ func (h *fixture) storeRecordedCall(p domain.Principal, blobs *blob.Disk, days i
 
 func TestRecordingsAreDeletedAfterTheirRetentionPeriod(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	blobs, err := blob.NewDisk(filepath.Join(h.dir, "blobs"), h.store)
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 
 func TestRedactionPatternsAreAppliedBeforeStorage(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 		w.Redaction.Patterns = []string{`\b\d{4,5}\b`, `(?i)stop`}
@@ -58,7 +58,7 @@ func TestRedactionPatternsAreAppliedBeforeStorage(t *testing.T) {
 
 func TestMessageOfAnUnloadedWorkspaceIsRefusedForRedaction(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	p := h.test
 	p.WorkspaceID = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV" // a workspace that is not loaded or does not exist
 	_, err := h.services().SMS.TestInboundMessage(t.Context(), p, sms.InboundMessage{From: "+15005551301", To: "+15005550410", Body: "it is 90210"})

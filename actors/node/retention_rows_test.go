@@ -35,7 +35,7 @@ func (h *fixture) setRetention(change func(r *domain.Retention)) {
 
 func TestCallDeletionRemovesAllRowsOfTheCall(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d, ctx, ws := h.services(), t.Context(), h.live.WorkspaceID
 	id := h.storeTranscribedCall(h.live, 1, 1, 0)
 	c := h.getCall(h.live, id)
@@ -66,7 +66,7 @@ func TestCallDeletionRemovesAllRowsOfTheCall(t *testing.T) {
 
 func TestRetentionAppliesToEachKindOfRow(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, ws, now := t.Context(), h.live.WorkspaceID, time.Now()
 	old, young := h.storeTranscribedCall(h.live, 1, 91, 0), h.storeTranscribedCall(h.live, 2, 89, 0)
 	upload := &domain.Upload{Meta: domain.Meta{ID: domain.ID(domain.PrefixUpload, now.AddDate(0, 0, -91), [10]byte{1}), WorkspaceID: ws}, Status: domain.UploadCompleted}
@@ -95,7 +95,7 @@ func TestRetentionAppliesToEachKindOfRow(t *testing.T) {
 
 func TestDecisionLogCanBeVerifiedAfterRetentionDeletedItsBeginning(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d, ctx, ws, now := h.services(), t.Context(), h.live.WorkspaceID, time.Now()
 	campaign := &domain.Campaign{Meta: domain.Meta{ID: domain.ID(domain.PrefixCampaign, now, [10]byte{1}), WorkspaceID: ws, Environment: domain.Live}, Status: domain.CampaignCompleted}
 	key := h.keys.DecisionLogKey(ws)

@@ -41,15 +41,15 @@ func (h *fixture) storeTranscribedCall(p domain.Principal, n, days, hours int) s
 // remainingDataOf returns what is stored of a call: t for the transcript, s for SIP messages.
 func (h *fixture) remainingDataOf(p domain.Principal, id string) string {
 	h.Helper()
-	kept := func(r domain.Record) bool {
+	stored := func(r domain.Record) bool {
 		_, err := h.store.Get(h.Context(), r)
 		if err != nil {
 			require.ErrorIs(h, err, domain.ErrNotFound)
 		}
 		return err == nil
 	}
-	transcript := kept(&domain.Transcript{CallID: id, WorkspaceID: p.WorkspaceID})
-	messages := kept(&domain.TraceRow{CallID: id, WorkspaceID: p.WorkspaceID})
+	transcript := stored(&domain.Transcript{CallID: id, WorkspaceID: p.WorkspaceID})
+	messages := stored(&domain.TraceRow{CallID: id, WorkspaceID: p.WorkspaceID})
 	_, err := h.services().Calls.Transcript(h.Context(), p, id)
 	c := h.getCall(p, id)
 	assert.Equal(h, []bool{transcript, transcript, !transcript}, []bool{err == nil, c.TranscriptAvailable && c.TranscriptURL != "", c.TranscriptDeletedAt != nil})
@@ -67,7 +67,7 @@ func TestTranscriptsAndSIPTracesAreDeletedAfterTheirRetentionPeriod(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := buildOn(t, redisURL(t), nil)
+			h := newFixtureOn(t, redisURL(t), nil)
 			ids := map[string]string{
 				"old": h.storeTranscribedCall(h.live, 1, 31, 0), "older": h.storeTranscribedCall(h.live, 2, 400, 0), "young": h.storeTranscribedCall(h.live, 3, 9, 0),
 				"tried": h.storeTranscribedCall(h.test, 4, 40, 0), "between": h.storeTranscribedCall(h.live, 5, 20, 0), "long": h.storeTranscribedCall(h.live, 6, 29, 48),
@@ -106,7 +106,7 @@ func TestTranscriptsAndSIPTracesAreDeletedAfterTheirRetentionPeriod(t *testing.T
 
 func TestRetentionDeletesMoreTracesThanOneCommitHolds(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	young := h.storeTranscribedCall(h.live, 9999, 5, 0)
 	var puts []domain.Record
 	for n := range 450 {
@@ -150,7 +150,7 @@ func (l *callDuringSweepStore) Apply(ctx context.Context, c commit.Change) ([]ev
 
 func TestSweepOfOldCallCountsKeepsCountsOfConcurrentCalls(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	h.shutdown()
 	slow := &callDuringSweepStore{}
 	h.wrapStore = func(s storecache.Backend) storecache.Backend { slow.Backend = s; return slow }
@@ -169,12 +169,12 @@ func TestSweepOfOldCallCountsKeepsCountsOfConcurrentCalls(t *testing.T) {
 	slow.found = func() { ring(second, time.Now()); slow.found = nil }
 	h.node.Sweep(t.Context()) // the sweep meets the concurrent calls and keeps their rows
 	h.node.Sweep(t.Context())
-	var kept []string
+	var stored []string
 	for _, phone := range []string{old, first, second, young} {
 		_, err := h.store.Get(t.Context(), &domain.NumberAttempts{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone})
 		if err == nil {
-			kept = append(kept, phone)
+			stored = append(stored, phone)
 		}
 	}
-	assert.Equal(t, []string{first, second, young}, kept)
+	assert.Equal(t, []string{first, second, young}, stored)
 }

@@ -44,7 +44,7 @@ func (h *fixture) screenedChunkCount(id string) (n int) {
 
 func TestScreenedRowsAreCountedAndListedInTheResults(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	const listed, abroad, incomplete, good = "+12025550151", "+442079460123", "+12025550152", "+17877654001"
 	_, err := d.DNC.ImportDNC(ctx, h.live, domain.DefaultDNCID(h.live.WorkspaceID, h.live.Environment), func(yield func(domain.RawNumber, error) bool) {
@@ -115,7 +115,7 @@ func TestScreenedRowsAreCountedAndListedInTheResults(t *testing.T) {
 
 func TestCampaignStartWarnsOfContactsWithDisallowedDestinations(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	agent := h.createAgent(h.live, keyMenuPathway())
 	id, other := h.createCampaign(h.live, agent, "+12025550151", "+12025550152"), h.createCampaign(h.live, agent, "+12025550153")

@@ -207,7 +207,7 @@ func (h *fixture) createOtherWorkspace() domain.Principal {
 
 func TestPrincipalsCannotAccessOtherWorkspacesOrEnvironments(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	other := h.createOtherWorkspace()
 	mine := h.createResources(h.live, "+12025550101")
 	for name, open := range h.readFuncs(h.live, mine) {
@@ -237,7 +237,7 @@ func TestPrincipalsCannotAccessOtherWorkspacesOrEnvironments(t *testing.T) {
 
 func TestTestKeyCallsOnlyTheTestCarrier(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	_, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "real", Proxies: []domain.Proxy{{Host: "127.0.0.1", Port: 9, Transport: "udp"}}, NumberFormat: "e164"})
 	require.NoError(t, err)
@@ -264,17 +264,17 @@ func TestTestKeyCallsOnlyTheTestCarrier(t *testing.T) {
 
 func TestRevokedExpiredOrRestrictedKeyIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	make1 := func(p domain.Principal, edit func(*domain.APIKey)) (domain.Principal, string, string) {
 		k := &domain.APIKey{Meta: domain.Meta{Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
 		if edit != nil {
 			edit(k)
 		}
-		made, text, err := d.Keys.CreateKey(ctx, p, record.AuditAction{}, k)
+		created, text, err := d.Keys.CreateKey(ctx, p, record.AuditAction{}, k)
 		require.NoError(t, err)
 		who, _ := d.Keys.Authenticate(ctx, text, here)
-		return who, made.ID, text
+		return who, created.ID, text
 	}
 	code := func(text string, from netip.Addr) domain.Code {
 		_, err := d.Keys.Authenticate(ctx, text, from)
@@ -310,7 +310,7 @@ func TestRevokedExpiredOrRestrictedKeyIsRefusedAtOnce(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	brief, briefID, _ := make1(h.live, func(k *domain.APIKey) { k.ExpiresAt = &soon })
 	_, _, endless := make1(brief, nil)
-	adopted, adoptedID, kept := make1(brief, nil)
+	adopted, adoptedID, stored := make1(brief, nil)
 	_, _, below := make1(adopted, nil)
 	adopt := func(k *domain.APIKey) error { k.ParentID = ""; return nil }
 	_, err = d.Keys.UpdateKey(ctx, h.live, adoptedID, adopt)
@@ -318,7 +318,7 @@ func TestRevokedExpiredOrRestrictedKeyIsRefusedAtOnce(t *testing.T) {
 	_, err = d.Keys.UpdateKey(ctx, h.live, briefID, func(k *domain.APIKey) error { k.ExpiresAt = &past; return nil })
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeExpiredAPIKey, code(endless, here), "a key outlives no parent that has expired")
-	assert.Empty(t, code(kept, here), "but one that was adopted")
+	assert.Empty(t, code(stored, here), "but one that was adopted")
 	assert.Empty(t, code(below, here), "and what that one made")
 	_, err = d.Keys.UpdateKey(ctx, h.live, grand.KeyID, adopt)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "what has died with its parent stays dead")
@@ -327,16 +327,16 @@ func TestRevokedExpiredOrRestrictedKeyIsRefusedAtOnce(t *testing.T) {
 	h.start()
 	d = h.services()
 	assert.Equal(t, domain.CodeExpiredAPIKey, code(grandchild, here), "a restart forgives nothing")
-	assert.Empty(t, code(kept, here))
+	assert.Empty(t, code(stored, here))
 	assert.Empty(t, code(text, elsewhere))
 }
 
 func TestSigningKeysSurviveRestartAndTokensEndWithTheirAPIKey(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
-	made := 0
-	fresh := func() (string, string, error) { made++; return "public", "a secret seed", nil }
+	created := 0
+	fresh := func() (string, string, error) { created++; return "public", "a secret seed", nil }
 	first, err := d.Tokens.EnsureSigningKeys(ctx, fresh)
 	require.NoError(t, err)
 	require.Len(t, first.Verifying, 1)
@@ -362,7 +362,7 @@ func TestSigningKeysSurviveRestartAndTokensEndWithTheirAPIKey(t *testing.T) {
 	none, err := d.Tokens.SigningKey(ctx, "jwk_nobody")
 	require.NoError(t, err)
 	assert.Nil(t, none)
-	assert.Equal(t, 1, made)
+	assert.Equal(t, 1, created)
 	assert.Empty(t, alive())
 	require.NoError(t, errorOf(d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})))
 	assert.Equal(t, domain.CodeExpiredToken, alive())
@@ -370,7 +370,7 @@ func TestSigningKeysSurviveRestartAndTokensEndWithTheirAPIKey(t *testing.T) {
 
 func TestRequestWithAnIdempotencyKeyRunsOnce(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx := t.Context()
 	key := func(k string) record.IdempotencyKey {
 		return record.IdempotencyKey{Key: k, Method: "POST", Path: "/v1/calls"}
@@ -434,7 +434,7 @@ func chanSeq[T any](c <-chan T) iter.Seq[T] {
 
 func TestEventListContinuesAfterAnyEvent(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	agent := h.createAgent(h.live, keyMenuPathway())
 	for i := range 25 {
@@ -488,7 +488,7 @@ func TestEventListContinuesAfterAnyEvent(t *testing.T) {
 
 func TestEqualActionsWithinAMinuteShareOneAuditRow(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	used := record.AuditAction{Type: "auth", Action: "api_key.used", IP: here, UserAgent: "curl"}
 	for range 50 {
@@ -524,7 +524,7 @@ func TestEqualActionsWithinAMinuteShareOneAuditRow(t *testing.T) {
 
 func TestRequestForAWorkspaceThatIsStillLoadingGetsUnavailable(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d := services.New(&services.Config{Store: h.store, Keys: h.keys, Node: node.Config{Log: slog.New(slog.DiscardHandler)}})
 	_, err := d.Workspaces.Workspace(t.Context(), h.test)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "%v", err)

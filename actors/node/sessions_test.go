@@ -42,10 +42,10 @@ func TestSessionUseIsStoredWithoutDelayingRequests(t *testing.T) {
 	_, s, err := h.services().Users.AuthenticateSession(t.Context(), cookie, here, false)
 	require.NoError(t, err)
 	long := h.makeSessionIdle(s.ID)
-	goOn, told := make(chan struct{}), atomic.Int32{}
+	goOn, reported := make(chan struct{}), atomic.Int32{}
 	m.inject(func(c commit.Change, do func() error) error {
 		if hasPut(c, "session") {
-			told.Add(1)
+			reported.Add(1)
 			select {
 			case <-goOn:
 			case <-time.After(30 * time.Second): // a request that waited for the store would fail
@@ -58,7 +58,7 @@ func TestSessionUseIsStoredWithoutDelayingRequests(t *testing.T) {
 		_, s, err = h.services().Users.AuthenticateSession(t.Context(), cookie, here, false)
 		require.NoError(t, err, "the store hangs")
 		assert.True(t, s.SeenAt.After(long))
-		require.Eventually(t, func() bool { return told.Load() == 1 }, time.Minute, time.Millisecond, "one at a time")
+		require.Eventually(t, func() bool { return reported.Load() == 1 }, time.Minute, time.Millisecond, "one at a time")
 	}
 	close(goOn)
 	row := &domain.Session{Meta: domain.Meta{ID: s.ID, WorkspaceID: h.live.WorkspaceID}}
@@ -80,11 +80,11 @@ func TestUserChangeChecksPermissionsOnTheCommittedUser(t *testing.T) {
 		}
 		return nil
 	}
-	made := false // becomes an operator between the read and the commit
+	created := false // becomes an operator between the read and the commit
 	m.inject(func(c commit.Change, do func() error) error {
 		ends := len(c.Deletes) == 1 && c.Deletes[0] == s.Key()
-		if (hasPut(c, "sign_in") || ends) && !made {
-			made = true
+		if (hasPut(c, "sign_in") || ends) && !created {
+			created = true
 			_, err := h.services().Users.UpdateUser(t.Context(), h.live, u.ID, func(u *domain.User) error { u.Operator = true; return nil })
 			require.NoError(t, err)
 		}
@@ -92,12 +92,12 @@ func TestUserChangeChecksPermissionsOnTheCommittedUser(t *testing.T) {
 	}, nil)
 	_, _, err = h.services().Users.CreateSignInLink(t.Context(), h.live, u.ID, mayNot)
 	require.ErrorIs(t, err, no)
-	assert.True(t, made)
+	assert.True(t, created)
 	_, err = h.services().Users.UpdateUser(t.Context(), h.live, u.ID, func(u *domain.User) error { u.Operator = false; return nil })
 	require.NoError(t, err)
-	made = false
+	created = false
 	require.ErrorIs(t, h.services().Users.EndSession(t.Context(), h.live, u.ID, s.ID, mayNot), no)
-	assert.True(t, made)
+	assert.True(t, created)
 	list, err := h.services().Users.ListSessions(t.Context(), h.live, u.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Len(t, list.Data, 1)

@@ -24,10 +24,10 @@ import (
 func (h *fixture) createMessageAgent(own string, replies int, w domain.Pathway) {
 	h.Helper()
 	w.Name = "w"
-	kept, err := h.services().Pathways.CreatePathway(h.Context(), h.test, &w)
+	stored, err := h.services().Pathways.CreatePathway(h.Context(), h.test, &w)
 	require.NoError(h, err)
 	a, err := h.services().Agents.CreateAgent(h.Context(), h.test, &domain.Agent{
-		Name: "w", PathwayID: kept.ID, Language: "en-US", Timezone: "UTC", SMS: &domain.AgentSMS{Enabled: true, TimeoutMinutes: 60, MaxReplies: replies},
+		Name: "w", PathwayID: stored.ID, Language: "en-US", Timezone: "UTC", SMS: &domain.AgentSMS{Enabled: true, TimeoutMinutes: 60, MaxReplies: replies},
 	})
 	require.NoError(h, err)
 	_, err = h.services().Numbers.CreateNumber(h.Context(), h.test, &domain.PhoneNumber{Number: own, AgentID: a.ID})
@@ -88,15 +88,15 @@ func chainPathway(n int, node domain.Node) domain.Pathway {
 
 // countingTool is an HTTP tool that counts its requests and can delay its replies.
 type countingTool struct {
-	asked atomic.Int32
-	at    atomic.Pointer[chan struct{}]
+	requests atomic.Int32
+	at       atomic.Pointer[chan struct{}]
 }
 
 func (h *fixture) createCountingTool() (*countingTool, domain.Node) {
 	h.Helper()
 	t := &countingTool{}
 	far := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		t.asked.Add(1)
+		t.requests.Add(1)
 		if at := t.at.Load(); at != nil {
 			<-*at
 		}
@@ -138,21 +138,21 @@ func TestRetriedSMSReplyRunsEachToolOnce(t *testing.T) {
 	h.waitForReply(h.receiveText(ada, own, "Hi"))
 	m.inject(nil, nil)
 	assert.True(t, once.Load())
-	assert.Equal(t, int32(1), tool.asked.Load(), "what it did is not done again")
+	assert.Equal(t, int32(1), tool.requests.Load(), "what it did is not done again")
 	assert.Len(t, h.textConversations(ada), 1)
 	assert.Len(t, h.messagesTo(ada), 1)
 
 	gate := make(chan struct{})
 	tool.at.Store(&gate)
 	id := h.receiveText(eve, own, "Hi")
-	h.waitUntil(longWait, "the tool is asked", func() bool { return tool.asked.Load() == 2 })
+	h.waitUntil(longWait, "the tool is asked", func() bool { return tool.requests.Load() == 2 })
 	require.Len(t, h.textConversations(eve), 1)
 	_, err := h.services().SMS.CloseTexting(t.Context(), h.test, h.textConversations(eve)[0].ID)
 	require.NoError(t, err)
 	tool.at.Store(nil)
 	close(gate)
 	closed := h.waitForReply(id)
-	assert.Equal(t, int32(2), tool.asked.Load(), "who closes a conversation ends it")
+	assert.Equal(t, int32(2), tool.requests.Load(), "who closes a conversation ends it")
 	require.Len(t, h.textConversations(eve), 1)
 	assert.Equal(t, h.textConversations(eve)[0].ID, closed.ConversationID)
 	assert.Empty(t, h.messagesTo(eve))
@@ -160,9 +160,9 @@ func TestRetriedSMSReplyRunsEachToolOnce(t *testing.T) {
 	const long = "+15005550311"
 	h.createMessageAgent(long, 20, chainPathway(14, node))
 	h.waitForReply(h.receiveText(kim, long, "Hi"))
-	assert.Equal(t, int32(14), tool.asked.Load(), "twelve of one answer")
+	assert.Equal(t, int32(14), tool.requests.Load(), "twelve of one answer")
 	h.waitForReply(h.receiveText(kim, long, "Well"))
-	assert.Equal(t, int32(14), tool.asked.Load(), "what was refused stays so")
+	assert.Equal(t, int32(14), tool.requests.Load(), "what was refused stays so")
 	got := h.messagesTo(kim)
 	require.Len(t, got, 2)
 	assert.Equal(t, "What now?", got[0].Body)
@@ -170,7 +170,7 @@ func TestRetriedSMSReplyRunsEachToolOnce(t *testing.T) {
 
 func TestSMSConversationBetweenTwoAgentsStops(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	const first, own, bob = "+15005550312", "+15005550313", "+15005551204"
 	h.createMessageAgent(first, 3, domain.Pathway{Start: "end", Nodes: []domain.Node{{ID: "end", Type: domain.NodeEnd, Prompt: "I am away."}}})
 	for i := range 5 {

@@ -186,7 +186,7 @@ func imdnOf(id, status string) string {
 }
 
 func TestLiveSMSIsSentOverATrunkAndItsDeliveryReportStored(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	c := newSMSCenter(h)
 	trunk := c.createTrunk(domain.SMSIMDN, "+12025550171")
 	order := domain.NewMessage{To: "+12025550123", Body: "Grüße, {{who}}.", Context: domain.Context{"who": "Ada"}}
@@ -228,7 +228,7 @@ func TestLiveSMSIsSentOverATrunkAndItsDeliveryReportStored(t *testing.T) {
 }
 
 func TestInboundSMSIsStoredOnceAndAnOptOutGetsANotice(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	c := newSMSCenter(h)
 	c.createTrunk(domain.SMSPlain, "+12025550171")
 	received := func() []*domain.Message {
@@ -268,7 +268,7 @@ func TestInboundSMSIsStoredOnceAndAnOptOutGetsANotice(t *testing.T) {
 }
 
 func TestSMSInterruptedByACrashIsNotSentTwice(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	c := newSMSCenter(h)
 	c.createTrunk(domain.SMSPlain, "+12025550171")
 	c.setAnswers("")
@@ -306,7 +306,7 @@ func TestSMSInterruptedByACrashIsNotSentTwice(t *testing.T) {
 }
 
 func TestSMSFailsIfTheSendersTrunkRefusesTheDestination(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := h.Context(), h.services()
 	newSMSCenter(h).createTrunk(domain.SMSPlain, "") // another route, which cannot carry the sender's number
 	c := newSMSCenter(h)
@@ -341,7 +341,7 @@ func TestSMSFailsIfTheSendersTrunkRefusesTheDestination(t *testing.T) {
 }
 
 func TestSMSGatewaySendsAndReceivesMessages(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := h.Context(), h.services()
 	type post struct {
 		header http.Header

@@ -15,7 +15,7 @@ import (
 
 func TestSpendCapHoldsSMSMessagesToo(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := h.Context(), h.services()
 	posts, status := make(chan struct{}, 16), make(chan int, 16)
 	handler := func(w http.ResponseWriter, r *http.Request, _ []byte) {
@@ -68,7 +68,7 @@ func TestSpendCapHoldsSMSMessagesToo(t *testing.T) {
 
 func TestQueuedSMSCountsTowardsTheDailySpendCap(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx := h.Context()
 	status := make(chan int, 16)
 	handler := func(w http.ResponseWriter, r *http.Request, _ []byte) {

@@ -317,7 +317,7 @@ func NewMediaCapacity(e *media.Engine) *lines.PortCapacity {
 // environment have permits of their own, so that test calls take none from live calls. An empty env means both
 // environments.
 func (n *Node) linesProps(t *workspaceTree, d domain.Direction, env domain.Environment) *actor.Props {
-	return mailbox.Props(n.observed("lines", func() actor.Actor {
+	return mailbox.Props(n.observeMessages("lines", func() actor.Actor {
 		limits := t.record.Load().Limits // read at each start: the limits may have changed
 		cfg := lines.Config{
 			Concurrent: limits.ConcurrentInbound, Capacity: n.cfg.MediaCapacity, Log: n.cfg.Log,
@@ -358,7 +358,7 @@ func (n *Node) listLiveCalls(ctx context.Context, t *workspaceTree, d domain.Dir
 // trunkProps returns the props of the actor that owns the trunks of a workspace.
 func (n *Node) trunkProps(t *workspaceTree, trunks []domain.Trunk) *actor.Props {
 	ws := t.record.Load().ID
-	return mailbox.Props(n.observed("trunks", func() actor.Actor {
+	return mailbox.Props(n.observeMessages("trunks", func() actor.Actor {
 		return trunk.New(trunk.Config{
 			Trunks: trunks, TestCarrier: n.cfg.TestCarrierTarget, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
 			Register: func(c registration.Config) (*registration.Registration, error) {
@@ -370,8 +370,8 @@ func (n *Node) trunkProps(t *workspaceTree, trunks []domain.Trunk) *actor.Props 
 			},
 			LoadSpending: func(ctx context.Context) (domain.Spending, error) { return n.rows.spending(ctx, ws) },
 			LoadStates:   func(ctx context.Context) ([]domain.TrunkState, error) { return n.rows.trunkStates(ctx, ws) },
-			SaveStates: func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {
-				return n.rows.saveTrunkStates(ctx, ws, states, gone, s)
+			SaveStates: func(ctx context.Context, states []domain.TrunkState, deleted []string, s *domain.Spending) error {
+				return n.rows.saveTrunkStates(ctx, ws, states, deleted, s)
 			},
 		})
 	}), 10_000)
@@ -426,7 +426,7 @@ func (n *Node) webhookProps(ws, id string) *actor.Props {
 		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.webhookClient, Pool: n.webhookPool, Results: n.webhookLedger, TimeFactor: n.cfg.WebhookRetryDivisor, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
 		OnCommitted: func() { n.Committed(ws) },
 	}
-	return mailbox.Props(n.observed("webhook", webhook.New(cfg)), 1000)
+	return mailbox.Props(n.observeMessages("webhook", webhook.New(cfg)), 1000)
 }
 
 // outboxProps returns the props of a workspace's outbox actor.
@@ -435,12 +435,12 @@ func (n *Node) outboxProps(ws string) *actor.Props {
 		Workspace: ws, Store: n.cfg.Store, Log: n.cfg.Log,
 		EndpointPID: func(id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Webhooks, id) },
 	}
-	return mailbox.Props(n.observed("outbox", outbox.New(cfg)), 1000)
+	return mailbox.Props(n.observeMessages("outbox", outbox.New(cfg)), 1000)
 }
 
-// observed returns a producer whose actors call Config.BeforeMessage before each message. Without that hook it
+// observeMessages returns a producer whose actors call Config.BeforeMessage before each message. Without that hook it
 // returns the producer of.
-func (n *Node) observed(name string, producer actor.Producer) actor.Producer {
+func (n *Node) observeMessages(name string, producer actor.Producer) actor.Producer {
 	before := n.beforeMessage(name)
 	if before == nil {
 		return producer

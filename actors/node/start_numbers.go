@@ -16,7 +16,7 @@ import (
 
 // numbersProps returns the props of the actor that decides which numbers a workspace may call now.
 func (n *Node) numbersProps(ws string, t *workspaceTree) *actor.Props {
-	return mailbox.Props(n.observed("numbers", func() actor.Actor {
+	return mailbox.Props(n.observeMessages("numbers", func() actor.Actor {
 		return numbers.New(numbers.Config{
 			Workspace: ws, Store: n.cfg.Store, Lists: n.dnc, DayOf: n.zones.DayBounds, Log: n.cfg.Log,
 			FrequencyCaps: func() domain.FrequencyCaps { return t.record.Load().FrequencyCaps },

@@ -26,10 +26,10 @@ import (
 
 // storeFaults injects errors into the store of a fixture, also after a restart.
 type storeFaults struct {
-	mu      sync.Mutex
-	applies func(c commit.Change, do func() error) error
-	fails   func(domain.Key) error // returns the error of reads and lists
-	looked  atomic.Int64           // number of events read
+	mu         sync.Mutex
+	applies    func(c commit.Change, do func() error) error
+	fails      func(domain.Key) error // returns the error of reads and lists
+	eventReads atomic.Int64           // number of events read
 }
 
 // faultyStore is a store with injected errors.
@@ -41,7 +41,7 @@ type faultyStore struct {
 // buildWithStoreFaults builds a fixture whose store can fail.
 func buildWithStoreFaults(t *testing.T) (*fixture, *storeFaults) {
 	t.Helper()
-	h, m := build(t, nil), &storeFaults{}
+	h, m := newFixture(t, nil), &storeFaults{}
 	h.shutdown()
 	h.wrapStore = func(s storecache.Backend) storecache.Backend { return &faultyStore{s, m} }
 	h.start()
@@ -93,7 +93,7 @@ func (m *faultyStore) List(ctx context.Context, q commit.Query, fresh func() dom
 
 func (m *faultyStore) Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error) {
 	batch, err := m.Backend.Events(ctx, workspace, after, limit)
-	m.looked.Add(int64(len(batch)))
+	m.eventReads.Add(int64(len(batch)))
 	return batch, err
 }
 
@@ -243,10 +243,10 @@ func TestBulkJobDeletesItsItemDataAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	h, m := buildWithStoreFaults(t)
 	d, ctx := h.services(), t.Context()
-	var told atomic.Int32
+	var reported atomic.Int32
 	m.inject(func(c commit.Change, do func() error) error {
 		if hasPut(c, "bulk_errors") {
-			told.Add(1)
+			reported.Add(1)
 		}
 		return do()
 	}, nil)
@@ -263,7 +263,7 @@ func TestBulkJobDeletesItsItemDataAfterTheEnd(t *testing.T) {
 	assert.Equal(t, []int{6, 1, 1}, []int{now.Done, now.Failed, now.Rejected})
 	require.Len(t, now.Errors, 2)
 	assert.Equal(t, []int{5, 2}, []int{now.Errors[0].Index, now.Errors[1].Index})
-	assert.Equal(t, int32(2), told.Load(), "errors are written when there is another one")
+	assert.Equal(t, int32(2), reported.Load(), "errors are written when there is another one")
 	l, err := d.Bulk.ListBulks(ctx, h.test, record.PageQuery{Limit: 5})
 	require.NoError(t, err)
 	assert.Len(t, l.Data[0].Errors, 2)
@@ -293,15 +293,15 @@ func TestBulkJobIsRetriedAfterItsItemsCannotBeRead(t *testing.T) {
 	d, ctx := h.services(), t.Context()
 	l, err := d.DNC.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
 	require.NoError(t, err)
-	var gone, unread atomic.Bool
+	var deleted, unread atomic.Bool
 	m.inject(func(c commit.Change, do func() error) error {
 		if hasPut(c, "bulk_chunk") {
-			gone.Store(true) // directly after the job starts
+			deleted.Store(true) // directly after the job starts
 		}
 		return do()
 	}, func(k domain.Key) error {
 		switch {
-		case k.Kind == "dnc_list" && gone.Load():
+		case k.Kind == "dnc_list" && deleted.Load():
 			return domain.ErrNotFound
 		case k.Kind == "bulk_chunk" && unread.CompareAndSwap(false, true):
 			return errUnknownOutcome
@@ -416,7 +416,7 @@ func TestInterruptedKnowledgeImportLeavesNoPassages(t *testing.T) {
 
 func TestBookingRowOfADayIsDeletedWithItsLastAppointment(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	d, ctx := h.services(), t.Context()
 	x := h.createProvider(h.live, "Room 2")
 	days := func() (names []string) {
@@ -476,11 +476,11 @@ func TestReplayOfUnknownEventIDsReadsTheLogOnce(t *testing.T) {
 	}
 	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"call.ended"}})
 	require.NoError(t, err)
-	before := m.looked.Load()
+	before := m.eventReads.Load()
 	got, err := d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: unknown})
 	require.NoError(t, err)
 	assert.Len(t, got.NotFound, 100)
-	assert.Less(t, m.looked.Load()-before, int64(100*700+3000), "the end of the log is walked once")
+	assert.Less(t, m.eventReads.Load()-before, int64(100*700+3000), "the end of the log is walked once")
 	find()
 	emit(began.Add(-5*time.Hour), 600) // the clock was set back
 	emit(began.Add(10*time.Minute), 600)

@@ -56,7 +56,7 @@ func checkTimeRange(t *testing.T, read func(record.TimeRange) []datedRow) {
 
 func TestContactListFiltersByUploadTime(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0), phoneNumber(1))
 	for from := 2; from < 1300; from += 433 { // chunks hold 500 rows
@@ -93,7 +93,7 @@ func TestContactListFiltersByUploadTime(t *testing.T) {
 
 func TestListsOfDNCEntriesDecisionsBulkItemsAndEventsFilterByTime(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	l, err := d.DNC.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "mine"})
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 )
 
 func TestTranscriptSearchReadsALimitedNumberOfTranscripts(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	p := h.test
 	words, err := domain.ParseTranscriptQuery("never")
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 
 func TestTrunkCostsRequireAnOperatorAndMissingCostsWarnAboutTheSpendCap(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := h.Context(), h.services()
 	operator, clerk := h.live, h.live
 	operator.Operator, clerk.Operator = true, false
@@ -24,17 +24,17 @@ func TestTrunkCostsRequireAnOperatorAndMissingCostsWarnAboutTheSpendCap(t *testi
 	}
 	_, err := d.Trunks.CreateTrunk(ctx, clerk, trunk("0"))
 	require.Equal(t, domain.CodeOperatorRequired, domain.CodeOf(err))
-	made, err := d.Trunks.CreateTrunk(ctx, operator, trunk("0.01"))
+	created, err := d.Trunks.CreateTrunk(ctx, operator, trunk("0.01"))
 	require.NoError(t, err)
 	reprice := func(p domain.Principal, costs ...domain.Rate) (*domain.Trunk, error) {
-		return d.Trunks.UpdateTrunk(ctx, p, made.ID, func(x *domain.Trunk) error {
+		return d.Trunks.UpdateTrunk(ctx, p, created.ID, func(x *domain.Trunk) error {
 			x.Name, x.Costs = "other", costs
 			return nil
 		})
 	}
 	_, err = reprice(clerk)
 	require.Equal(t, domain.CodeOperatorRequired, domain.CodeOf(err))
-	_, err = reprice(clerk, made.Costs...)
+	_, err = reprice(clerk, created.Costs...)
 	require.NoError(t, err, "the costs stay as they are")
 
 	w, err := d.Workspaces.UpdateWorkspace(ctx, operator, func(w *domain.Workspace) error {
@@ -58,7 +58,7 @@ func TestTrunkCostsRequireAnOperatorAndMissingCostsWarnAboutTheSpendCap(t *testi
 
 func TestTrunkNumberRewriteRequiresAnOperatorButAnyoneMayClearIt(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := h.Context(), h.services()
 	operator, clerk := h.live, h.live
 	operator.Operator, clerk.Operator = true, false
@@ -78,16 +78,16 @@ func TestTrunkNumberRewriteRequiresAnOperatorButAnyoneMayClearIt(t *testing.T) {
 	refused(err, "number_strip")
 	_, err = d.Trunks.CreateTrunk(ctx, clerk, trunk("", "9"))
 	refused(err, "number_add")
-	made, err := d.Trunks.CreateTrunk(ctx, operator, trunk("+", "00"))
+	created, err := d.Trunks.CreateTrunk(ctx, operator, trunk("+", "00"))
 	require.NoError(t, err)
-	assert.True(t, made.RewriteApproved)
+	assert.True(t, created.RewriteApproved)
 
 	change := func(p domain.Principal, f func(*domain.Trunk)) (*domain.Trunk, error) {
-		return d.Trunks.UpdateTrunk(ctx, p, made.ID, func(x *domain.Trunk) error { f(x); return nil })
+		return d.Trunks.UpdateTrunk(ctx, p, created.ID, func(x *domain.Trunk) error { f(x); return nil })
 	}
-	kept, err := change(clerk, func(x *domain.Trunk) { x.Name = "other" })
+	stored, err := change(clerk, func(x *domain.Trunk) { x.Name = "other" })
 	require.NoError(t, err, "what is dialled stays as it was")
-	assert.True(t, kept.RewriteApproved)
+	assert.True(t, stored.RewriteApproved)
 	_, err = change(clerk, func(x *domain.Trunk) { x.NumberAdd = "911" })
 	refused(err, "number_add")
 	_, err = change(clerk, func(x *domain.Trunk) { x.NumberFormat = domain.FormatDigits })
@@ -130,7 +130,7 @@ func TestTrunkNumberRewriteRequiresAnOperatorButAnyoneMayClearIt(t *testing.T) {
 
 func TestTrunkNumberFormatOfAnotherCountryRequiresAnOperator(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil) // default_country is US
+	h := newFixture(t, nil) // default_country is US
 	ctx, d := h.Context(), h.services()
 	operator, clerk := h.live, h.live
 	operator.Operator, clerk.Operator = true, false

@@ -10,7 +10,7 @@ import (
 
 // saveTrunkStates stores, in one commit, the health of trunks and the spending that the ledger does not contain.
 // gone are the ids of deleted trunks. The trunk actor is the only writer, so the commit needs no guards.
-func (st *actorRows) saveTrunkStates(ctx context.Context, ws string, states []domain.TrunkState, gone []string, s *domain.Spending) error {
+func (st *actorRows) saveTrunkStates(ctx context.Context, ws string, states []domain.TrunkState, deleted []string, s *domain.Spending) error {
 	change := commit.Change{Workspace: ws}
 	for i := range states {
 		states[i].WorkspaceID = ws
@@ -20,7 +20,7 @@ func (st *actorRows) saveTrunkStates(ctx context.Context, ws string, states []do
 		s.WorkspaceID = ws
 		change.Puts = append(change.Puts, s)
 	}
-	for _, id := range gone {
+	for _, id := range deleted {
 		change.Deletes = append(change.Deletes, (&domain.TrunkState{WorkspaceID: ws, TrunkID: id}).Key())
 	}
 	_, err := st.store.Apply(ctx, change)

@@ -13,7 +13,7 @@ import (
 
 func TestDeletedContactsNumberMayBeAddedAgainAndIsCalledOnce(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx := t.Context()
 	again, stays := carrierNumber(1, 1, "14"), carrierNumber(1, 2, "14")
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), again, stays)
@@ -46,7 +46,7 @@ func TestDeletedContactsNumberMayBeAddedAgainAndIsCalledOnce(t *testing.T) {
 
 func TestContactWithoutARequiredVariableIsListedAndNotCalled(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	w := keyMenuPathway()
 	w.Variables = []domain.Variable{{Name: "day", Required: true}, {Name: "city"}}
@@ -84,7 +84,7 @@ func TestContactWithoutARequiredVariableIsListedAndNotCalled(t *testing.T) {
 
 func TestFailedDNCImportAddsNoNumbers(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	l, err := d.DNC.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestFailedDNCImportAddsNoNumbers(t *testing.T) {
 
 func TestConcurrentDNCImportsOfAWorkspaceAreLimited(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	var lists []string
 	for range 5 {

@@ -52,19 +52,19 @@ func (h *fixture) contactChunkCount(id string) int {
 
 func TestUploadReportsItsProgress(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
 	first, err := d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, first.Data, 1, "the contacts that came with the campaign are an upload")
 	assert.Equal(t, []any{domain.UploadCompleted, 1}, []any{first.Data[0].Status, first.Data[0].Summary.Accepted})
-	looked := 0
+	checked := 0
 	sum, err := d.Contacts.AddContacts(ctx, h.live, id, contactRowsFrom(0, 3000, func(i int) error {
 		if i%1000 != 500 {
 			return nil
 		}
-		looked++
+		checked++
 		list, err := d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 1})
 		require.NoError(t, err)
 		u, err := d.Contacts.Upload(ctx, h.live, id, list.Data[0].ID)
@@ -80,7 +80,7 @@ func TestUploadReportsItsProgress(t *testing.T) {
 		return nil
 	}))
 	require.NoError(t, err)
-	assert.Equal(t, 3, looked)
+	assert.Equal(t, 3, checked)
 	u, err := d.Contacts.Upload(ctx, h.live, id, sum.UploadID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.UploadCompleted, sum.Summary, []string{"name"}}, []any{u.Status, u.Summary, u.Fields})
@@ -94,7 +94,7 @@ func TestUploadReportsItsProgress(t *testing.T) {
 
 func TestInterruptedUploadFreesItsStorage(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0), phoneNumber(1))
 	broken := errors.New("the line went dead")
@@ -149,7 +149,7 @@ func TestInterruptedUploadFreesItsStorage(t *testing.T) {
 
 func TestContactsAreListedAndExportedByStatus(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
 	_, err := d.Contacts.AddContacts(ctx, h.live, id, contactRowsFrom(1, 1500, nil))
@@ -172,24 +172,24 @@ func TestContactsAreListedAndExportedByStatus(t *testing.T) {
 			require.Len(t, l.Data, limit)
 		}
 	}
-	var gone, left []string
+	var deleted, left []string
 	for i := range 1501 {
-		gone, left = append(gone, phoneNumber(i)), append(left, phoneNumber(i))
+		deleted, left = append(deleted, phoneNumber(i)), append(left, phoneNumber(i))
 	}
 	n := 0
 	for i := range 1501 {
 		if n < len(out) && out[n] == i {
-			gone[n] = phoneNumber(i)
+			deleted[n] = phoneNumber(i)
 			n++
 		} else {
 			left[i-n] = phoneNumber(i)
 		}
 	}
-	gone, left = gone[:n], left[:1501-n]
-	assert.Equal(t, gone, walk("cancelled", 3))
+	deleted, left = deleted[:n], left[:1501-n]
+	assert.Equal(t, deleted, walk("cancelled", 3))
 	assert.Equal(t, left, walk("pending", 100))
 	assert.Empty(t, walk("busy", 5))
-	for status, want := range map[string][]string{"cancelled": gone, "pending": left, "busy": nil} {
+	for status, want := range map[string][]string{"cancelled": deleted, "pending": left, "busy": nil} {
 		export, err := d.Contacts.ExportContacts(ctx, h.live, id, status)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"name"}, export.Fields)
@@ -229,7 +229,7 @@ func (n contactChange) apply(c *domain.Contact) error {
 
 func TestContactCanBeChangedWhileItIsPending(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0), phoneNumber(1), phoneNumber(2))
 	contact := func(i int) string { return domain.ContactID(id, i) }
@@ -279,7 +279,7 @@ func TestContactCanBeChangedWhileItIsPending(t *testing.T) {
 
 func TestConcurrentContactChangesAreAllKept(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
 	var wait sync.WaitGroup
@@ -305,20 +305,20 @@ func TestConcurrentContactChangesAreAllKept(t *testing.T) {
 
 func TestUploadReportsNumbersDamagedBySpreadsheets(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()))
 	bad := []string{"1.20256E+10", "1,20256E+10", "'+12025550123", `="+12025550123"`, "12025", "E", "+1 (202) 555-0123"}
 	sum, err := h.services().Contacts.AddContacts(t.Context(), h.live, id, contactRows(bad...))
 	require.NoError(t, err)
-	var told []string
+	var reported []string
 	for _, e := range sum.Errors {
 		assert.EqualValues(t, "invalid_phone", e.Code)
-		told = append(told, fmt.Sprintf("%d %s", e.Line, e.Message[:24]))
+		reported = append(reported, fmt.Sprintf("%d %s", e.Line, e.Message[:24]))
 	}
 	assert.Equal(t, []string{
 		"1 phone is in scientific n", "2 phone is in scientific n", "3 phone is led by an apost", "4 phone is a formula of a ",
 		"5 phone is an emergency nu", "6 phone is not a full tele",
-	}, told)
+	}, reported)
 	assert.Equal(t, 1, sum.Summary.Accepted)
 }
 
@@ -346,7 +346,7 @@ func TestUploadYieldsCPUTimeToLiveCalls(t *testing.T) {
 
 func TestUploadOfInvalidRowsYieldsCPUTimeToLiveCalls(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()))
 	ctx, cancel := context.WithCancel(t.Context())
 	read := 0

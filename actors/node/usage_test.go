@@ -47,7 +47,7 @@ func usageDays(from, to string) billing.UsageQuery {
 
 func TestAttemptIsBilledByMonthAndPlanOfItsOpening(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	starter := h.setPlan(domain.Starter)
 	march := time.Date(2026, 3, 31, 23, 59, 59, 999_000_000, time.UTC)
@@ -125,7 +125,7 @@ func TestAttemptIsBilledByMonthAndPlanOfItsOpening(t *testing.T) {
 
 func TestEveryKindOfCallIsBilledAsDocumented(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	agent := h.createAgent(h.live, keyMenuPathway())
 	_, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true})

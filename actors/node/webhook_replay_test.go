@@ -14,7 +14,7 @@ import (
 )
 
 func TestReplayDeliversEventsAgain(t *testing.T) {
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.live
 	began := time.Now().Add(-time.Second)
 	x := h.createProvider(p, "Dr. Rivera")
@@ -65,7 +65,7 @@ func (r *webhookReceiver) deliveryCount(id string) int {
 
 func TestReplayByTimeAppliesFiltersAndEndpointListsCanBeFiltered(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.live
 	began := time.Now().Add(-time.Second)
 	endpoint := func(f *domain.EventFilters) *domain.Webhook {

@@ -74,7 +74,7 @@ func (h *fixture) storeEvents(of event.Type, n int, at func(i int) time.Time) (i
 
 func TestWebhookURLInAForbiddenNetworkIsRefusedAndNotRequested(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, p := t.Context(), h.live
 	old := h.storeEvents(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0] // committed before the endpoint exists
 	w, err := h.services().Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"call.ended"}})
@@ -120,7 +120,7 @@ func TestWebhookURLInAForbiddenNetworkIsRefusedAndNotRequested(t *testing.T) {
 
 func TestReplayByTimeIsPagedAndMarksDeliveriesWithTheirEventTimes(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := t.Context(), h.services(), h.live
 	began := time.Now().UTC().Truncate(time.Millisecond)
 	one := func(n int) func(int) time.Time {
@@ -158,7 +158,7 @@ func TestReplayByTimeIsPagedAndMarksDeliveriesWithTheirEventTimes(t *testing.T) 
 
 func TestWebhookRotationSignsWithBothSecretsUntilTheOldExpires(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := t.Context(), h.services(), h.live
 	const old, next = "the_old_secret_0123456789abcdef", "the_next_secret_0123456789abcdef"
 	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/kept", Events: []string{"call.ended"}, Secret: old})
@@ -209,7 +209,7 @@ func TestWebhookRotationSignsWithBothSecretsUntilTheOldExpires(t *testing.T) {
 
 func TestDisabledEndpointIsInTheAuditLogAndAPauseReplacesTheDisabling(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d, p := t.Context(), h.services(), h.live
 	h.receiver.recordRequests(410)
 	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/gone", Events: []string{"call.ended"}})
@@ -224,15 +224,15 @@ func TestDisabledEndpointIsInTheAuditLogAndAPauseReplacesTheDisabling(t *testing
 	})
 	l, err := d.Audit.ListAudit(ctx, p, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
-	var told []*domain.AuditEntry
+	var reported []*domain.AuditEntry
 	for _, e := range l.Data {
 		if e.Action == "webhook.disabled" {
-			told = append(told, e)
+			reported = append(reported, e)
 		}
 	}
-	require.Len(t, told, 1)
+	require.Len(t, reported, 1)
 	assert.Equal(t, []any{"admin", domain.Actor{Type: "system", ID: "webhook"}, domain.Resource{Type: "webhook", ID: w.ID}, "success", webhook.ReasonGone, 1, p.Environment, *w.DisabledAt},
-		[]any{told[0].Type, told[0].Actor, told[0].Resource, told[0].Outcome, told[0].Reason, told[0].Count, told[0].Environment, told[0].CreatedAt})
+		[]any{reported[0].Type, reported[0].Actor, reported[0].Resource, reported[0].Outcome, reported[0].Reason, reported[0].Count, reported[0].Environment, reported[0].CreatedAt})
 
 	w, err = d.Webhooks.PauseWebhook(ctx, p, w.ID)
 	require.NoError(t, err)

@@ -63,7 +63,7 @@ func (h *fixture) createWorkspace(name string) domain.Principal {
 
 func TestDeletedWorkspaceLeavesNoRowsOrFiles(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
 	p := h.createWorkspace("acme")
 	e := h.createResources(p, "+12025550155")
@@ -96,9 +96,9 @@ func TestDeletedWorkspaceLeavesNoRowsOrFiles(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(errorOf(d.Calls.PlaceCall(ctx, p, domain.NewCall{To: carrierNumber(1, 2, "11"), AgentID: e.agent}))))
 	_, _, err = d.Users.AuthenticateSession(ctx, cookie, here, false)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
-	gone, err := d.OAuth.FindClient(ctx, c.ID)
+	deleted, err := d.OAuth.FindClient(ctx, c.ID)
 	require.NoError(t, err)
-	assert.Nil(t, gone)
+	assert.Nil(t, deleted)
 	h.waitUntil(longWait, "nothing is left", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
 	h.waitUntil(longWait, "the phones are quiet", func() bool { n, _ := h.phoneLog.liveDialogs(); return n == 0 })
 
@@ -113,7 +113,7 @@ func TestDeletedWorkspaceLeavesNoRowsOrFiles(t *testing.T) {
 
 func TestRepeatedWorkspaceDeletionKeepsNumbersOfOtherWorkspaces(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	ctx, p, other := t.Context(), h.createWorkspace("acme"), h.createWorkspace("other")
 	const taken = "+12025550156"
 	_, err := h.services().Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: taken})
@@ -132,7 +132,7 @@ func TestRepeatedWorkspaceDeletionKeepsNumbersOfOtherWorkspaces(t *testing.T) {
 
 func TestInterruptedWorkspaceDeletionCompletesAtTheNextStart(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil)
+	h := newFixture(t, nil)
 	p := h.createWorkspace("acme")
 	h.createCampaign(p, h.createAgent(p, keyMenuPathway()), phoneNumber(0))
 	h.putRow(&domain.DeletedWorkspace{ID: p.WorkspaceID, At: time.Now()}) // as a process that was killed directly afterwards left it

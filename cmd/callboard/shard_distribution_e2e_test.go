@@ -20,7 +20,7 @@ import (
 
 const clusterShardCount = 12 // so many that no node gets all of them
 
-var shardLogLine = regexp.MustCompile(`msg="this node (has|no longer has) the work" shard=(\d+)`)
+var shardLogLine = regexp.MustCompile(`msg="this node (owns|released) the shard" shard=(\d+)`)
 
 // shardsOf returns the shards that a node owns according to its log.
 func (c *nodeCluster) shardsOf(s *service) map[string]bool {
@@ -29,7 +29,7 @@ func (c *nodeCluster) shardsOf(s *service) map[string]bool {
 		return out
 	}
 	for _, m := range shardLogLine.FindAllStringSubmatch(s.logText()[c.since[s]:], -1) {
-		if out[m[2]] = m[1] == "has"; !out[m[2]] {
+		if out[m[2]] = m[1] == "owns"; !out[m[2]] {
 			delete(out, m[2])
 		}
 	}

@@ -42,8 +42,8 @@ func (a api) CreateKey(ctx context.Context, k NewKey) (CreatedKey, error) {
 	for _, p := range k.Permissions {
 		n.Permissions = append(n.Permissions, string(p))
 	}
-	made, err := a.client.CreateKey(ctx, n)
-	return convertReply[CreatedKey](made, err)
+	created, err := a.client.CreateKey(ctx, n)
+	return convertReply[CreatedKey](created, err)
 }
 
 func (a api) ListKeys(ctx context.Context, workspace string) (out []*domain.APIKey, _ error) {
@@ -60,8 +60,8 @@ func (a api) ListKeys(ctx context.Context, workspace string) (out []*domain.APIK
 }
 
 func (a api) RevokeKey(ctx context.Context, o KeyRevocation) (RevokedKey, error) {
-	made, err := a.client.RevokeKey(ctx, o.ID, client.RevokeKeyQuery{Cascade: o.Cascade})
-	done, err := convertReply[RevokedKey](made, err)
+	created, err := a.client.RevokeKey(ctx, o.ID, client.RevokeKeyQuery{Cascade: o.Cascade})
+	done, err := convertReply[RevokedKey](created, err)
 	done.Revoked = err == nil
 	return done, err
 }
@@ -89,10 +89,10 @@ func (a api) StoreRequirement(context.Context) (persistence.Requirement, error) 
 }
 
 func (a api) CreateWorkspace(ctx context.Context, n NewWorkspace) (CreatedWorkspace, error) {
-	made, err := a.client.CreateWorkspace(ctx, &client.NewWorkspace{
+	created, err := a.client.CreateWorkspace(ctx, &client.NewWorkspace{
 		Name: n.Name, Plan: &n.Plan, DefaultCountry: &n.Country, Calling: &client.NewDestinationRules{Countries: []string{n.Country}},
 	})
-	return convertReply[CreatedWorkspace](made, err)
+	return convertReply[CreatedWorkspace](created, err)
 }
 
 func (a api) ListWorkspaces(ctx context.Context) (out []*domain.Workspace, _ error) {
@@ -118,8 +118,8 @@ func (a api) CreateUser(ctx context.Context, n NewUser) (*domain.User, error) {
 	if n.Environment == domain.Test {
 		return nil, errors.New("--environment: a user that a key creates sees the environment of the key; use a test key")
 	}
-	made, err := a.client.CreateUser(ctx, &client.NewUser{Name: n.Name, Role: n.Role, Operator: &n.Operator})
-	return convertReply[*domain.User](made, err)
+	created, err := a.client.CreateUser(ctx, &client.NewUser{Name: n.Name, Role: n.Role, Operator: &n.Operator})
+	return convertReply[*domain.User](created, err)
 }
 
 func (a api) ListUsers(ctx context.Context, workspace string) (out []*domain.User, _ error) {

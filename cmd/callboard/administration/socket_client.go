@@ -67,9 +67,9 @@ func (s socketClient) request(ctx context.Context, method, path string, in, out 
 	return json.NewDecoder(resp.Body).Decode(out)
 }
 
-func (s socketClient) CreateKey(ctx context.Context, k NewKey) (made CreatedKey, err error) {
-	err = s.request(ctx, http.MethodPost, "/keys", k, &made)
-	return made, err
+func (s socketClient) CreateKey(ctx context.Context, k NewKey) (created CreatedKey, err error) {
+	err = s.request(ctx, http.MethodPost, "/keys", k, &created)
+	return created, err
 }
 
 func (s socketClient) ListKeys(ctx context.Context, workspace string) (out []*domain.APIKey, err error) {
@@ -82,9 +82,9 @@ func (s socketClient) Recount(ctx context.Context, o RecountRequest) (out []bill
 	return out, err
 }
 
-func (s socketClient) Backup(ctx context.Context, o BackupRequest) (made backup.Manifest, err error) {
-	err = s.request(ctx, http.MethodPost, "/backup", o, &made)
-	return made, err
+func (s socketClient) Backup(ctx context.Context, o BackupRequest) (created backup.Manifest, err error) {
+	err = s.request(ctx, http.MethodPost, "/backup", o, &created)
+	return created, err
 }
 
 func (s socketClient) StoreRequirement(ctx context.Context) (needs persistence.Requirement, err error) {
@@ -107,9 +107,9 @@ func (s socketClient) RevokeKey(ctx context.Context, o KeyRevocation) (done Revo
 	return done, err
 }
 
-func (s socketClient) CreateWorkspace(ctx context.Context, n NewWorkspace) (made CreatedWorkspace, err error) {
-	err = s.request(ctx, http.MethodPost, "/workspaces", n, &made)
-	return made, err
+func (s socketClient) CreateWorkspace(ctx context.Context, n NewWorkspace) (created CreatedWorkspace, err error) {
+	err = s.request(ctx, http.MethodPost, "/workspaces", n, &created)
+	return created, err
 }
 
 func (s socketClient) ListWorkspaces(ctx context.Context) (out []*domain.Workspace, err error) {

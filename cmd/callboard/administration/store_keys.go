@@ -49,14 +49,14 @@ func (s *storeAdministration) CreateKey(ctx context.Context, k NewKey) (CreatedK
 	if err != nil {
 		return CreatedKey{}, err
 	}
-	made, text, err := s.store.Keys.Create(ctx, record.Author{}, &domain.APIKey{
+	created, text, err := s.store.Keys.Create(ctx, record.Author{}, &domain.APIKey{
 		Meta: domain.Meta{WorkspaceID: ws, Environment: k.Environment}, Name: k.Name, Permissions: k.Permissions,
 		AllowedIPs: k.AllowedIPs, Operator: k.Operator, ExpiresAt: k.ExpiresAt,
 	})
 	if err != nil {
 		return CreatedKey{}, err
 	}
-	return CreatedKey{APIKey: made.Public(), Text: text}, nil
+	return CreatedKey{APIKey: created.Public(), Text: text}, nil
 }
 
 func (s *storeAdministration) ListKeys(ctx context.Context, workspace string) ([]*domain.APIKey, error) {

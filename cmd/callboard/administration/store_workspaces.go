@@ -9,24 +9,24 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-func (s *storeAdministration) CreateWorkspace(ctx context.Context, n NewWorkspace) (made CreatedWorkspace, err error) {
+func (s *storeAdministration) CreateWorkspace(ctx context.Context, n NewWorkspace) (created CreatedWorkspace, err error) {
 	w, err := n.workspace()
 	if err == nil {
 		err = s.openOffline(ctx)
 	}
 	if err != nil {
-		return made, err
+		return created, err
 	}
 	var key *domain.APIKey
 	if s.running != nil {
-		made.Workspace, key, made.Key, err = s.running.Workspaces.Local().CreateWorkspace(ctx, w)
+		created.Workspace, key, created.Key, err = s.running.Workspaces.Local().CreateWorkspace(ctx, w)
 	} else {
-		made.Workspace, key, made.Key, err = s.offline.CreateWorkspace(ctx, w, s.testCarrier)
+		created.Workspace, key, created.Key, err = s.offline.CreateWorkspace(ctx, w, s.testCarrier)
 	}
 	if err == nil {
-		made.KeyID = key.ID
+		created.KeyID = key.ID
 	}
-	return made, err
+	return created, err
 }
 
 func (s *storeAdministration) ListWorkspaces(ctx context.Context) ([]*domain.Workspace, error) {

@@ -35,19 +35,19 @@ type Manifest struct {
 }
 
 // ReadManifest reads the manifest of a backup and checks that this program version can restore it.
-func ReadManifest(backup, version string) (made Manifest, err error) {
-	text, err := os.ReadFile(filepath.Join(backup, manifestFile)) //nolint:gosec // the operator names it
+func ReadManifest(backup, version string) (created Manifest, err error) {
+	text, err := os.ReadFile(filepath.Join(backup, manifestFile)) //nolint:gosec // the operator chooses the path
 	if errors.Is(err, fs.ErrNotExist) {
-		return made, fmt.Errorf("%s is not a complete backup: %s is missing", backup, manifestFile)
+		return created, fmt.Errorf("%s is not a complete backup: %s is missing", backup, manifestFile)
 	}
 	if err != nil {
-		return made, err
+		return created, err
 	}
-	if err = json.Unmarshal(text, &made); err != nil {
-		return made, fmt.Errorf("%s: %w", manifestFile, err)
+	if err = json.Unmarshal(text, &created); err != nil {
+		return created, fmt.Errorf("%s: %w", manifestFile, err)
 	}
-	if made.Format != formatVersion {
-		return made, fmt.Errorf("%s has format %d of Callboard %s, and this Callboard %s reads format %d: restore it with %[3]s or newer", manifestFile, made.Format, made.Version, version, formatVersion)
+	if created.Format != formatVersion {
+		return created, fmt.Errorf("%s has format %d of Callboard %s, and this Callboard %s reads format %d: restore it with %[3]s or newer", manifestFile, created.Format, created.Version, version, formatVersion)
 	}
-	return made, made.Requirement.Check(version)
+	return created, created.Requirement.Check(version)
 }

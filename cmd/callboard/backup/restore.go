@@ -33,7 +33,7 @@ const restoreFolder = "restore.part"
 // Restore restores a backup into a data folder and puts the store into quarantine. The store is moved to its final
 // place last, so an interrupted restore can be repeated. With pause it pauses all campaigns. It returns the number
 // of paused campaigns.
-func Restore(ctx context.Context, o store.Options, made Manifest, from string, pause bool) (paused int, err error) {
+func Restore(ctx context.Context, o store.Options, created Manifest, from string, pause bool) (paused int, err error) {
 	cfg := o.Config
 	partial := configForFolder(cfg, filepath.Join(cfg.Data, restoreFolder))
 	if err = os.RemoveAll(partial.Data); err == nil {
@@ -50,7 +50,7 @@ func Restore(ctx context.Context, o store.Options, made Manifest, from string, p
 	if err != nil {
 		return 0, err
 	}
-	_, err = restorequarantine.Start(ctx, v.Records, made.CreatedAt)
+	_, err = restorequarantine.Start(ctx, v.Records, created.CreatedAt)
 	if err == nil && pause {
 		paused, err = campaigns.PauseAll(ctx, v.Records, domain.PausedByRestore)
 	}

@@ -67,9 +67,9 @@ func copyStore(from, to string) error {
 		if strings.HasSuffix(f.Name(), ".sst") && os.Link(source, target) == nil {
 			continue
 		}
-		text, err := os.ReadFile(source) //nolint:gosec // of a backup
+		text, err := os.ReadFile(source) //nolint:gosec // a file of the backup
 		if err == nil {
-			err = os.WriteFile(target, text, 0o600) //nolint:gosec // in the folder of the trial
+			err = os.WriteFile(target, text, 0o600) //nolint:gosec // a file of the temporary copy
 		}
 		if err != nil {
 			return err

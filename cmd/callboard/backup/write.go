@@ -19,20 +19,20 @@ import (
 
 // Write writes a backup into the folder to, an absolute path that does not exist yet. The store is copied before
 // the recordings. Every recording in the copied store therefore exists, unless it is deleted during the backup.
-func Write(ctx context.Context, v *store.Store, to string) (made Manifest, err error) {
+func Write(ctx context.Context, v *store.Store, to string) (created Manifest, err error) {
 	driver, ok := v.Driver.(*pebble.Driver)
 	if !ok {
 		place := "the folder blobs with a file backup"
 		if v.BlobLocation != "" {
 			place = v.BlobLocation + " with its own backup"
 		}
-		return made, errors.New("the store is Redis: back it up with the tools of Redis, and " + place)
+		return created, errors.New("the store is Redis: back it up with the tools of Redis, and " + place)
 	}
 	if !filepath.IsAbs(to) {
-		return made, fmt.Errorf("the backup folder %s must be an absolute path", to)
+		return created, fmt.Errorf("the backup folder %s must be an absolute path", to)
 	}
 	if _, err = os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
-		return made, fmt.Errorf("%s already exists: name a new folder", to)
+		return created, fmt.Errorf("%s already exists: name a new folder", to)
 	}
 	partial := to + ".part"
 	defer func() {
@@ -41,27 +41,27 @@ func Write(ctx context.Context, v *store.Store, to string) (made Manifest, err e
 		}
 	}()
 	if err = os.Mkdir(partial, 0o700); err != nil {
-		return made, err
+		return created, err
 	}
-	made = Manifest{Format: formatVersion, Version: v.Version, CreatedAt: time.Now().UTC(), BlobLocation: v.BlobLocation}
+	created = Manifest{Format: formatVersion, Version: v.Version, CreatedAt: time.Now().UTC(), BlobLocation: v.BlobLocation}
 	if err = driver.Backup(filepath.Join(partial, datafolder.StoreDir)); err != nil {
-		return made, err
+		return created, err
 	}
-	if made.Requirement, err = persistence.StoreRequirement(ctx, v.Driver.Get); err != nil { // read after the copy, so that it covers the copied store
-		return made, err
+	if created.Requirement, err = persistence.StoreRequirement(ctx, v.Driver.Get); err != nil { // read after the copy, so that it covers the copied store
+		return created, err
 	}
-	if made.Blobs, made.Bytes, err = blob.Backup(ctx, filepath.Join(v.DataFolder, datafolder.BlobsDir), filepath.Join(partial, datafolder.BlobsDir)); err != nil {
-		return made, err
+	if created.Blobs, created.Bytes, err = blob.Backup(ctx, filepath.Join(v.DataFolder, datafolder.BlobsDir), filepath.Join(partial, datafolder.BlobsDir)); err != nil {
+		return created, err
 	}
-	text, err := json.MarshalIndent(made, "", "  ")
+	text, err := json.MarshalIndent(created, "", "  ")
 	if err != nil {
-		return made, err
+		return created, err
 	}
 	if err = datafolder.WriteSecretFile(filepath.Join(partial, manifestFile), string(text)+"\n"); err != nil {
-		return made, err
+		return created, err
 	}
 	if err = os.Rename(partial, to); err != nil {
-		return made, err
+		return created, err
 	}
-	return made, datafolder.Sync(filepath.Dir(to))
+	return created, datafolder.Sync(filepath.Dir(to))
 }

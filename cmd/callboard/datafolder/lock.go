@@ -26,7 +26,7 @@ func Lock(dir string) (unlock func(), err error) {
 	if err = os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "callboard.lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator's own folder
+	f, err := os.OpenFile(filepath.Join(dir, "callboard.lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // a path in the operator's data folder
 	if err != nil {
 		return nil, ExplainPermission(dir, err)
 	}

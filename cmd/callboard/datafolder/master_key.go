@@ -20,7 +20,7 @@ import (
 // ReadOrCreateMasterKey reads the master key from a file. If the file does not exist, it creates the file with a
 // new key.
 func ReadOrCreateMasterKey(path string) ([]byte, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	text, err := os.ReadFile(path) //nolint:gosec // the operator chooses the path
 	if err == nil {
 		if err = Sync(path, filepath.Dir(path)); err != nil {
 			return nil, err
@@ -30,11 +30,11 @@ func ReadOrCreateMasterKey(path string) ([]byte, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	made := make([]byte, persistence.MasterKeySize)
-	if _, err = rand.Read(made); err != nil {
+	created := make([]byte, persistence.MasterKeySize)
+	if _, err = rand.Read(created); err != nil {
 		return nil, err
 	}
-	return made, WriteSecretFile(path, hex.EncodeToString(made)+"\n")
+	return created, WriteSecretFile(path, hex.EncodeToString(created)+"\n")
 }
 
 // MasterKeyFile returns the path of the master key file.
@@ -50,25 +50,25 @@ func MasterKeyFile(cfg *configs.Config) string {
 func ReadMasterKey(cfg *configs.Config, log *slog.Logger) ([]byte, error) {
 	path := MasterKeyFile(cfg)
 	if cfg.MasterKeyFile == "" {
-		key, err := os.ReadFile(path) //nolint:gosec // the operator's own folder
+		key, err := os.ReadFile(path) //nolint:gosec // a path in the operator's data folder
 		if err == nil {
 			return parseMasterKey(path, key)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		made := make([]byte, persistence.MasterKeySize)
-		if _, err := rand.Read(made); err != nil {
+		created := make([]byte, persistence.MasterKeySize)
+		if _, err := rand.Read(created); err != nil {
 			return nil, err
 		}
-		if err := WriteSecretFile(path, hex.EncodeToString(made)+"\n"); err != nil {
+		if err := WriteSecretFile(path, hex.EncodeToString(created)+"\n"); err != nil {
 			return nil, err
 		}
 		log.Warn("a master key was created in the data folder: move it to another place and set CALLBOARD_MASTER_KEY_FILE to its path",
 			slog.String("path", path))
-		return made, nil
+		return created, nil
 	}
-	key, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	key, err := os.ReadFile(path) //nolint:gosec // the operator chooses the path
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ const processFile = "process.id"
 // ReadOrCreateProcessID reads the ID in processFile. If the file does not exist, it creates the file with a new ID.
 func ReadOrCreateProcessID(data string) (string, error) {
 	path := filepath.Join(data, processFile)
-	text, err := os.ReadFile(path) //nolint:gosec // the operator's own folder
+	text, err := os.ReadFile(path) //nolint:gosec // a path in the operator's data folder
 	id := strings.TrimSpace(string(text))
 	if err == nil && id != "" {
 		return id, nil

@@ -9,7 +9,7 @@ import (
 // WriteSecretFile atomically writes a file that only its owner can read.
 func WriteSecretFile(path, text string) error {
 	part := path + ".part"
-	f, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) //nolint:gosec // the operator's own folder
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) //nolint:gosec // a path in the operator's data folder
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func WriteSecretFile(path, text string) error {
 // Sync flushes files and folders to disk, so that they survive a power failure.
 func Sync(paths ...string) error {
 	for _, path := range paths {
-		f, err := os.Open(path) //nolint:gosec // the operator names it
+		f, err := os.Open(path) //nolint:gosec // the operator chooses the path
 		if err != nil {
 			return err
 		}

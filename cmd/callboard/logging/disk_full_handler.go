@@ -26,7 +26,7 @@ func (h diskFullHandler) Handle(ctx context.Context, r slog.Record) error {
 			return nil
 		}
 	}
-	return h.Handler.Handle(ctx, r) //nolint:wrapcheck // it is the next handler's
+	return h.Handler.Handle(ctx, r) //nolint:wrapcheck // error of the next handler
 }
 
 // WithAttrs implements slog.Handler.

@@ -149,8 +149,8 @@ func (m *Registry) ObserveRequest(method []byte, status int, took time.Duration)
 	kind := &m.requestCounters[name][statusClassIndex(status)]
 	count := kind.Load()
 	if count == nil {
-		made := m.requests.WithLabelValues(methods[name], statusClass(status))
-		count = &made
+		created := m.requests.WithLabelValues(methods[name], statusClass(status))
+		count = &created
 		kind.Store(count)
 	}
 	(*count).Inc()

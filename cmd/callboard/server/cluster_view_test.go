@@ -29,7 +29,7 @@ func (p peerReplies) RequestNode(_ context.Context, addr string, _ []byte) ([]by
 	return []byte(p[addr]), nil
 }
 
-// newClusterView returns the view of the node "here" in a cluster with four shards. owned are the fakeOwners by shard, running the shards
+// newClusterView returns the view of the node "here" in a cluster with four shards. owned are the owners by shard, running the shards
 // that run here.
 func newClusterView(owned map[int]string, running ...int) *clusterView {
 	shards := newRunningShards(4, func() *Service { return nil })

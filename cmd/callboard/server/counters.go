@@ -92,7 +92,7 @@ func countProcess() processCounters {
 	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
 		if f := bytes.Fields(text); len(f) > 1 {
 			pages, _ := strconv.ParseUint(string(f[1]), 10, 64)
-			p.Resident = pages * uint64(os.Getpagesize()) //nolint:gosec // a page has a size
+			p.Resident = pages * uint64(os.Getpagesize()) //nolint:gosec // the page size is positive
 		}
 	}
 	return p

@@ -29,7 +29,7 @@ func (s *Service) mailer() (alerts.Mailer, error) {
 	}
 	m := &alerts.SMTP{Host: host, Port: port, From: s.cfg.SMTP.From, TLS: s.cfg.SMTP.TLS, Username: s.cfg.SMTP.User}
 	if path := s.cfg.SMTP.PasswordFile; path != "" {
-		f, err := os.Open(path) //nolint:gosec // the operator's own
+		f, err := os.Open(path) //nolint:gosec // the operator chooses the path
 		if err != nil {
 			return nil, fmt.Errorf("smtp_password_file: %w", err)
 		}

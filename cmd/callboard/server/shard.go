@@ -73,7 +73,7 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	if err = t.listenHTTP(ctx); err != nil {
 		return err
 	}
-	if err = t.buildOnce(func() error { return s.openShared(t.store.Records.RootKey()) }); err != nil {
+	if err = t.withSharedLock(func() error { return s.openShared(t.store.Records.RootKey()) }); err != nil {
 		return err
 	}
 	if err = t.buildServices(ctx); err != nil {
@@ -81,7 +81,7 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	}
 	s.shards.add(t)
 	s.router.Add(t.actors)
-	if err = t.buildOnce(s.openSIP); err != nil {
+	if err = t.withSharedLock(s.openSIP); err != nil {
 		return err
 	}
 	if !t.quarantined { // a quarantined service may use the bucket of another one
@@ -91,8 +91,8 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	return t.startActors()
 }
 
-// buildOnce runs do with the lock for shared parts held.
-func (t *shard) buildOnce(do func() error) error {
+// withSharedLock runs do with the lock for shared parts held.
+func (t *shard) withSharedLock(do func() error) error {
 	t.sharedMu.Lock()
 	defer t.sharedMu.Unlock()
 	return do()

@@ -64,7 +64,7 @@ func (t *shard) openStore(ctx context.Context) (err error) {
 			return err
 		})
 	}
-	err = t.buildOnce(func() (err error) {
+	err = t.withSharedLock(func() (err error) {
 		if t.driver == nil {
 			t.driver, err = store.OpenDriver(ctx, t.storeOptions())
 		}

@@ -89,7 +89,7 @@ func sipTLS(cfg *configs.Config, log *slog.Logger) (*transport.TLS, error) {
 
 // addPEM adds the certificates of a PEM file to a pool. Errors name the setting.
 func addPEM(pool *x509.CertPool, setting, path string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	pem, err := os.ReadFile(path) //nolint:gosec // the operator chooses the path
 	if err != nil {
 		return nil, err
 	}

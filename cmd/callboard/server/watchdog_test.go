@@ -32,22 +32,22 @@ func TestWatchdogIsNotifiedOnlyWhileActorsRespond(t *testing.T) {
 	p := &Process{Log: slog.New(slog.DiscardHandler)}
 	p.ServiceManager, err = systemd.New()
 	require.NoError(t, err)
-	asked, answers := make(chan struct{}), make(chan error)
+	requests, answers := make(chan struct{}), make(chan error)
 	defer p.startWatchdog(func(ctx context.Context) error {
 		select {
-		case asked <- struct{}{}:
+		case requests <- struct{}{}:
 			return <-answers
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	})()
-	answer := func(err error) { <-asked; answers <- err }
+	answer := func(err error) { <-requests; answers <- err }
 	assert.Equal(t, "READY=1\nSTATUS=", next())
 	answer(nil)
 	assert.Equal(t, "WATCHDOG=1", next())
 	answer(errors.New("silent"))
 	answer(errors.New("silent"))
-	<-asked
+	<-requests
 	p.ServiceManager.Stopping() // must be the first further notification
 	assert.Equal(t, "STOPPING=1", next())
 	answers <- nil

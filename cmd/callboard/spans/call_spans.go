@@ -167,11 +167,11 @@ func (t *callSpanBuilder) addConversation(answered time.Time) {
 
 // withoutEmpty removes attributes with a zero value.
 func withoutEmpty(all []attribute.KeyValue) []attribute.KeyValue {
-	kept := all[:0]
+	stored := all[:0]
 	for _, a := range all {
 		if a.Value.AsString() != "" || a.Value.AsInt64() != 0 {
-			kept = append(kept, a)
+			stored = append(stored, a)
 		}
 	}
-	return kept
+	return stored
 }

@@ -15,7 +15,7 @@ func ReadHeaderFile(path string) (http.Header, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.Open(path) //nolint:gosec // the operator's own
+	f, err := os.Open(path) //nolint:gosec // the operator chooses the path
 	if err != nil {
 		return nil, fmt.Errorf("otlp_headers_file: %w", err)
 	}

@@ -91,9 +91,8 @@ func New(ctx context.Context, cfg Config) (*Recorder, error) {
 	return r, nil
 }
 
-// retryableErrorTransport returns 503 instead of a connection error or a 500. The
-// exporter retries a 503, and drops a batch after the others: a restart of the
-// collector would lose spans.
+// retryableErrorTransport turns a connection error or a 500 into a 503, which the exporter retries. Otherwise a
+// restart of the collector would lose spans.
 type retryableErrorTransport struct{ http.RoundTripper }
 
 // RoundTrip sends a request.

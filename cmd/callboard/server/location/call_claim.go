@@ -39,10 +39,10 @@ func claimQuery(a cluster.OwnerQuery) actornode.ClaimQuery {
 
 // cachedDispute returns the cached result of checkNumberClaim.
 func (w *Finder) cachedDispute(a cluster.OwnerQuery, name string) (c location, known bool) {
-	if c, known = w.cached(disputeKey(a, name, false)); known {
+	if c, known = w.lookUp(disputeKey(a, name, false)); known {
 		return c, true
 	}
-	return w.cached(disputeKey(a, name, true))
+	return w.lookUp(disputeKey(a, name, true))
 }
 
 // isDisputable reports whether a stored claim to a number must be compared with the claims of trunks. If the number
@@ -83,7 +83,7 @@ func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, nam
 	if !isValid {
 		workspace = ""
 	}
-	w.cache(disputeKey(a, name, byHeader), location{workspace: workspace})
+	w.store(disputeKey(a, name, byHeader), location{workspace: workspace})
 	return workspace
 }
 
@@ -91,11 +91,11 @@ func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, nam
 func (w *Finder) cachedClaimant(a cluster.OwnerQuery) (c location, known bool) {
 	q := claimQuery(a)
 	for _, byHeader := range []bool{false, true} {
-		if c, known = w.cached(callKey(q, byHeader)); known {
+		if c, known = w.lookUp(callKey(q, byHeader)); known {
 			return c, true
 		}
 	}
-	return w.cached(sourceKey(q.Source))
+	return w.lookUp(sourceKey(q.Source))
 }
 
 // findClaimant returns the node with the best claim; "" means this node or none. With an error the result still
@@ -133,10 +133,10 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 	case errors.Is(queryErr, errQueryLimit): // a later request may query the nodes
 		return c, nil
 	case best.Rank == domain.ClaimNone: // cached by source only, so that unknown callers cannot fill the cache
-		w.cache(sourceKey(q.Source), c)
+		w.store(sourceKey(q.Source), c)
 		return c, nil
 	}
-	w.cache(callKey(q, byHeader), c)
+	w.store(callKey(q, byHeader), c)
 	if (q.User != "" || byHeader) && c.node != "" && a.Method == "INVITE" {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -55,7 +55,7 @@ func (w *Finder) FindCached(a cluster.OwnerQuery) (at netip.AddrPort, elsewhere,
 		return at, elsewhere, true
 	}
 	for _, name := range storedClaimNames(a) {
-		c, known := w.cached(name)
+		c, known := w.lookUp(name)
 		if known && c.workspace != "" && w.isDisputable(a, name, c.workspace) {
 			c, known = w.cachedDispute(a, name)
 		}
@@ -72,7 +72,7 @@ func (w *Finder) FindCached(a cluster.OwnerQuery) (at netip.AddrPort, elsewhere,
 	}
 	c, known := w.cachedClaimant(a)
 	if known && c.isWeak && a.Method != sipOptions {
-		phone, read := w.cached("p" + a.From)
+		phone, read := w.lookUp("p" + a.From)
 		if !read || phone.workspace != "" {
 			at, elsewhere = w.addrOfWorkspace(phone.workspace)
 			return at, elsewhere, read
@@ -128,8 +128,8 @@ func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 	return w.addrOfNode(c.node)
 }
 
-// cached returns a cached result by its key.
-func (w *Finder) cached(name string) (location, bool) {
+// lookUp returns a cached result by its key.
+func (w *Finder) lookUp(name string) (location, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.locations.get(name, time.Now())
@@ -146,8 +146,8 @@ func (w *Finder) nodeOfCancel(a cluster.OwnerQuery) (node string, ok bool) {
 	return c.node, ok
 }
 
-// cache stores a result under its key.
-func (w *Finder) cache(name string, c location) {
+// store stores a result under its key.
+func (w *Finder) store(name string, c location) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.locations.put(name, c, time.Now())
@@ -155,11 +155,11 @@ func (w *Finder) cache(name string, c location) {
 
 // findWorkspace returns the workspace of a number or phone; "": none.
 func (w *Finder) findWorkspace(ctx context.Context, name string) (workspace string, err error) {
-	if c, known := w.cached(name); known {
+	if c, known := w.lookUp(name); known {
 		return c.workspace, nil
 	}
 	if workspace, err = w.cluster.StoredClaim(ctx, name); err == nil {
-		w.cache(name, location{workspace: workspace})
+		w.store(name, location{workspace: workspace})
 	}
 	return workspace, err
 }

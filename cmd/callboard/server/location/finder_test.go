@@ -23,9 +23,9 @@ import (
 type fakeCluster struct {
 	names   map[string]string // workspaces by stored name
 	claims  map[string]domain.CallClaim
-	hung    map[string]bool // nodes that do not answer
+	silent  map[string]bool // nodes that do not answer
 	owner   string          // owner of the workspace wb
-	asked   int             // number of queries to nodes
+	queries int             // number of queries to nodes
 	unknown bool            // no trunk here knows the source
 }
 
@@ -50,7 +50,7 @@ func (f *fakeCluster) LocalClaim(context.Context, actornode.ClaimQuery) Claim {
 }
 
 func (f *fakeCluster) QueryNode(_ context.Context, addr string, _ actornode.ClaimQuery) (Claim, error) {
-	if f.asked++; f.hung[addr] {
+	if f.queries++; f.silent[addr] {
 		return Claim{}, errors.New("no answer")
 	}
 	return Claim{CallClaim: f.claims[addr]}, nil
@@ -75,20 +75,20 @@ func TestFindRanksStoredClaimsAndTrunkClaims(t *testing.T) {
 		nodes     fakeCluster
 		isLimited bool
 		want      string
-		asked     int
+		queries   int
 	}{
 		"caller named like a phone":                                      {fakeCluster{names: phone}, false, "b", 2},
 		"caller named like a phone, wildcard number of another node":     {fakeCluster{names: phone, claims: at(0, 0, domain.ClaimCatchAll)}, false, "c", 2},
 		"caller named like a phone, wildcard number here":                {fakeCluster{names: phone, claims: at(domain.ClaimCatchAll, 0, 0)}, false, "here", 2},
 		"caller named like a phone, trunk with digest":                   {fakeCluster{names: phone, claims: at(0, 0, domain.ClaimUnauthenticated)}, false, "c", 2},
-		"caller named like a phone, a node is silent":                    {fakeCluster{names: phone, hung: map[string]bool{"c": true}}, false, "b", 2},
-		"unknown caller, a node is silent":                               {fakeCluster{hung: map[string]bool{"c": true}}, false, nowhere, 2},
+		"caller named like a phone, a node is silent":                    {fakeCluster{names: phone, silent: map[string]bool{"c": true}}, false, "b", 2},
+		"unknown caller, a node is silent":                               {fakeCluster{silent: map[string]bool{"c": true}}, false, nowhere, 2},
 		"number of another node":                                         {fakeCluster{names: number, claims: at(domain.ClaimSource, domain.ClaimNumber, 0)}, false, "b", 0},
 		"number of another node, source unknown here":                    {fakeCluster{names: number, unknown: true}, false, "b", 0},
 		"number of another node, wildcard number here":                   {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, domain.ClaimNumber, 0)}, false, "b", 1},
 		"number without a trunk, wildcard number here":                   {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, domain.ClaimSource, 0)}, false, "here", 3},
 		"number without a trunk, two wildcard numbers":                   {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, 0, domain.ClaimUnauthenticatedNumber)}, false, "c", 3},
-		"number of a silent node":                                        {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, 0, 0), hung: map[string]bool{"b": true}}, false, "b", 1},
+		"number of a silent node":                                        {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, 0, 0), silent: map[string]bool{"b": true}}, false, "b", 1},
 		"number of a shard without an owner":                             {fakeCluster{names: number, claims: at(domain.ClaimCatchAll, 0, 0), owner: "none"}, false, nowhere, 0},
 		"number of this node":                                            {fakeCluster{names: number, claims: at(domain.ClaimNumber, 0, 0), owner: "here"}, false, "here", 0},
 		"number of this node without a trunk, wildcard number elsewhere": {fakeCluster{names: number, claims: at(0, 0, domain.ClaimCatchAll), owner: "here"}, false, "c", 2},
@@ -115,11 +115,11 @@ func TestFindRanksStoredClaimsAndTrunkClaims(t *testing.T) {
 			return map[bool]string{true: nowhere, false: "here"}[elsewhere]
 		}
 		assert.Equal(t, c.want, to(w.Find(a)), name)
-		assert.Equal(t, c.asked, c.nodes.asked, name)
+		assert.Equal(t, c.queries, c.nodes.queries, name)
 		if where, elsewhere, sure := w.FindCached(a); sure {
 			assert.Equal(t, c.want, to(where, elsewhere), "%s, from memory", name)
 		} else {
-			assert.True(t, c.isLimited || len(c.nodes.hung) > 0, "%s is kept", name)
+			assert.True(t, c.isLimited || len(c.nodes.silent) > 0, "%s is kept", name)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestCancelIsRoutedToTheNodeOfItsCallForThreeMinutes(t *testing.T) {
 		assert.True(t, elsewhere)
 		f.claims = nil
 		for i := range 3 * maxCachedAnswers { // entries of other calls
-			w.cache("n"+strconv.Itoa(i), location{})
+			w.store("n"+strconv.Itoa(i), location{})
 		}
 		time.Sleep(cancelLifetime - time.Second)
 		a.Method, a.User = "CANCEL", ""
@@ -176,21 +176,21 @@ func TestLocationCacheDropsTheOldestEntriesFirst(t *testing.T) {
 		l.put(strconv.Itoa(i), location{workspace: "w"}, now)
 	}
 	assert.LessOrEqual(t, len(l.young)+len(l.old), 2*maxCachedAnswers)
-	_, kept := l.get(strconv.Itoa(5*maxCachedAnswers-1), now)
-	assert.True(t, kept)
-	_, kept = l.get("0", now)
-	assert.False(t, kept)
+	_, stored := l.get(strconv.Itoa(5*maxCachedAnswers-1), now)
+	assert.True(t, stored)
+	_, stored = l.get("0", now)
+	assert.False(t, stored)
 	for i := range 4 { // a rarely filled cache keeps entries until they expire
 		at := now.Add(time.Duration(i+1) * 50 * time.Second)
 		l.put("few", location{node: strconv.Itoa(i)}, at)
-		c, kept := l.get("few", at.Add(time.Minute-1))
-		assert.True(t, kept)
+		c, stored := l.get("few", at.Add(time.Minute-1))
+		assert.True(t, stored)
 		assert.Equal(t, strconv.Itoa(i), c.node)
-		_, kept = l.get("few", at.Add(time.Minute))
-		assert.False(t, kept)
+		_, stored = l.get("few", at.Add(time.Minute))
+		assert.False(t, stored)
 	}
-	_, kept = l.get(strconv.Itoa(5*maxCachedAnswers-1), now)
-	assert.False(t, kept, "what is over is not kept")
+	_, stored = l.get(strconv.Itoa(5*maxCachedAnswers-1), now)
+	assert.False(t, stored, "what is over is not kept")
 }
 
 func TestPendingNumberHasNoOwner(t *testing.T) {

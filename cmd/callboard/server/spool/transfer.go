@@ -144,7 +144,7 @@ func (t *Transfer) push(ctx context.Context, serves func(workspace string) bool,
 // pushFile copies a file to the blob store and removes it from the spool if it did not change meanwhile.
 func (t *Transfer) pushFile(ctx context.Context, workspace string, info os.FileInfo, serves func(workspace string) bool) error {
 	path := filepath.Join(t.Dir, workspace, info.Name())
-	f, err := os.Open(path) //nolint:gosec // our own spool
+	f, err := os.Open(path) //nolint:gosec // a path in the spool
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func TestSpooledRecordingsReachTheNodeOfTheirWorkspace(t *testing.T) {
 	a, b, c := newSpoolNode(t, shared, "ws_a"), newSpoolNode(t, shared, "ws_b", "ws_b2"), newSpoolNode(t, shared)
 	moved := a.writeRecording("ws_b", "call_1.wav", "first", time.Minute)
 	part := a.writeRecording("ws_b2", "call_2.wav.beginning", "part", time.Minute)
-	kept := []string{
+	stored := []string{
 		a.writeRecording("ws_a", "call_3.wav", "its own", time.Minute), a.writeRecording("ws_b", "call_4.wav", "being written", 0),
 		a.writeRecording("ws_b", "call_1.wav.part-1", "half", time.Minute), a.writeRecording("ws_b", "notes.txt", "no recording", time.Minute),
 	}
@@ -101,7 +101,7 @@ func TestSpooledRecordingsReachTheNodeOfTheirWorkspace(t *testing.T) {
 	assert.NoFileExists(t, moved)
 	assert.NoFileExists(t, abandoned)
 	assert.NoDirExists(t, filepath.Dir(part), "nothing is left in it")
-	for _, path := range kept {
+	for _, path := range stored {
 		assert.FileExists(t, path)
 	}
 	assert.Equal(t, 3, b.waitingObjects())
@@ -129,8 +129,8 @@ func TestRecordingOfAWorkspaceServedAgainStaysInTheSpool(t *testing.T) {
 	a := newSpoolNode(t, t.TempDir())
 	path := a.writeRecording("ws_a", "call_1.wav", "sound", time.Minute)
 	for range 2 {
-		asked := 0
-		require.NoError(t, a.push(t.Context(), func(string) bool { asked++; return asked > 1 }, finishedAfter)) // served again after the copy
+		requests := 0
+		require.NoError(t, a.push(t.Context(), func(string) bool { requests++; return requests > 1 }, finishedAfter)) // served again after the copy
 		assert.FileExists(t, path)
 		assert.Equal(t, 1, a.waitingObjects(), "the second copy replaces the first")
 	}
