@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// answererDetected notes whether a person or a machine has answered.
+// answererDetected stores whether a person or a machine has answered the call.
 func (c *call) answererDetected(ctx actor.Context, m conversation.AnswererDetected) {
 	if c.stage >= flushing || c.call.AnsweredBy == m.By {
 		return
@@ -19,8 +19,8 @@ func (c *call) answererDetected(ctx actor.Context, m conversation.AnswererDetect
 	c.commit(ctx, "", nil, nil)
 }
 
-// classifyMachine makes voicemail of a completed call that only a machine has heard,
-// unless the pathway came to another outcome.
+// classifyMachine changes the outcome completed to voicemail if a machine has answered. Other outcomes of the
+// pathway stay.
 func (r *result) classifyMachine(answeredBy string) {
 	o := r.verdict.Outcome
 	if (o == domain.OutcomeCompleted || o == domain.OutcomeVoicemail) && domain.AnsweredByMachine(answeredBy) {

@@ -6,19 +6,19 @@ import (
 	"github.com/callboard/callboard/actors/conversation"
 )
 
-// operate does what the API wants of a live call.
-func (c *call) operate(ctx actor.Context, msg any) {
+// handleAPIRequest handles a request of the API to a live call.
+func (c *call) handleAPIRequest(ctx actor.Context, msg any) {
 	var err error
 	switch m := msg.(type) {
 	case StartTransfer:
 		err = c.startTransfer(ctx, m.Target, transferOptions{mode: m.Mode, summary: m.Summary, recordedSummary: c.cfg.redactor().RedactText(m.Summary), by: byAPI})
 	case SpeakText:
-		if err = c.talks(); err == nil && c.agent.conversation != nil {
+		if err = c.requireAgentTalking(); err == nil && c.agent.conversation != nil {
 			ctx.Send(c.agent.conversation, conversation.SpeakText{Text: m.Text})
 		}
 	case SendDigits:
 		if c.stage != talking || c.hangup.reason != "" {
-			err = c.invalidState("digits are sent in an answered call only")
+			err = c.invalidState("digits can be sent only in an answered call")
 			break
 		}
 		c.audio.session.SendDigits(ownPlayID, m.Digits)
@@ -30,13 +30,13 @@ func (c *call) operate(ctx actor.Context, msg any) {
 	ctx.Respond(RequestDone{Call: c.call})
 }
 
-// talks says whether the agent has the caller.
-func (c *call) talks() error {
+// requireAgentTalking returns an error unless the agent is connected to the caller.
+func (c *call) requireAgentTalking() error {
 	switch {
 	case c.stage != talking || c.hangup.reason != "":
-		return c.invalidState("the agent speaks in an answered call only")
+		return c.invalidState("the agent can speak only in an answered call")
 	case c.agent.pausedBy != 0:
-		return c.invalidState("somebody else has the caller now, or the caller is held")
+		return c.invalidState("the caller is on hold or connected to another party")
 	}
 	return nil
 }

@@ -10,27 +10,28 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// audio is the media session that the caller hears.
+// audio is the media session of the caller and its state.
 type audio struct {
-	session         leg.Session // of the answered call; nil before
-	leg             int         // number of the leg with this session
-	previewed       string      // remote tag of the early dialog whose media is heard
-	early           bool        // an inbound call hears our early media
-	confidential    bool        // its signalling is encrypted
-	held            bool        // by the peer
+	session         leg.Session // of the answered call; nil before the answer
+	leg             int         // number of the leg that owns the session
+	previewedTag    string      // remote tag of the early dialog whose media the session accepted
+	early           bool        // an inbound caller gets early media before the answer
+	confidential    bool        // the signalling of the call is encrypted
+	held            bool        // the peer has put the call on hold
 	recordingPaused bool
 	music           holdMusic
 }
 
-// connectEngines connects the caller's audio to the speech engines, if the pathway needs words,
-// some words mean an opt-out, or a realtime engine listens; nil: nothing listens.
+// connectEngines connects the caller's audio to the speech recognizer or the realtime engine. It returns nil if
+// neither needs audio. The recognizer is needed if the pathway listens to speech or if spoken keywords can opt the
+// caller out.
 func (a *audio) connectEngines(cfg *Config, s *domain.Script, optOut []string) *speech.AudioTap {
-	ears, language := cfg.recognizer(s), s.RecognitionLanguage()
-	words := ears != nil && slices.ContainsFunc(pathway.SpeechLanguages(s), ears.SupportsLanguage) && (pathway.UsesSpeech(&s.Pathway) || conversation.ListensForOptOut(ears, language, optOut))
-	if !words && s.Realtime == nil {
+	recognizer, language := cfg.recognizer(s), s.RecognitionLanguage()
+	needsSpeech := recognizer != nil && slices.ContainsFunc(pathway.SpeechLanguages(s), recognizer.SupportsLanguage) && (pathway.UsesSpeech(&s.Pathway) || conversation.ListensForOptOut(recognizer, language, optOut))
+	if !needsSpeech && s.Realtime == nil {
 		return nil
 	}
-	ear := new(speech.AudioTap)
-	a.session.Hear(ear.Frame)
-	return ear
+	tap := new(speech.AudioTap)
+	a.session.Hear(tap.Frame)
+	return tap
 }

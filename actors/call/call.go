@@ -18,36 +18,36 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Time limits of a call, and its bounds.
+// Time limits and other limits of a call.
 const (
-	bindLimit          = 5 * time.Second
-	dialLimit          = 15 * time.Second
-	rerouteLimit       = 20 * time.Second
-	rerouteWait        = 15 * time.Second // for a slot of the next target
-	throttleWait       = 30 * time.Second // for throttled trunks, of a call without a campaign
-	finishLimit        = 3 * time.Second
-	leaveLimit         = time.Second
-	byeLimit           = 40 * time.Second // longer than Timer F
+	bindTimeout        = 5 * time.Second
+	dialTimeout        = 15 * time.Second
+	rerouteTimeout     = 20 * time.Second
+	slotWait           = 15 * time.Second // for a slot of the next trunk target
+	throttleWait       = 30 * time.Second // for a throttled trunk, if the call belongs to no campaign
+	finishTimeout      = 3 * time.Second
+	answerStoreTimeout = time.Second
+	byeTimeout         = 40 * time.Second // longer than Timer F of RFC 3261
 	repeatEndEvery     = 2 * time.Second
 	defaultMaxDuration = 30 * time.Minute
 	maxLegs            = 5
 	mailboxSize        = 1024
-	openedVersion      = 1 // version of the attempt's row as the starter of the call has committed it
+	openingVersion     = 1 // version of the attempt's row after the commit that opened the call
 )
 
 type stage uint8
 
-// The stages of a call, in order. Fail-over goes back from dialling.
+// The stages of a call, in order. Fail-over returns from dialling to rerouting and preparing.
 const (
 	awaitingPermit stage = iota
-	preparing            // opens its media session, sends its INVITE
-	dialling             // its INVITE is sent
-	rerouting            // a leg was refused; the next one is searched for and stored
-	resuming             // answered in a process that has ended; the peer gets a re-INVITE
-	talking              // answered
-	ending               // the dialog is over; the conversation makes its result
+	preparing            // the media session is opened and the INVITE is sent
+	dialling             // the INVITE is sent
+	rerouting            // a leg was refused; the next leg is being prepared and stored
+	resuming             // an earlier process answered the call; the peer gets a re-INVITE
+	talking              // the call is answered
+	ending               // the dialog has ended; the conversation reports its result
 	flushing             // the last changes are being stored
-	notifying            // the owner gets the end until it acknowledges it
+	notifying            // the owner gets the end repeatedly until it acknowledges
 )
 
 // Messages of a call to itself.
@@ -60,13 +60,13 @@ type (
 		leg   int
 		event media.Event
 	}
-	legPrepared struct { // the media session is open and the INVITE is sent, or err
+	legPrepared struct { // the media session is open and the INVITE is sent; otherwise err is set
 		leg    int
-		answer []byte // inbound: our SDP
+		answer []byte // SDP answer of an inbound call
 		err    error
 		reason domain.Reason
 	}
-	stageTimeout struct { // something took too long
+	stageTimeout struct { // a stage took too long
 		stage stage
 		leg   int
 	}
@@ -75,28 +75,28 @@ type (
 	beginCall          struct{}
 )
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (dialogEvent) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (mediaEvent) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (legPrepared) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (stageTimeout) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (maxDurationReached) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (repeatEnd) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (beginCall) Control() {}
 
-// call is the actor of one call. Its order is its own from the start on.
+// call is the actor of one call, inbound or outbound. Its setup is not shared with any other goroutine.
 type call struct {
 	*callSetup
 	cfg        *Config
@@ -106,10 +106,10 @@ type call struct {
 	stage      stage
 	leg        int // number of the current leg, from 1
 	reached    bool
-	alerting   bool // an inbound call alerts until it is answered
+	alerting   bool // an inbound call that is not answered yet
 	stopping   bool
 	invitedAt  time.Time
-	answeredAt time.Time // with the monotonic clock
+	answeredAt time.Time // includes the monotonic clock
 	failover   failover
 	audio      audio
 	agent      agent
@@ -129,15 +129,15 @@ func newCall(cfg *Config, o *callSetup, r *callResources) actor.Actor {
 	if span := (*tracing.SpanContexts)(nil).Call(o.call.ID, o.call.TraceParent); span.IsValid() {
 		log = log.With(slog.String("trace_id", span.TraceID().String()))
 	}
-	c := &call{callSetup: o, cfg: cfg, log: log, resources: r, commits: commitQueue{cfg: cfg, log: log, version: openedVersion}}
+	c := &call{callSetup: o, cfg: cfg, log: log, resources: r, commits: commitQueue{cfg: cfg, log: log, version: openingVersion}}
 	if o.resumed != nil {
 		c.commits.version, c.stage, c.leg = 0, resuming, o.resumed.Leg // the version is read
 	}
 	return c
 }
 
-// Receive is the table of contents.
-func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of contents
+// Receive dispatches the messages of the actor.
+func (c *call) Receive(ctx actor.Context) { //nolint:funlen // one case per message
 	if c.cfg.BeforeMessage != nil {
 		c.cfg.BeforeMessage("call", c.call.ID, ctx.Message())
 	}
@@ -161,7 +161,7 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of cont
 	case conversation.PathwayEnded:
 		c.agentEnded(ctx, m)
 	case conversation.Fault:
-		c.fault(ctx, m)
+		c.reportFault(ctx, m)
 	case conversation.OptOutRequested:
 		if c.cfg.OnOptOut != nil {
 			c.cfg.OnOptOut(c.call, m.Channel, m.Keyword)
@@ -185,7 +185,7 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of cont
 	case *actor.DeadLetterResponse:
 		c.ownerGone(ctx)
 	case *actor.Stopping:
-		c.stopping = true // its parent takes over; the end of its child is no news
+		c.stopping = true // Calls handles the end of the call; the stop of the conversation is no failure
 	case *actor.Terminated:
 		c.conversationDied(ctx, m)
 	case mailbox.TaskPanicked:
@@ -206,14 +206,14 @@ func (c *call) commitDone(ctx actor.Context, m commitDone) {
 	c.checkFlushed(ctx)
 }
 
-// ownerGone reports to the parent that the owner does not receive the end.
+// ownerGone reports to Calls that the owner did not receive the end of the call.
 func (c *call) ownerGone(ctx actor.Context) {
 	if c.stage == notifying {
 		ctx.Send(ctx.Parent(), ownerGone{*c.result.ended})
 	}
 }
 
-// start binds the permit and the slot to this actor: its death frees both.
+// start binds the permit and the trunk slot to this actor. The stop of the actor releases both.
 func (c *call) start(ctx actor.Context) {
 	if c.resumed != nil {
 		c.resumeCall(ctx)
@@ -238,17 +238,17 @@ func (c *call) start(ctx actor.Context) {
 			ctx.Send(c.cfg.Trunks, trunk.BindCall{CallID: c.call.ID, Call: ctx.Self()})
 		}
 	}
-	c.noteLeg(now)
+	c.recordLeg(now)
 	tag := ""
 	if c.in != nil {
 		tag = c.in.Tag()
 	}
 	c.cfg.Traces.Claim(c.call.ID, c.call.Legs[c.leg-1].SIPCallID, tag)
 	ctx.Request(c.lines(c.cfg), lines.BindPermit{Permit: c.permit, CallID: c.call.ID, Call: ctx.Self()})
-	c.timers.after(ctx, bindLimit, stageTimeout{stage: awaitingPermit})
+	c.timers.schedule(ctx, bindTimeout, stageTimeout{stage: awaitingPermit})
 }
 
-// permitBound sends the INVITE, or prepares the answer: the permit is ours.
+// permitBound sends the INVITE, or prepares the answer of an inbound call.
 func (c *call) permitBound(ctx actor.Context) {
 	if c.stage != awaitingPermit {
 		return
@@ -274,14 +274,14 @@ func (c *call) stageTimedOut(ctx actor.Context, m stageTimeout) {
 	case ending:
 		c.awaitTransferLegs(ctx)
 	case resuming:
-		c.endCall(ctx, interrupted(), byService) // its BYE was not answered either
+		c.endCall(ctx, interrupted(), byService) // the peer did not answer the BYE
 	case talking:
-		c.dialogEnded(ctx, sip.Ended{}) // the peer does not answer the BYE either
+		c.dialogEnded(ctx, sip.Ended{}) // the peer did not answer the BYE
 	case preparing, dialling, flushing, notifying:
 	}
 }
 
-// receiveMore handles the messages that Receive leaves out.
+// receiveMore handles the messages that Receive does not handle itself.
 func (c *call) receiveMore(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case answerCaller:
@@ -323,7 +323,7 @@ func (c *call) receiveMore(ctx actor.Context) {
 	case conversation.AnswererDetected:
 		c.answererDetected(ctx, m)
 	case StartTransfer, SpeakText, SendDigits:
-		c.operate(ctx, m)
+		c.handleAPIRequest(ctx, m)
 	case targetFound, referProgress, summarySpoken, summaryTimedOut, musicReady, transferLegTimedOut:
 		c.handleTransfer(ctx, m)
 	case referChecked:

@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// noteLeg puts the leg that is about to be dialled into the call's record.
-func (c *call) noteLeg(now time.Time) {
+// recordLeg adds the leg that is about to be dialled to the call's record.
+func (c *call) recordLeg(now time.Time) {
 	for len(c.call.Legs) < c.leg {
 		c.call.Legs = append(c.call.Legs, domain.Leg{})
 	}
@@ -28,8 +28,9 @@ func (c *call) noteLeg(now time.Time) {
 	c.updateResources()
 }
 
-// currentRow is the row of the current leg in the attempt. Its slice is never shared.
-func (c *call) currentRow() *domain.AttemptLeg {
+// currentLegRow returns the row of the current leg in the attempt. It copies the slice of legs first, because
+// earlier copies of the attempt may be in use.
+func (c *call) currentLegRow() *domain.AttemptLeg {
 	c.attempt.Legs = append([]domain.AttemptLeg(nil), c.attempt.Legs...)
 	for len(c.attempt.Legs) < c.leg {
 		l := c.call.Legs[len(c.attempt.Legs)]
@@ -40,7 +41,8 @@ func (c *call) currentRow() *domain.AttemptLeg {
 
 func (c *call) updateResources() { c.resources.setRecord(&c.call, &c.attempt, c.reached) }
 
-// commit stores what the call has become, and what happened.
+// commit queues a commit of the call's current state with an optional event. then runs in the actor once the
+// result of the commit is known.
 func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor.Context, bool)) {
 	if c.checkpoint.handover == handedOver {
 		return

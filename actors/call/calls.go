@@ -22,32 +22,32 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-// busyRetryAfter is the Retry-After of an INVITE that arrives while the service stops.
+// busyRetryAfter is the Retry-After of a 503 to an INVITE that arrives while the service stops.
 const busyRetryAfter = 5 * time.Second
 
-// maxConflicts bounds the attempts to commit the end of a call.
+// maxConflicts limits the retries of a commit after version conflicts.
 const maxConflicts = 10
 
 type (
-	// endStored is the result of a commit of an end that Calls owns.
+	// endStored is the result of the commit of a call's end by Calls.
 	endStored struct {
 		callID  string
-		unspent *numbers.UncountAttempt // the call does not count; nil: it counts
+		unspent *numbers.UncountAttempt // the call does not count for frequency caps; nil: the call counts
 		err     error
 	}
-	// ownerGone says that the owner of a call does not receive its end.
+	// ownerGone reports that the owner of a call did not receive its end.
 	ownerGone struct{ Ended }
-	// repeatEnds reports the ends of dead calls again.
+	// repeatEnds sends the ends of stopped calls to their owners again.
 	repeatEnds struct{}
 )
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (endStored) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (repeatEnds) Control() {}
 
-// callEntry is one call as its parent sees it.
+// callEntry is what Calls knows about one call.
 type callEntry struct {
 	callID      string
 	attemptID   string
@@ -58,19 +58,19 @@ type callEntry struct {
 	permit      lines.Permit
 	owner       *actor.PID
 
-	pid        *actor.PID
-	resources  *callResources
-	ended      *Ended // the actor died; Calls tells the end in its stead
-	recording  <-chan media.Recording
-	resumable  bool // of a process that has ended
-	resuming   bool // its resumption has begun
-	decided    bool // its resumption has a result
-	handedOver bool // to another process: its end is not reported here
-	preparing  bool // for a hand-over, not answered yet
-	storing    bool // Calls owns the end and stores it now
+	pid               *actor.PID
+	resources         *callResources
+	ended             *Ended // set after the actor has stopped; Calls then reports the end
+	recording         <-chan media.Recording
+	resumable         bool // the call was answered by an earlier process
+	resuming          bool // the resumption has begun
+	resumptionDecided bool // the resumption has a result
+	handedOver        bool // another process continues the call; this process does not report its end
+	preparing         bool // the call has not answered prepareHandover yet
+	storing           bool // Calls is storing the end
 }
 
-// newCallEntry keeps what is needed of an order after the call's actor has ended.
+// newCallEntry copies the parts of a setup that Calls needs after the call actor has stopped.
 func newCallEntry(o *callSetup) *callEntry {
 	return &callEntry{
 		callID: o.call.ID, attemptID: o.attempt.ID, campaignID: o.call.CampaignID,
@@ -86,10 +86,10 @@ func (b *callEntry) direction() domain.Direction {
 	return domain.Outbound
 }
 
-// Calls is the parent of a workspace's calls.
+// Calls is the actor that starts and supervises the calls of one workspace.
 type Calls struct {
 	cfg             Config
-	entries         map[string]*callEntry // by call
+	entries         map[string]*callEntry // by call ID
 	byPID           map[string]string
 	draining        bool
 	drainRequesters []*actor.PID
@@ -98,7 +98,7 @@ type Calls struct {
 	recordings      *recording.Queue
 }
 
-// New makes the actor.
+// New returns the actor of a workspace's calls.
 func New(cfg Config) actor.Actor {
 	cfg.ringback = tone.Ringback(6 * time.Second)
 	c := &Calls{cfg: cfg, entries: make(map[string]*callEntry), byPID: make(map[string]string)}
@@ -109,14 +109,14 @@ func New(cfg Config) actor.Actor {
 	return c
 }
 
-// Props are those of Calls: a mailbox that refuses, and children that are
-// stopped when they fail.
+// Props returns the properties of the Calls actor. Its mailbox has a capacity, and a child that panics is stopped,
+// not restarted.
 func Props(cfg Config) *actor.Props {
 	return mailbox.Props(func() actor.Actor { return New(cfg) }, mailboxSize,
 		actor.WithSupervisor(mailbox.StopStrategy(cfg.Log, nil)))
 }
 
-// Receive is the table of contents.
+// Receive dispatches the messages of the actor.
 func (c *Calls) Receive(ctx actor.Context) {
 	defer c.recoverPanic(ctx)
 	if c.cfg.BeforeMessage != nil {
@@ -126,9 +126,9 @@ func (c *Calls) Receive(ctx actor.Context) {
 	case *actor.Started:
 		c.started(ctx)
 	case StartOutbound:
-		c.start(ctx, orderOf(&m))
+		c.start(ctx, setupOfOutbound(&m))
 	case StartInbound:
-		c.start(ctx, orderIn(&m))
+		c.start(ctx, setupOfInbound(&m))
 	case HangUp:
 		c.hangUpCall(ctx, m)
 	case AddListener:
@@ -168,7 +168,7 @@ func (c *Calls) Receive(ctx actor.Context) {
 	}
 }
 
-// start begins a call. Whatever goes wrong here, its owner hears of its end.
+// start starts a call actor. The owner gets an Ended message even if the start fails.
 func (c *Calls) start(ctx actor.Context, o *callSetup) {
 	if c.entries[o.call.ID] != nil {
 		return
@@ -183,7 +183,7 @@ func (c *Calls) start(ctx actor.Context, o *callSetup) {
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			c.cfg.Log.Error("a call could not be started", slog.String("call_id", b.callID), slog.String("reason", fmt.Sprint(v)))
+			c.cfg.Log.Error("call could not be started", slog.String("call_id", b.callID), slog.String("reason", fmt.Sprint(v)))
 			c.releaseReservations(ctx, b)
 			c.reportEnd(ctx, b, nil)
 		}
@@ -200,7 +200,7 @@ func (c *Calls) start(ctx actor.Context, o *callSetup) {
 	pid, err := ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return newCall(&c.cfg, o, b.resources) }, mailboxSize,
 		actor.WithSupervisor(mailbox.StopStrategy(c.cfg.Log, nil))), b.callID)
 	if err != nil {
-		c.cfg.Log.Error("a call's actor could not be made", slog.String("call_id", b.callID), slog.Any("error", err))
+		c.cfg.Log.Error("call actor could not be spawned", slog.String("call_id", b.callID), slog.Any("error", err))
 		c.releaseReservations(ctx, b)
 		c.reportEnd(ctx, b, nil)
 		return
@@ -240,8 +240,8 @@ func (c *Calls) census() LiveCalls {
 	return now
 }
 
-// callDied handles the death of a call's actor. Normally the end was acknowledged
-// before. Otherwise the parent ends the dialog and reports the end.
+// callDied handles the stop of a call actor. If the owner has not acknowledged the end, Calls ends the dialog and
+// reports the end.
 func (c *Calls) callDied(ctx actor.Context, who *actor.PID) {
 	id, ok := c.byPID[who.Id]
 	if !ok {
@@ -250,11 +250,11 @@ func (c *Calls) callDied(ctx actor.Context, who *actor.PID) {
 	delete(c.byPID, who.Id)
 	b := c.entries[id]
 	if b.handedOver {
-		return // a census counts it until the shard moves
+		return // GetLiveCalls counts the call until the shard moves to the other process
 	}
 	b.pid = nil
 	c.handoverAnswered(ctx, b, false)
-	c.resumptionDecided(ctx, id) // it may have died over that
+	c.resumptionDecided(ctx, id) // the actor may have failed during its resumption
 	c.releaseReservations(ctx, b)
 	e, recording, done := b.resources.abandon(time.Now().UTC())
 	b.recording = recording
@@ -265,8 +265,8 @@ func (c *Calls) callDied(ctx actor.Context, who *actor.PID) {
 	c.reportEnd(ctx, b, e)
 }
 
-// reportEnd reports a call's end to its owner until it is acknowledged. A nil end
-// means an internal error.
+// reportEnd reports a call's end to its owner, repeatedly until the owner acknowledges. If e is nil, the reason is
+// an internal error.
 func (c *Calls) reportEnd(ctx actor.Context, b *callEntry, e *Ended) {
 	if e == nil {
 		e, b.recording, _ = b.resources.abandon(time.Now().UTC())
@@ -279,8 +279,8 @@ func (c *Calls) reportEnd(ctx actor.Context, b *callEntry, e *Ended) {
 	c.scheduleRepeat(ctx)
 }
 
-// releaseReservations returns what a call did not live to bind. Everything bound was
-// freed by its death.
+// releaseReservations returns the permit and the trunk slot of a call that stopped before it bound them. Bound ones
+// are released by the stop of the call actor.
 func (c *Calls) releaseReservations(ctx actor.Context, b *callEntry) {
 	ctx.Send(linesOf(&c.cfg, b.inbound, b.environment), lines.ReturnPermit{Permit: b.permit})
 	if !b.inbound && c.cfg.Trunks != nil {
@@ -291,7 +291,7 @@ func (c *Calls) releaseReservations(ctx actor.Context, b *callEntry) {
 	}
 }
 
-// peerNumber is the number of the other party.
+// peerNumber returns the number of the other party: the caller of an inbound call, the callee of an outbound one.
 func peerNumber(c *domain.Call) string {
 	if c.Direction == domain.Inbound {
 		return c.From
@@ -316,7 +316,7 @@ func (c *Calls) repeatEnds(ctx actor.Context) {
 	}
 }
 
-// acknowledgeEnd handles a durable end. The call hears of it if it lives.
+// acknowledgeEnd handles the acknowledgement of an end. It is forwarded to the call actor if that still runs.
 func (c *Calls) acknowledgeEnd(ctx actor.Context, id string) {
 	b := c.entries[id]
 	switch {
@@ -328,7 +328,7 @@ func (c *Calls) acknowledgeEnd(ctx actor.Context, id string) {
 	}
 }
 
-// removeCall removes a call that is over. Its recording remains to be stored.
+// removeCall removes an ended call and queues its recording to be stored.
 func (c *Calls) removeCall(ctx actor.Context, b *callEntry, e *Ended) {
 	delete(c.entries, b.callID)
 	c.checkHandover(ctx)
@@ -354,7 +354,7 @@ func (c *Calls) checkDrained(ctx actor.Context) {
 	c.drainRequesters = nil
 }
 
-// storeEnd commits an end that Calls owns itself.
+// storeEnd commits the end of a call that has no owner but Calls.
 func (c *Calls) storeEnd(ctx actor.Context, e Ended) {
 	b := c.entries[e.CallID]
 	if b == nil || b.storing {
@@ -362,7 +362,7 @@ func (c *Calls) storeEnd(ctx actor.Context, e Ended) {
 	}
 	b.storing = true
 	store := c.cfg.Store
-	mailbox.RunTask(ctx, commitLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, commitTimeout, func(bound context.Context) any {
 		m := commitEnd(bound, store, e)
 		if e.Call.Direction == domain.Outbound && !e.WithoutTrunk && !e.Verdict.SpendsAttempt() && e.Verdict.Reason != domain.ReasonAgentUnavailable {
 			m.unspent = &numbers.UncountAttempt{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment}
@@ -371,7 +371,7 @@ func (c *Calls) storeEnd(ctx actor.Context, e Ended) {
 	})
 }
 
-// findStoredEnds checks all ends whose owner does not answer.
+// findStoredEnds looks up the ends of all calls whose owners do not answer.
 func (c *Calls) findStoredEnds(ctx actor.Context) {
 	for _, b := range c.entries {
 		if b.ended != nil && !b.owner.Equal(ctx.Self()) {
@@ -380,9 +380,9 @@ func (c *Calls) findStoredEnds(ctx actor.Context) {
 	}
 }
 
-// findStoredEnd checks whether an end is stored whose owner is gone. A campaign stops
-// once it has stored its last ends, and its acknowledgement may be lost. Until the
-// end is stored it is reported again.
+// findStoredEnd checks in the store whether the owner of a call has stored its end and stopped. A campaign stops
+// after it has stored its last ends, and its acknowledgement may get lost. Until the end is stored it is reported
+// again.
 func (c *Calls) findStoredEnd(ctx actor.Context, e Ended) {
 	b := c.entries[e.CallID]
 	if b == nil || b.storing {
@@ -390,7 +390,7 @@ func (c *Calls) findStoredEnd(ctx actor.Context, e Ended) {
 	}
 	b.storing = true
 	store := c.cfg.Store
-	mailbox.RunTask(ctx, commitLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, commitTimeout, func(bound context.Context) any {
 		_, err := store.Get(bound, &domain.Attempt{ID: e.AttemptID, WorkspaceID: e.Call.WorkspaceID})
 		if err == nil {
 			err = errOwnerGone
@@ -399,7 +399,7 @@ func (c *Calls) findStoredEnd(ctx actor.Context, e Ended) {
 	})
 }
 
-var errOwnerGone = errors.New("call: its owner is gone and has not stored it")
+var errOwnerGone = errors.New("call: the owner has stopped without storing the end")
 
 func commitEnd(ctx context.Context, store Store, e Ended) (m endStored) {
 	m.callID = e.CallID
@@ -409,7 +409,7 @@ func commitEnd(ctx context.Context, store Store, e Ended) (m endStored) {
 		}
 	}()
 	version := e.version
-	for range maxConflicts { // a commit that the call began may still be under way
+	for range maxConflicts { // an earlier commit of the call may still be running
 		row := domain.Attempt{ID: e.AttemptID, WorkspaceID: e.Call.WorkspaceID}
 		if version == 0 {
 			if version, m.err = store.Get(ctx, &row); m.err != nil {
@@ -432,9 +432,9 @@ func (c *Calls) endStored(ctx actor.Context, m endStored) {
 		return
 	}
 	b.storing = false
-	if m.err != nil && !errors.Is(m.err, domain.ErrNotFound) && !errors.Is(m.err, domain.ErrFenced) { // gone: it was stored before
-		c.cfg.Log.Warn("the end of a call could not be stored; trying again", slog.String("call_id", m.callID), slog.Any("error", m.err))
-		return // the call repeats its end
+	if m.err != nil && !errors.Is(m.err, domain.ErrNotFound) && !errors.Is(m.err, domain.ErrFenced) { // not found or fenced: the end is stored already
+		c.cfg.Log.Warn("end of a call could not be stored; trying again", slog.String("call_id", m.callID), slog.Any("error", m.err))
+		return // repeatEnds sends the end again
 	}
 	if c.cfg.Committed != nil {
 		c.cfg.Committed()
@@ -445,16 +445,16 @@ func (c *Calls) endStored(ctx actor.Context, m endStored) {
 	c.acknowledgeEnd(ctx, m.callID)
 }
 
-// abandonAll ends every dialog: the service goes down without waiting.
+// abandonAll ends every dialog at once: the process stops without draining.
 func (c *Calls) abandonAll() {
 	cut := c.cfg.isCutOff()
 	for _, b := range c.entries {
 		if cut && b.resources.isStored() || c.handover.final && b.resources.canMove() {
 			b.handedOver = true
-			b.resources.ReleaseSilently() // the owner of the shard resumes it, or ends it
+			b.resources.ReleaseSilently() // the owner of the shard resumes or ends the call
 		}
 		if e, _, _ := b.resources.abandon(time.Now().UTC()); e != nil {
-			c.cfg.Traces.TakeTrace(&e.Call) // not needed any more
+			c.cfg.Traces.TakeTrace(&e.Call) // discards the trace
 		}
 	}
 }

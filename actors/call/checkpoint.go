@@ -15,34 +15,34 @@ import (
 )
 
 const (
-	// checkpointEvery is how old the stored checkpoint of a live call may become.
+	// checkpointEvery is the maximum age of the stored checkpoint of a live call.
 	checkpointEvery = 15 * time.Second
 )
 
-// checkpointing decides when the checkpoint of a call is stored.
+// checkpointing tracks the checkpoint of a call and decides when it is stored.
 type checkpointing struct {
-	script       json.RawMessage // as it is stored
-	scriptKey    string          // its agent and pathway
+	script       json.RawMessage // encoded for the checkpoint
+	scriptKey    string          // agent and pathway of script
 	conversation *conversation.SavedState
-	dirty        bool // conversation is not stored
-	pendingActs  int  // of the conversation, that wait until it is stored; 0: none
+	dirty        bool // conversation has changed since the last commit
+	pendingActs  int  // actions of the conversation that wait until the checkpoint is stored
 	storedAt     time.Time
-	acknowledged bool // the peer has the ACK of its answer
-	ticking      bool
+	acknowledged bool // the ACK of the answer was exchanged
+	timerSet     bool
 	handover     handoverStage
 }
 
-// encodeScript is the script as it is stored. It is long, and changes with the agent
-// only.
+// encodeScript returns the encoded script and caches it: the script is large and changes only when the agent
+// changes.
 func (p *checkpointing) encodeScript(s *domain.Script) json.RawMessage {
 	if key := s.AgentID + " " + s.Pathway.ID; p.script == nil || p.scriptKey != key {
-		p.script, _ = domain.AppendRow(nil, s) // it came from JSON
+		p.script, _ = domain.AppendRow(nil, s) // cannot fail: the script was decoded from JSON
 		p.scriptKey = key
 	}
 	return p.script
 }
 
-// byeRetryAfter is the pause before a BYE is tried again whose permission could not be checked.
+// byeRetryAfter is the pause before a BYE is retried while this process may have lost the ownership of the call.
 const byeRetryAfter = 250 * time.Millisecond
 
 type (
@@ -50,23 +50,22 @@ type (
 	byeRetryDue   struct{}
 )
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (checkpointDue) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (byeRetryDue) Control() {}
 
-// memoizable is a media session that can continue in another process.
-type memoizable interface{ Memo() media.Memo }
+// resumableSession is a media session that another process can continue from its state.
+type resumableSession interface{ Memo() media.Memo }
 
-// makeCheckpoint encodes what another process needs. It is nil if nothing could be
-// resumed: before the ACK, during a transfer, and while the conversation knows what
-// must not be stored.
+// makeCheckpoint encodes the state that another process needs to resume the call. It returns nil if the call cannot
+// be resumed now: before the ACK, during a transfer, or while the conversation holds data that must not be stored.
 func (c *call) makeCheckpoint(now time.Time) json.RawMessage {
-	if !c.portable() {
+	if !c.canResumeElsewhere() {
 		return nil
 	}
-	s, can := c.audio.session.(memoizable)
+	s, can := c.audio.session.(resumableSession)
 	line := c.resources.Dialog()
 	if !can || line == nil {
 		return nil
@@ -86,21 +85,21 @@ func (c *call) makeCheckpoint(now time.Time) json.RawMessage {
 	}
 	b, err := domain.AppendRow(nil, &k)
 	if err != nil {
-		c.log.Warn("what another process needs of a call cannot be written", slog.Any("error", err))
+		c.log.Warn("checkpoint of a call cannot be encoded", slog.Any("error", err))
 		return nil
 	}
 	c.checkpoint.storedAt, c.checkpoint.dirty = now, false
 	return b
 }
 
-// portable says whether another process could go on with the call.
-func (c *call) portable() bool {
+// canResumeElsewhere reports whether another process could resume the call as it is now.
+func (c *call) canResumeElsewhere() bool {
 	return c.cfg.StoreCheckpoints && c.stage == talking && c.checkpoint.acknowledged && c.hangup.reason == "" && !c.agent.leaving && !c.hangup.requested && c.checkpoint.conversation != nil &&
 		c.transfers.current == nil && len(c.transfers.ending) == 0 && c.transfers.adopted == nil && c.agent.pausedBy&^pausedByHold == 0 && len(c.contacts) == 0
 }
 
-// trackCheckpoint notes the result of a commit. As soon as a checkpoint may be
-// stored, another process may resume the call, until a commit without one is durable.
+// trackCheckpoint wraps the callback of a commit. Another process may resume the call from the moment a commit with
+// a checkpoint starts, until a commit without one is durable.
 func (c *call) trackCheckpoint(then func(actor.Context, bool)) func(actor.Context, bool) {
 	kept, acts := c.attempt.ResumeState != nil, c.checkpoint.pendingActs
 	c.checkpoint.pendingActs = 0
@@ -111,7 +110,7 @@ func (c *call) trackCheckpoint(then func(actor.Context, bool)) func(actor.Contex
 		if durable && !kept {
 			c.resources.setStored(c.commits.hasCheckpoint())
 		}
-		if acts > 0 && durable && c.agent.conversation != nil { // whoever cannot store it is the owner no more
+		if acts > 0 && durable && c.agent.conversation != nil { // without a durable commit another process owns the call
 			ctx.Send(c.agent.conversation, conversation.CheckpointStored{ToolCalls: acts})
 		}
 		if then != nil {
@@ -120,8 +119,8 @@ func (c *call) trackCheckpoint(then func(actor.Context, bool)) func(actor.Contex
 	}
 }
 
-// checkpointTaken takes the state of the conversation. The next commit stores it,
-// or one of its own if none is under way.
+// checkpointTaken takes the state of the conversation. The next commit stores the state; if no commit is running,
+// one starts.
 func (c *call) checkpointTaken(ctx actor.Context, m conversation.CheckpointTaken) {
 	c.checkpoint.conversation, c.checkpoint.dirty = m.Saved, true
 	c.checkpoint.pendingActs = max(c.checkpoint.pendingActs, m.ToolCalls)
@@ -132,8 +131,8 @@ func (c *call) storeCheckpoint(ctx actor.Context) {
 	if !c.cfg.StoreCheckpoints || c.stage != talking || !c.commits.isIdle() {
 		return
 	}
-	if !c.checkpoint.ticking {
-		c.checkpoint.ticking = true
+	if !c.checkpoint.timerSet {
+		c.checkpoint.timerSet = true
 		mailbox.SendAfter(ctx, checkpointEvery, checkpointDue{})
 	}
 	if c.checkpoint.dirty {
@@ -142,10 +141,9 @@ func (c *call) storeCheckpoint(ctx actor.Context) {
 	}
 }
 
-// refreshCheckpoint stores an old checkpoint again: its time says until when the call
-// lived.
+// refreshCheckpoint stores the checkpoint again if it is too old: its time shows that the call was alive then.
 func (c *call) refreshCheckpoint(ctx actor.Context) {
-	c.checkpoint.ticking = false
+	c.checkpoint.timerSet = false
 	if c.stage != talking {
 		return
 	}
@@ -153,8 +151,8 @@ func (c *call) refreshCheckpoint(ctx actor.Context) {
 		c.checkpoint.dirty = true
 	}
 	c.storeCheckpoint(ctx)
-	if !c.checkpoint.ticking {
-		c.checkpoint.ticking = true
+	if !c.checkpoint.timerSet {
+		c.checkpoint.timerSet = true
 		mailbox.SendAfter(ctx, checkpointEvery, checkpointDue{})
 	}
 }

@@ -16,41 +16,41 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// How long one commit may take, and when it is tried again.
+// Time limit of one commit, and the delays between retries.
 const (
-	commitLimit = 10 * time.Second
-	firstRetry  = 200 * time.Millisecond
-	lastRetry   = 2 * time.Second
+	commitTimeout = 10 * time.Second
+	firstRetry    = 200 * time.Millisecond
+	lastRetry     = 2 * time.Second
 )
 
 type (
-	// saved answers the commit in progress.
+	// commitDone is the result of the running commit.
 	commitDone struct {
-		version uint64 // of the attempt's row; 0: to be read again
+		version uint64 // of the attempt's row; 0: the row has to be read again
 		err     error
 	}
-	// retryCommit tries the commit in progress again.
+	// retryCommit repeats the commit whose last try failed.
 	retryCommit struct{}
 )
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (commitDone) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (retryCommit) Control() {}
 
-// commitEntry is one commit of a call: its new state and its events.
+// commitEntry is one queued commit: the state of the call and its events.
 type commitEntry struct {
 	call     domain.Call
 	attempt  domain.Attempt
 	events   []event.Draft
 	whenDone func(ctx actor.Context, durable bool)
-	repeated bool // its outcome may be unknown
+	repeated bool // an earlier try has an unknown outcome
 }
 
-// commitQueue commits the states of a call in order, one at a time, beside the actor,
-// until the store takes them. The version of the attempt's row makes it safe to
-// repeat a commit of unknown outcome.
+// commitQueue commits the states of a call one at a time and in order, outside the actor. A failed commit is
+// repeated until it succeeds. The version of the attempt's row makes the repetition safe if the outcome of a try is
+// unknown.
 type commitQueue struct {
 	cfg     *Config
 	log     *slog.Logger
@@ -70,7 +70,7 @@ func (s *commitQueue) hasCheckpoint() bool {
 	return slices.ContainsFunc(s.queue, func(e commitEntry) bool { return e.attempt.ResumeState != nil })
 }
 
-// isIdle reports whether everything is durable.
+// isIdle reports whether all commits are done.
 func (s *commitQueue) isIdle() bool { return len(s.queue) == 0 }
 
 func (s *commitQueue) startCommit(ctx actor.Context) {
@@ -79,7 +79,7 @@ func (s *commitQueue) startCommit(ctx actor.Context) {
 	}
 	s.running = true
 	e, store, version, workspace := s.queue[0], s.cfg.Store, s.version, s.cfg.Workspace
-	mailbox.RunTask(ctx, commitLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, commitTimeout, func(bound context.Context) any {
 		return storeEntry(bound, store, workspace, e, version)
 	})
 }
@@ -117,7 +117,7 @@ func (s *commitQueue) finishCommit(ctx actor.Context, m commitDone) {
 	if m.err != nil && !isPermanent(m.err) {
 		s.version, s.queue[0].repeated = m.version, true
 		s.wait = min(max(2*s.wait, firstRetry), lastRetry)
-		s.log.Warn("the state of a call could not be stored; trying again", slog.Any("error", m.err), slog.Duration("after", s.wait))
+		s.log.Warn("state of a call could not be stored; trying again", slog.Any("error", m.err), slog.Duration("after", s.wait))
 		s.running = true
 		mailbox.SendAfter(ctx, s.wait, retryCommit{})
 		return
@@ -125,14 +125,14 @@ func (s *commitQueue) finishCommit(ctx actor.Context, m commitDone) {
 	e := s.queue[0]
 	s.queue = slices.Delete(s.queue, 0, 1)
 	if len(s.queue) == 0 {
-		s.queue = nil // it may be a while until the next one
+		s.queue = nil // frees the array: the next commit may be minutes away
 	}
 	durable := m.err == nil
 	if m.err != nil {
-		// The row has moved on without us: either this very commit was stored
-		// although its answer was lost, or the call is no longer ours.
+		// The version of the row differs from the expected one. Either an earlier try of this commit was stored and
+		// its answer got lost, or another process owns the call.
 		durable = e.repeated && errors.Is(m.err, domain.ErrConflict)
-		s.log.Warn("the row of a call has moved on", slog.Any("error", m.err), slog.Bool("stored", durable))
+		s.log.Warn("row of a call has an unexpected version", slog.Any("error", m.err), slog.Bool("stored", durable))
 		m.version = 0
 	}
 	s.wait, s.version = 0, m.version
@@ -145,7 +145,7 @@ func (s *commitQueue) finishCommit(ctx actor.Context, m commitDone) {
 	s.startCommit(ctx)
 }
 
-// isPermanent reports whether an error stays however often the commit is repeated.
+// isPermanent reports whether repeating the commit cannot help.
 func isPermanent(err error) bool {
 	return errors.Is(err, domain.ErrConflict) || errors.Is(err, domain.ErrFenced) || errors.Is(err, domain.ErrNotFound)
 }

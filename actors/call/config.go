@@ -20,65 +20,65 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Store is what calls need of the store.
+// Store reads and commits the rows of calls.
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	Get(ctx context.Context, into domain.Record) (uint64, error)
 }
 
-// FindTarget finds the target of a transfer, within the rules for destinations. Its
-// errors may be shown by the API.
+// FindTarget finds the target of a transfer and checks the workspace's rules for destinations. The API may show its
+// errors.
 type FindTarget func(ctx context.Context, c *domain.Call, t *domain.AgentTransfer, w TransferDestination) (transferleg.Target, error)
 
 // TransferDestination names the target of a transfer. Exactly one field is set.
 type TransferDestination struct {
-	To          string // a number
-	Phone       string // the extension or id of a phone
-	Destination string // a name of the agent's destinations, else a number
+	To          string // a phone number
+	Phone       string // the extension or ID of a phone
+	Destination string // a name from the agent's transfer destinations, or a phone number
 }
 
-// Config is what the calls of a workspace need.
+// Config configures the calls of a workspace.
 type Config struct {
 	Workspace  string
 	Store      Store
 	UserAgent  leg.UserAgent
 	Media      leg.Media
 	Speaker    speech.Synthesizer
-	Recognizer speech.Recognizer // nil: words are not recognized
-	// AgentRuntime is the agent runtime of a call; nil: no model takes part.
+	Recognizer speech.Recognizer // nil: no speech recognition
+	// AgentRuntime returns the agent runtime of a call; nil: calls run without a language model.
 	AgentRuntime func(c domain.Call) conversation.AgentRuntime
 	Blobs        recording.Blobs
 	LinesOut     *actor.PID
-	// LinesTest are those of the outbound calls of the test environment; nil:
-	// LinesOut.
+	// LinesTest grants the permits of outbound calls in the test environment; nil: LinesOut grants them.
 	LinesTest  *actor.PID
 	LinesIn    *actor.PID
 	Trunks     *actor.PID
-	Numbers    *actor.PID   // hears of live calls; nil: nothing does
+	Numbers    *actor.PID   // tracks the numbers of live calls; nil: not tracked
 	FindTarget FindTarget   // nil: every transfer fails
-	IsListed   leg.IsListed // checked before each leg after the first; nil: no lists
-	// Ours reports whether an INVITE comes over a trunk or a phone of the workspace and
-	// environment, and over which trunk: only those may replace a peer. nil: all may.
+	IsListed   leg.IsListed // do-not-call check before each leg after the first; nil: no lists
+	// TrunkInWorkspace reports whether an INVITE comes over a trunk or from a phone of the workspace in an
+	// environment. Only such an INVITE may replace a peer (RFC 3891). trunkID is "" for a phone. nil: every INVITE
+	// may.
 	TrunkInWorkspace func(env domain.Environment, in *sip.Incoming) (trunkID string, ok bool)
-	Traces           *siptrace.Buffer // SIP messages of live calls; nil: none are kept
-	SpoolDir         string           // recordings in progress; a folder per workspace is made in it
-	PublicURL        string           // of transcript_url and recording_url, without a slash at its end
+	Traces           *siptrace.Buffer // SIP messages of live calls; nil: not traced
+	SpoolDir         string           // root folder of recordings in progress, with one folder per workspace
+	PublicURL        string           // base of transcript_url and recording_url, without a trailing slash
 	Log              *slog.Logger
-	OnOptOut         func(c domain.Call, channel, keyword string) // the peer opts out of calls; must not block
-	Redactor         func() *domain.Redactor                      // of transcripts and summaries; nil: none
-	OnAnalysisDue    func()                                       // an analysis is due; must not block
-	Committed        func()                                       // called after a commit; nil: nothing is called
-	BeforeMessage    func(actor, callID string, msg any)          // sees each message of a call or conversation first; nil in production
+	OnOptOut         func(c domain.Call, channel, keyword string) // called when the peer opts out of calls; must not block
+	Redactor         func() *domain.Redactor                      // redacts transcripts and summaries; nil: no redaction
+	OnAnalysisDue    func()                                       // called when a call analysis is due; must not block
+	Committed        func()                                       // called after each commit; nil: not called
+	BeforeMessage    func(actor, callID string, msg any)          // called with each message before a call or conversation handles it; nil in production
 
-	// Survive stores checkpoints of live calls, so that another process can resume them.
+	// StoreCheckpoints enables checkpoints of live calls, so that another process can resume them.
 	StoreCheckpoints bool
-	// Resumable are calls of a process that has ended. ResumeCalls resumes them.
+	// Resumable lists calls of a process that has ended. The message ResumeCalls resumes them.
 	Resumable []*recovery.Resumable
-	// Cut reports whether another process may own the calls: then this one does not end
-	// them. nil: never.
+	// OwnershipUncertain reports whether another process may own the calls; then this process must not end them.
+	// nil: this process always owns them.
 	OwnershipUncertain func() bool
-	// ResumptionDone counts the result of each resumption, as package recovery names them.
+	// ResumptionDone is called with the result of each resumption, a Result constant of package recovery.
 	ResumptionDone func(result string)
 
-	ringback media.Clip // during a transfer
+	ringback media.Clip // played to the caller while a transfer target is called
 }

@@ -17,25 +17,25 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// agent is the conversation of a call, and what has come of it.
+// agent holds the conversation of a call and its results.
 type agent struct {
-	conversation *actor.PID // nil: none, or it has died
-	pausedBy     uint8      // reasons why the agent is silent
-	transferred  bool       // the transfer that has paused the agent reached somebody
-	leaving      bool       // it hangs up once the answer is stored
-	unable       bool       // it leaves because an engine has failed
+	conversation *actor.PID // nil: no conversation runs
+	pausedBy     uint8      // bit set of the reasons why the agent is silent
+	transferred  bool       // the current transfer was answered
+	leaving      bool       // the agent hangs up once the answer of the call is stored
+	engineFailed bool       // the agent hangs up because a speech or model engine has failed
 	segments     []domain.Segment
-	appointments booking.CallAppointments // in this call
+	appointments booking.CallAppointments // booked during this call
 }
 
-// send sends a message to the conversation, if there is one.
+// send sends a message to the conversation if one runs.
 func (a *agent) send(ctx actor.Context, msg any) {
 	if a.conversation != nil {
 		ctx.Send(a.conversation, msg)
 	}
 }
 
-// pause keeps the agent silent for a reason; resume ends that.
+// pause silences the agent for a reason until resume is called with the same reason.
 func (a *agent) pause(ctx actor.Context, why uint8) {
 	if a.pausedBy == 0 {
 		a.send(ctx, conversation.PauseAgent{})
@@ -43,8 +43,8 @@ func (a *agent) pause(ctx actor.Context, why uint8) {
 	a.pausedBy |= why
 }
 
-// resume lets the agent speak again once no reason is left. ok: the transfer reached
-// somebody.
+// resume ends the pause for a reason. The agent continues when no reason remains. ok reports that the transfer was
+// answered.
 func (a *agent) resume(ctx actor.Context, why uint8, ok bool) {
 	if a.pausedBy&why == 0 {
 		return
@@ -59,8 +59,7 @@ func (a *agent) resume(ctx actor.Context, why uint8, ok bool) {
 	}
 }
 
-// redactor removes from the conversation's reports what must not be stored; nil:
-// nothing is removed.
+// redactor returns the redactor of transcripts and summaries; nil: no redaction.
 func (cfg *Config) redactor() *domain.Redactor {
 	if cfg.Redactor == nil {
 		return nil
@@ -68,7 +67,7 @@ func (cfg *Config) redactor() *domain.Redactor {
 	return cfg.Redactor()
 }
 
-// recognizer is the speech recognizer of an agent; nil: none.
+// recognizer returns the speech recognizer that the script selects; nil: none is configured.
 func (cfg *Config) recognizer(s *domain.Script) speech.Recognizer {
 	if cfg.Recognizer == nil {
 		return nil
@@ -87,7 +86,7 @@ func (cfg *Config) beforeConversation(callID string) func(any) {
 	return func(msg any) { cfg.BeforeMessage("conversation", callID, msg) }
 }
 
-// actionTaken reports an action of the agent as an event.
+// actionTaken commits an event about an action of the agent.
 func (c *call) actionTaken(ctx actor.Context, m conversation.ActionPerformed) {
 	if c.stage >= flushing {
 		return
@@ -98,7 +97,7 @@ func (c *call) actionTaken(ctx actor.Context, m conversation.ActionPerformed) {
 	}, nil)
 }
 
-// intentDetected reports the caller's intent as an event.
+// intentDetected commits an event about an intent of the caller.
 func (c *call) intentDetected(ctx actor.Context, m conversation.IntentRecognized) {
 	if c.stage >= flushing {
 		return
@@ -112,7 +111,7 @@ func (c *call) intentDetected(ctx actor.Context, m conversation.IntentRecognized
 	}, nil)
 }
 
-// reportEscalation reports as events that the agent transfers the caller to a person.
+// reportEscalation commits the events of a transfer to a person that the agent has started.
 func (c *call) reportEscalation(ctx actor.Context, m conversation.RequestTransfer) {
 	reason := m.Reason
 	if reason == "" {
@@ -127,8 +126,7 @@ func (c *call) reportEscalation(ctx actor.Context, m conversation.RequestTransfe
 	}, nil)
 }
 
-// agentChanged notes that another agent continues the call. The record names the
-// agent that speaks.
+// agentChanged stores that another agent continues the call. The call record names the agent that currently speaks.
 func (c *call) agentChanged(ctx actor.Context, m conversation.AgentHandedOver) {
 	if c.stage >= flushing {
 		return
@@ -141,23 +139,24 @@ func (c *call) agentChanged(ctx actor.Context, m conversation.AgentHandedOver) {
 	}, nil)
 }
 
-// callerSpoke reports whether the caller has said or pressed anything. Without that
-// there is nothing to analyse.
+// callerSpoke reports whether the caller has spoken or pressed a digit. Calls without caller input are not
+// analysed.
 func callerSpoke(all []domain.Segment) bool {
 	return slices.ContainsFunc(all, func(s domain.Segment) bool { return s.Speaker == "caller" })
 }
 
-// startConversation begins the conversation, or continues that of another process.
+// startConversation starts the conversation. If after is set, the conversation continues from the checkpoint of
+// another process.
 func (c *call) startConversation(ctx actor.Context, after *conversation.SavedState) {
-	ear := c.audio.connectEngines(c.cfg, &c.script, c.optOut)
-	var mind conversation.AgentRuntime // nil: no model takes part
+	tap := c.audio.connectEngines(c.cfg, &c.script, c.optOut)
+	var runtime conversation.AgentRuntime // nil: no language model
 	if c.cfg.AgentRuntime != nil {
-		mind = c.cfg.AgentRuntime(c.call)
+		runtime = c.cfg.AgentRuntime(c.call)
 	}
 	c.agent.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{
 			Script: c.script, Variables: c.spokenVariables(c.answeredAt), Player: c.audio.session, Synthesizer: c.cfg.Speaker, Log: c.log, OnHideInput: c.audio.session.Sensitive,
-			AgentRuntime: mind, OptOutKeywords: c.optOut, Recognizer: c.cfg.recognizer(&c.script), AudioTap: ear, DetectAnswerer: !c.inbound && after == nil, Redact: c.cfg.redactor(),
+			AgentRuntime: runtime, OptOutKeywords: c.optOut, Recognizer: c.cfg.recognizer(&c.script), AudioTap: tap, DetectAnswerer: !c.inbound && after == nil, Redact: c.cfg.redactor(),
 			Checkpoints: c.cfg.StoreCheckpoints, SavedState: after, OnMessage: c.cfg.beforeConversation(c.call.ID),
 		})
 	}, mailboxSize), "conversation")
@@ -167,7 +166,7 @@ func (c *call) startConversation(ctx actor.Context, after *conversation.SavedSta
 	}
 }
 
-// spokenVariables are those that the pathway's texts may use.
+// spokenVariables returns the variables that the pathway's texts may use.
 func (o *callSetup) spokenVariables(answeredAt time.Time) map[string]string {
 	phone := o.call.To
 	if o.call.Direction == domain.Inbound {
@@ -185,7 +184,7 @@ func (o *callSetup) spokenVariables(answeredAt time.Time) map[string]string {
 	return v
 }
 
-// conversationDied: a call that has nobody to speak is a fault of ours.
+// conversationDied ends the call with an internal error if its conversation has failed.
 func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
 	if c.stopping || c.transferLegDied(ctx, m.Who) {
 		return
@@ -203,7 +202,7 @@ func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
 	}
 }
 
-func (c *call) fault(ctx actor.Context, m conversation.Fault) {
+func (c *call) reportFault(ctx actor.Context, m conversation.Fault) {
 	if c.stage >= flushing {
 		return
 	}

@@ -46,7 +46,7 @@ func dial(r *leg.Resources, m leg.Media, ua leg.UserAgent, o media.Options, in s
 	return legPrepared{leg: in.Leg}
 }
 
-// sendInvite opens the leg's media session and sends its INVITE, beside the actor.
+// sendInvite opens the media session of the current leg and sends its INVITE, outside the actor.
 func (c *call) sendInvite(ctx actor.Context) {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	in := sip.Invite{
@@ -57,9 +57,9 @@ func (c *call) sendInvite(ctx actor.Context) {
 	refused := c.slot.FillInvite(&in, c.call.To, trunk.Caller{Number: c.call.From, Name: c.callerName})
 	c.failover.redirect.applyTo(&in)
 	o, engine, ua, v, may := c.options(ctx), c.cfg.Media, c.cfg.UserAgent, c.resources.Resources, c.doNotCallCheck(c.cfg.IsListed, c.leg)
-	c.invitedAt, c.audio.previewed = time.Now(), ""
+	c.invitedAt, c.audio.previewedTag = time.Now(), ""
 	c.stage = preparing
-	mailbox.RunTask(ctx, dialLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, dialTimeout, func(bound context.Context) any {
 		if refused != nil {
 			return legPrepared{leg: in.Leg, err: refused, reason: domain.ReasonNotSent}
 		}
@@ -72,20 +72,20 @@ func (c *call) sendInvite(ctx actor.Context) {
 	})
 }
 
-// levelOf is how loud it is said that a leg could not be placed.
-func levelOf(err error) slog.Level {
+// prepareFailureLevel returns the log level of an error that prevented a leg.
+func prepareFailureLevel(err error) slog.Level {
 	switch {
 	case errors.Is(err, transport.ErrCallsSuspended):
-		return slog.LevelInfo // somebody wants it so
+		return slog.LevelInfo // another process owns the shard
 	case leg.IsMediaRefusal(err):
-		return slog.LevelWarn // the peer's description, and no fault of ours
+		return slog.LevelWarn // the peer's SDP is unusable; this service is not at fault
 	}
 	return slog.LevelError
 }
 
 func (c *call) legPrepared(ctx actor.Context, m legPrepared) {
 	if m.leg == c.leg && c.stage == talking && c.hangup.reason != "" && m.err == nil {
-		c.sendBye(ctx) // it was answered and over before we held its dialog
+		c.sendBye(ctx) // the call was answered and ended before its dialog was known here
 		return
 	}
 	if m.leg != c.leg || c.stage != preparing {
@@ -100,7 +100,7 @@ func (c *call) legPrepared(ctx actor.Context, m legPrepared) {
 		return
 	}
 	if m.err != nil {
-		c.log.Log(context.Background(), levelOf(m.err), "the call's leg was not set up", slog.Any("error", m.err))
+		c.log.Log(context.Background(), prepareFailureLevel(m.err), "leg of a call was not set up", slog.Any("error", m.err))
 		c.mediaRefused(m.err)
 		v := domain.Verdict{Outcome: domain.OutcomeFailed, Reason: m.reason}
 		if m.reason == domain.ReasonInternal {
@@ -157,10 +157,10 @@ func (c *call) legAnswered(ctx actor.Context, e sip.Answered) {
 	s := c.resources.Session()
 	err := leg.ErrNoSession
 	if s != nil {
-		err = leg.AcceptAnswer(s, e, c.audio.previewed)
+		err = leg.AcceptAnswer(s, e, c.audio.previewedTag)
 	}
 	if err != nil {
-		c.log.Warn("the answer's SDP was refused", slog.Any("error", err))
+		c.log.Warn("SDP answer refused", slog.Any("error", err))
 		c.mediaRefused(err)
 		c.stage = talking
 		c.endAnswered(ctx, byService, domain.ReasonMediaRefused)
@@ -169,21 +169,20 @@ func (c *call) legAnswered(ctx actor.Context, e sip.Answered) {
 	c.startTalking(ctx, e.State)
 }
 
-// answerInAck handles an SDP answer that came with the ACK.
+// answerInAck handles an SDP answer in the ACK.
 func (c *call) answerInAck(ctx actor.Context, e sip.Accepted) {
 	err := leg.ErrNoSession
 	if s := c.resources.Session(); s != nil {
 		err = s.Accept(e.Body)
 	}
 	if err != nil {
-		c.log.Warn("the answer's SDP was refused", slog.Any("error", err))
+		c.log.Warn("SDP answer refused", slog.Any("error", err))
 		c.mediaRefused(err)
 		c.endAnswered(ctx, byService, domain.ReasonMediaRefused)
 	}
 }
 
-// startTalking begins the media and the conversation. The commit of the answer
-// follows.
+// startTalking starts the media and the conversation of an answered call, and then commits the answer.
 func (c *call) startTalking(ctx actor.Context, state sip.DialogState) {
 	c.stage = talking
 	c.answeredAt = time.Now()
@@ -198,7 +197,7 @@ func (c *call) startTalking(ctx actor.Context, state sip.DialogState) {
 	c.call.Status, c.call.AnsweredAt = domain.CallInProgress, &now
 	c.commit(ctx, event.CallAnswered, event.NewCallData(&c.call), func(ctx actor.Context, _ bool) {
 		if d := c.resources.Dialog(); d != nil {
-			d.Ack() // a crash before it leaves an answer that the far end repeats
+			d.Ack() // the ACK follows the commit: after a crash before it the peer repeats its 200
 		}
 		c.checkpoint.acknowledged = true
 	})

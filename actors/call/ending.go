@@ -13,18 +13,17 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// result is how a call has ended.
+// result is the result of a call that has ended or is ending.
 type result struct {
-	verdict        domain.Verdict // of the leg that was refused last, then of the call
+	verdict        domain.Verdict // of the last refused leg, later of the call
 	by             string
 	at             time.Time
-	talked         time.Duration // from the answer, by the monotonic clock
-	waitingForLegs bool          // only transfer legs are waited for
+	talked         time.Duration // time since the answer by the monotonic clock
+	waitingForLegs bool          // only transfer legs are still open
 	ended          *Ended
 }
 
-// endCall ends a call that has no dialog any more, and asks the conversation for its
-// result.
+// endCall ends a call whose dialog is over and requests the result of its conversation.
 func (c *call) endCall(ctx actor.Context, v domain.Verdict, by string) {
 	if c.stage >= ending {
 		return
@@ -43,7 +42,7 @@ func (c *call) endCall(ctx actor.Context, v domain.Verdict, by string) {
 		return
 	}
 	ctx.Send(c.agent.conversation, conversation.FinishConversation{})
-	c.timers.after(ctx, finishLimit, stageTimeout{stage: ending})
+	c.timers.schedule(ctx, finishTimeout, stageTimeout{stage: ending})
 }
 
 func (c *call) conversationFinished(ctx actor.Context, m conversation.ConversationFinished) {
@@ -66,8 +65,7 @@ func (c *call) conversationFinished(ctx actor.Context, m conversation.Conversati
 	c.awaitTransferLegs(ctx)
 }
 
-// checkFlushed reports the end once everything before it is stored, so that no event
-// overtakes another.
+// checkFlushed reports the end to the owner once all earlier commits are done, so that events stay in order.
 func (c *call) checkFlushed(ctx actor.Context) {
 	if c.stage == flushing && c.commits.isIdle() {
 		c.stage = notifying
@@ -92,28 +90,28 @@ func (c *call) endAcknowledged(ctx actor.Context) {
 	ctx.Poison(ctx.Self())
 }
 
-// agentEnded hangs up once the answer is stored: after a crash behind the BYE the
-// call would count as interrupted. The wait is limited.
+// agentEnded hangs up once the answer is stored. After a crash between the BYE and that commit the call would count
+// as interrupted. The wait is limited by answerStoreTimeout.
 func (c *call) agentEnded(ctx actor.Context, m conversation.PathwayEnded) {
-	c.agent.unable = c.agent.unable || m.AgentUnable
+	c.agent.engineFailed = c.agent.engineFailed || m.AgentUnable
 	if c.agent.leaving || c.commits.isIdle() {
 		c.agentHangsUp(ctx)
 		return
 	}
 	c.agent.leaving = true
-	c.timers.after(ctx, leaveLimit, m)
+	c.timers.schedule(ctx, answerStoreTimeout, m)
 }
 
 func (c *call) agentHangsUp(ctx actor.Context) {
-	if c.agent.unable {
+	if c.agent.engineFailed {
 		c.endAnswered(ctx, byService, domain.ReasonAgentUnavailable)
 		return
 	}
 	c.endAnswered(ctx, byAgent, domain.ReasonCompleted)
 }
 
-// awaitTransferLegs makes the final record once no transfer leg is left, or has been waited for
-// long enough.
+// awaitTransferLegs makes the final record once all transfer legs have ended, at the latest after
+// transferLegEndTimeout.
 func (c *call) awaitTransferLegs(ctx actor.Context) {
 	if c.stage != ending || c.result.waitingForLegs {
 		return
@@ -123,16 +121,16 @@ func (c *call) awaitTransferLegs(ctx actor.Context) {
 		c.makeFinalRecord(ctx)
 		return
 	}
-	mailbox.SendAfter(ctx, dropLimit, transferLegTimedOut{})
+	mailbox.SendAfter(ctx, transferLegEndTimeout, transferLegTimedOut{})
 }
 
 // transferLegTimedOut ends the wait of an ended call for its transfer legs.
 type transferLegTimedOut struct{}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (transferLegTimedOut) Control() {}
 
-// endAnswered ends an answered call from our side. The first reason counts.
+// endAnswered ends an answered call from this side. Only the first reason counts.
 func (c *call) endAnswered(ctx actor.Context, by string, reason domain.Reason) {
 	if c.stage != talking || c.hangup.reason != "" {
 		return
@@ -144,30 +142,30 @@ func (c *call) endAnswered(ctx actor.Context, by string, reason domain.Reason) {
 		c.sendBye(ctx)
 	}
 	if s := c.resources.Session(); s != nil {
-		s.Close() // nothing is played after a BYE; makeFinalRecord gets the statistics again
+		s.Close() // no audio follows a BYE; makeFinalRecord reads the statistics again
 	}
 	if alone {
-		c.dialogEnded(ctx, sip.Ended{ByRemote: true}) // of the peer that sent the REFER
+		c.dialogEnded(ctx, sip.Ended{ByRemote: true}) // the peer that sent the REFER has hung up already
 	}
 }
 
-// sendBye waits while another node may have the call: either the work is still
-// here in the end, or all of it is let go of.
+// sendBye sends the BYE. While another process may own the call it waits: later this process either still owns the
+// call or has handed over all calls.
 func (c *call) sendBye(ctx actor.Context) {
-	if c.cfg.isCutOff() && c.resources.isStored() { // for as long as the store may be away
+	if c.cfg.isCutOff() && c.resources.isStored() { // another process could be resuming the call
 		mailbox.SendAfter(ctx, byeRetryAfter, byeRetryDue{})
 		return
 	}
 	if !c.hangup.byeSent {
 		c.hangup.byeSent = true
-		c.timers.after(ctx, byeLimit, stageTimeout{stage: talking})
+		c.timers.schedule(ctx, byeTimeout, stageTimeout{stage: talking})
 	}
 	if d := c.resources.Dialog(); d != nil {
 		d.Bye(16, string(c.hangup.reason))
 	}
 }
 
-// dialogEnded handles the end of the dialog on both sides.
+// dialogEnded handles the end of the dialog, whichever side ended it.
 func (c *call) dialogEnded(ctx actor.Context, e sip.Ended) {
 	switch {
 	case c.stage == resuming:

@@ -17,21 +17,21 @@ import (
 
 // failover is the search for the next leg of an outbound call.
 type failover struct {
-	tried       []string // keys of the slots used so far
-	codecs      []media.Codec
-	otherCodecs bool      // other codecs were offered already
-	redirect    *redirect // of the leg; nil: it goes to its trunk
-	redirects   int       // followed so far
-	waitUntil   time.Time // for trunks that want no calls now; zero: none has said so
-	unreachable int       // legs without any answer but 503
+	tried              []string // keys of the slots used so far
+	codecs             []media.Codec
+	otherCodecsOffered bool      // other codecs were already offered
+	redirect           *redirect // redirect of the current leg; nil: the leg goes to its trunk
+	redirects          int       // number of redirects followed
+	waitUntil          time.Time // end of the wait for throttled trunks; zero: no trunk has throttled
+	unreachable        int       // legs that got no response except 503
 }
 
-// isSameTrunk reports whether the next leg has to use the trunk of the leg before it.
+// isSameTrunk reports whether the next leg must use the trunk of the previous leg.
 func (f *failover) isSameTrunk(v domain.Verdict) bool {
 	return v.NextLeg == domain.NextLegOtherCodecs || f.redirect != nil
 }
 
-// keepTrying limits the wait of a throttled call to throttleWait in all.
+// keepTrying reports whether a throttled call may wait longer: at most throttleWait in all.
 func (f *failover) keepTrying(now time.Time) bool {
 	if f.waitUntil.IsZero() {
 		f.waitUntil = now.Add(throttleWait)
@@ -39,16 +39,16 @@ func (f *failover) keepTrying(now time.Time) bool {
 	return now.Before(f.waitUntil)
 }
 
-// offerOtherCodecs selects other codecs for the next leg, once.
+// offerOtherCodecs selects other codecs for the next leg. It returns false on the second call.
 func (f *failover) offerOtherCodecs() bool {
-	if f.otherCodecs {
+	if f.otherCodecsOffered {
 		return false
 	}
-	f.otherCodecs, f.codecs = true, leg.OtherCodecs(f.codecs)
+	f.otherCodecsOffered, f.codecs = true, leg.OtherCodecs(f.codecs)
 	return true
 }
 
-// useSlot notes the slot of the next leg.
+// useSlot records the slot of the next leg.
 func (f *failover) useSlot(s *trunk.Slot) {
 	switch {
 	case f.redirect != nil:
@@ -59,8 +59,7 @@ func (f *failover) useSlot(s *trunk.Slot) {
 	}
 }
 
-// legRefused ends a leg. The next one is searched for if the table of final answers
-// allows it.
+// legRefused handles the end of an unanswered leg. The response code decides whether another leg follows.
 func (c *call) legRefused(ctx actor.Context, f outcome.Final) {
 	if c.in != nil {
 		c.endCall(ctx, cancelled(), byRemote)
@@ -72,11 +71,11 @@ func (c *call) legRefused(ctx actor.Context, f outcome.Final) {
 	v := outcome.Classify(f)
 	now := time.Now().UTC()
 	l := c.legRecord(c.leg)
-	l.Code, l.Reason, l.Q850, l.EndedAt = f.Code, phraseOf(f), f.Q850, &now
+	l.Code, l.Reason, l.Q850, l.EndedAt = f.Code, responseText(f), f.Q850, &now
 	if f.PDD > 0 {
 		l.PDDMs = f.PDD.Milliseconds()
 	}
-	c.currentRow().Closed = true
+	c.currentLegRow().Closed = true
 	if c.cfg.Trunks != nil {
 		ctx.Send(c.cfg.Trunks, trunk.LegResult{
 			CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID, Final: f, Verdict: v, Redirected: c.failover.redirect != nil,
@@ -85,7 +84,7 @@ func (c *call) legRefused(ctx actor.Context, f outcome.Final) {
 	if c.cfg.Trunks == nil {
 		c.failover.redirect = nil
 	} else if c.failover.followRedirect(&c.slot, c.call.To, f) {
-		c.log.Info("call sent on", slog.String("host", c.failover.redirect.target.Host), slog.Int("code", f.Code))
+		c.log.Info("call redirected", slog.String("host", c.failover.redirect.target.Host), slog.Int("code", f.Code))
 	}
 	c.resources.Close()
 	c.updateResources()
@@ -105,7 +104,7 @@ func (c *call) legRefused(ctx actor.Context, f outcome.Final) {
 	}
 }
 
-func phraseOf(f outcome.Final) string {
+func responseText(f outcome.Final) string {
 	switch {
 	case f.Phrase != "":
 		return f.Phrase
@@ -117,10 +116,10 @@ func phraseOf(f outcome.Final) string {
 	return f.Reason
 }
 
-// tryNextLeg begins the next leg, if there may be one.
+// tryNextLeg starts the search for the next leg. It returns false if the call must end.
 func (c *call) tryNextLeg(ctx actor.Context, v domain.Verdict) bool {
 	if len(c.contacts) > 0 {
-		return false // all of the phone's contacts have rung; a trunk must not take its extension
+		return false // all contacts of the phone were called; a trunk cannot reach an extension
 	}
 	if v.Throttled {
 		return c.retryThrottled(ctx, v)
@@ -148,8 +147,8 @@ func (c *call) tryNextLeg(ctx actor.Context, v domain.Verdict) bool {
 	return true
 }
 
-// retryThrottled tries a throttled call again. A campaign does that with its contact.
-// A call without another owner waits here up to throttleWait until a trunk takes it.
+// retryThrottled retries a throttled call that has no campaign, up to throttleWait. A campaign retries the contact
+// itself.
 func (c *call) retryThrottled(ctx actor.Context, v domain.Verdict) bool {
 	if c.cfg.Trunks == nil || !c.owner.Equal(ctx.Parent()) {
 		return false
@@ -162,10 +161,10 @@ func (c *call) retryThrottled(ctx actor.Context, v domain.Verdict) bool {
 	return true
 }
 
-// requestSlot requests a slot for the next leg. The same target needs a new slot as
-// well: the former one was freed with its leg.
+// requestSlot requests a trunk slot for the next leg. Even the same target needs a new slot, because the previous
+// slot was released with its leg.
 func (c *call) requestSlot(ctx actor.Context, v domain.Verdict) {
-	tried, wait := c.failover.tried, rerouteWait
+	tried, wait := c.failover.tried, slotWait
 	if c.failover.isSameTrunk(v) || v.Throttled {
 		if c.cfg.Trunks == nil {
 			c.openNextLeg(ctx, c.slot)
@@ -176,7 +175,7 @@ func (c *call) requestSlot(ctx actor.Context, v domain.Verdict) {
 	if v.Throttled {
 		wait = time.Until(c.failover.waitUntil)
 	}
-	trunkID := "" // any
+	trunkID := "" // any trunk
 	if c.failover.isSameTrunk(v) {
 		trunkID = c.slot.Trunk().ID
 	}
@@ -184,11 +183,11 @@ func (c *call) requestSlot(ctx actor.Context, v domain.Verdict) {
 		To: c.call.To, From: c.callerID, TrunkID: trunkID, Environment: c.call.Environment, Tried: tried, CallID: c.call.ID,
 		Generation: c.leg, DestinationChecked: true, MaxWait: wait,
 	})
-	mailbox.SendAfter(ctx, wait+rerouteLimit-rerouteWait, stageTimeout{stage: rerouting, leg: c.leg})
+	mailbox.SendAfter(ctx, wait+rerouteTimeout-slotWait, stageTimeout{stage: rerouting, leg: c.leg})
 }
 
-// slotRefused ends the call: there is no other target now. If the other targets are
-// only busy and no phone has alerted, the attempt is not spent.
+// slotRefused ends the call because no other target is available. If all other targets are only busy and no phone
+// has alerted, the attempt does not count.
 func (c *call) slotRefused(ctx actor.Context, m trunk.SlotDenied) {
 	if c.stage != rerouting || m.Generation != c.leg {
 		return
@@ -196,7 +195,7 @@ func (c *call) slotRefused(ctx actor.Context, m trunk.SlotDenied) {
 	v := c.result.verdict
 	if m.Reason == trunk.ReasonSpendCap {
 		v = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonSpendCap, RetryOn: "failed"}
-		v.Throttled = c.call.RingingAt == nil // the attempt is not spent
+		v.Throttled = c.call.RingingAt == nil // the attempt does not count
 	}
 	if (m.Reason == trunk.ReasonThrottled || m.Reason == trunk.ReasonChannels) && c.call.RingingAt == nil {
 		v.Throttled = true
@@ -206,7 +205,7 @@ func (c *call) slotRefused(ctx actor.Context, m trunk.SlotDenied) {
 	c.endCall(ctx, v, c.result.by)
 }
 
-// slotGranted opens the next leg. It is stored before its INVITE.
+// slotGranted starts the next leg. The leg is stored before its INVITE is sent.
 func (c *call) slotGranted(ctx actor.Context, m trunk.Slot) {
 	if c.stage != rerouting || m.Generation != c.leg {
 		ctx.Send(c.cfg.Trunks, trunk.ReturnSlot{CallID: m.CallID, Key: m.Key})
@@ -223,10 +222,10 @@ func (c *call) openNextLeg(ctx actor.Context, slot trunk.Slot) {
 	}
 	c.leg++
 	leg := c.leg
-	c.noteLeg(time.Now().UTC())
+	c.recordLeg(time.Now().UTC())
 	c.cfg.Traces.Claim(c.call.ID, c.call.Legs[leg-1].SIPCallID, "")
-	c.currentRow()
-	mailbox.SendAfter(ctx, rerouteLimit, stageTimeout{stage: rerouting, leg: leg})
+	c.currentLegRow()
+	mailbox.SendAfter(ctx, rerouteTimeout, stageTimeout{stage: rerouting, leg: leg})
 	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
 		switch {
 		case c.stage != rerouting || c.leg != leg:
@@ -238,14 +237,13 @@ func (c *call) openNextLeg(ctx actor.Context, slot trunk.Slot) {
 	})
 }
 
-// nextLegBlocked ends a call whose next leg is blocked by a do-not-call list. The
-// verdict is that of the leg before.
+// nextLegBlocked ends a call whose next leg is on a do-not-call list. The verdict of the previous leg stays.
 func (c *call) nextLegBlocked(ctx actor.Context, err error) {
-	c.log.Info("a further leg was not placed", slog.Any("error", err))
+	c.log.Info("next leg not placed", slog.Any("error", err))
 	now := time.Now().UTC()
 	l := c.legRecord(c.leg)
 	l.Reason, l.EndedAt = leg.FailureReason(err), &now
-	c.currentRow().Closed = true
+	c.currentLegRow().Closed = true
 	v := c.result.verdict
 	if c.hangup.requested {
 		v = cancelled()

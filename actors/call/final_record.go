@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// Who ended a call.
+// The parties that can end a call, as the API names them.
 const (
 	byAgent   = domain.EndedByAgent
 	byRemote  = domain.EndedByRemote
@@ -24,21 +24,21 @@ const (
 	byService = domain.EndedByService
 )
 
-// conclusion is the input of a call's final record.
+// conclusion is the input for a call's final record.
 type conclusion struct {
 	verdict   domain.Verdict
 	by        string
 	at        time.Time
-	lasted    time.Duration // since the answer, whatever was done to the clock; 0: as the times say
+	lasted    time.Duration // duration since the answer by the monotonic clock; 0: computed from the times
 	reached   bool
 	segments  []domain.Segment
 	language  string
 	publicURL string
 	recorded  bool
-	talked    bool // there is a transcript
+	talked    bool // the call has a transcript
 }
 
-// conclude makes the final record of a call.
+// conclude builds the final record of a call and the Ended message with it.
 func conclude(c domain.Call, a *domain.Attempt, e conclusion) Ended {
 	c.Status, c.Disposition = domain.StatusFor(e.verdict.Outcome), string(e.verdict.Outcome)
 	c.EndedReason, c.EndedBy = e.verdict.Reason, e.by
@@ -77,7 +77,7 @@ func conclude(c domain.Call, a *domain.Attempt, e conclusion) Ended {
 	}
 }
 
-// usesTrunk reports whether a call went over a trunk, or came from one.
+// usesTrunk reports whether a call went out or came in over a trunk.
 func usesTrunk(c *domain.Call, a *domain.Attempt) bool {
 	return slices.ContainsFunc(c.Legs, func(l domain.Leg) bool { return l.TrunkID != "" }) ||
 		slices.ContainsFunc(a.Legs, func(l domain.AttemptLeg) bool { return l.TrunkID != "" })
@@ -97,13 +97,12 @@ func qualityOf(s media.Stats) *domain.Quality {
 	}
 }
 
-// rounded is a figure to so many parts of one.
+// rounded rounds v to a multiple of 1/parts.
 func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
-// EndChange is the part of a call's end that every owner commits: the final
-// call, its transcript, the attempt's row gone, the bill where one is due,
-// call.ended and, where there is a transcript, that it is ready. An
-// owner that may hear the same Ended twice has to notice the second itself.
+// EndChange returns the commit of a call's end. The commit stores the final call, its transcript and trace, removes
+// the attempt's row, and adds the ledger row and the events. An owner that may receive the same Ended twice has to
+// detect the repetition.
 func EndChange(e Ended, now time.Time) commit.Change {
 	c := e.Call
 	attempt := domain.Attempt{ID: e.AttemptID, WorkspaceID: c.WorkspaceID}
@@ -145,12 +144,12 @@ func ledgerRow(e *Ended, now time.Time) *domain.LedgerRow {
 	}
 	if c.Cost != nil {
 		row.Priced = true
-		row.CostMicros, _ = domain.ParseAmount(c.Cost.Amount) // our own writing
+		row.CostMicros, _ = domain.ParseAmount(c.Cost.Amount) // cannot fail: this service wrote the amount
 	}
 	return row
 }
 
-// transcriptOf is what was said in a call.
+// transcriptOf builds the transcript of an ended call.
 func transcriptOf(e *Ended) *domain.Transcript {
 	t := &domain.Transcript{
 		CallID: e.CallID, WorkspaceID: e.Call.WorkspaceID, Status: "ready", Language: e.Language, Segments: e.Segments,
@@ -166,15 +165,15 @@ func transcriptOf(e *Ended) *domain.Transcript {
 	return t
 }
 
-// isBilled selects outbound attempts in production whose INVITE reached a carrier.
-// Throttled, unsent and interrupted ones are free.
+// isBilled reports whether an attempt is billed: outbound in the live environment, with an INVITE that reached a
+// carrier. Throttled, unsent and interrupted attempts are free.
 func isBilled(e *Ended) bool {
 	return e.Reached && !e.WithoutTrunk && e.Verdict.SpendsAttempt() && e.Verdict.Reason != domain.ReasonInterrupted &&
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Outbound
 }
 
-// isCounted selects answered calls from a carrier. They cost nothing, but their
-// minutes are counted.
+// isCounted reports whether an inbound call from a carrier was answered. Such calls are free, but their minutes are
+// counted.
 func isCounted(e *Ended) bool {
 	return !e.WithoutTrunk && e.Call.AnsweredAt != nil && e.Verdict.Reason != domain.ReasonInterrupted &&
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Inbound
@@ -184,7 +183,7 @@ func interrupted() domain.Verdict {
 	return domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonInterrupted, RetryOn: "interrupted"}
 }
 
-// EndAsInterrupted is the end of a call that an earlier process left open.
+// EndAsInterrupted returns the end of a call that an earlier process left open.
 func EndAsInterrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 	e := conclude(c, &a, conclusion{
 		verdict: interrupted(), by: byService, at: now,
@@ -195,7 +194,7 @@ func EndAsInterrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 	return e
 }
 
-// EndAsNotStarted is the end of a call that was opened but never placed.
+// EndAsNotStarted returns the end of a call that was committed but never placed.
 func EndAsNotStarted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 	return conclude(c, &a, conclusion{verdict: notSent(), by: byService, at: now})
 }
@@ -204,12 +203,12 @@ func notSent() domain.Verdict {
 	return domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonNotSent}
 }
 
-// draft is an event about a call.
+// draft returns an event about a call, ready to be committed.
 func draft(c *domain.Call, t event.Type, data any, now time.Time) event.Draft {
 	return event.CallDraft(mailbox.NewID(domain.PrefixEvent), c, t, data, now)
 }
 
-// closeTransfers ends what is open in the record of a call that is over.
+// closeTransfers marks the open transfers of an ended call as failed.
 func closeTransfers(c *domain.Call, why domain.Reason, at time.Time) {
 	c.Transfers = slices.Clone(c.Transfers)
 	for i := range c.Transfers {
@@ -219,8 +218,8 @@ func closeTransfers(c *domain.Call, why domain.Reason, at time.Time) {
 	}
 }
 
-// makeFinalRecord closes the media session and makes the final record. A call without an
-// answer has no result of the pathway.
+// makeFinalRecord closes the media session and builds the final record. A call that was never answered has no
+// result of a pathway.
 func (c *call) makeFinalRecord(ctx actor.Context) {
 	if c.stage != ending {
 		return

@@ -6,56 +6,53 @@ import (
 	"github.com/callboard/callboard/actors/conversation"
 )
 
-// Messages of a hand-over: the process that owns the calls stops in order. First the
-// conversations stop. Then each call stores its checkpoint and releases its dialog
-// without a message to the peer.
+// Messages of a hand-over, which a process starts before it stops. First the conversations stop. Then each call
+// stores its checkpoint and releases its dialog without a message to the peer.
 type (
-	// PrepareHandover stops all conversations; HandoverPrepared answers.
+	// PrepareHandover stops all conversations. The answer is HandoverPrepared.
 	PrepareHandover struct{}
-	// HandoverPrepared answers PrepareHandover. The conversations stay stopped until
-	// CancelHandover or HandOver.
+	// HandoverPrepared answers PrepareHandover. The conversations stay stopped until CancelHandover or HandOver.
 	HandoverPrepared struct {
 		Ready int // calls whose conversation has stopped
 		Left  int // calls that no other process can resume
 	}
 	// CancelHandover lets the conversations continue.
 	CancelHandover struct{}
-	// HandOver releases the prepared calls. HandedOver answers once their checkpoints
-	// are stored.
+	// HandOver releases the prepared calls. The answer HandedOver follows once their checkpoints are stored.
 	HandOver struct{}
 	// HandedOver answers HandOver.
 	HandedOver struct{}
 
-	// The same from the parent to a call.
+	// The same commands, from Calls to one call.
 	prepareHandover struct{}
 	handOver        struct{}
 	cancelHandover  struct{}
-	// handoverAnswer is the answer of a call to both.
+	// handoverAnswer is the answer of a call to prepareHandover and handOver.
 	handoverAnswer struct {
 		callID      string
 		ready, gone bool
 	}
 )
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (PrepareHandover) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (CancelHandover) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (HandOver) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (prepareHandover) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (handOver) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (cancelHandover) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (handoverAnswer) Control() {}
 
 // handoverStage is the progress of a call's hand-over.
@@ -65,8 +62,8 @@ const (
 	notHandedOver handoverStage = iota
 	conversationStopping
 	readyForHandover
-	handoverStoring // its checkpoint is being stored
-	handedOver      // its dialog is released
+	handoverStoring // the checkpoint is being stored
+	handedOver      // the dialog is released
 )
 
 // handleHandover handles the hand-over messages of a call.
@@ -74,7 +71,7 @@ func (c *call) handleHandover(ctx actor.Context, msg any) {
 	p := &c.checkpoint.handover
 	switch m := msg.(type) {
 	case prepareHandover:
-		if c.agent.conversation == nil || *p != notHandedOver || !c.portable() {
+		if c.agent.conversation == nil || *p != notHandedOver || !c.canResumeElsewhere() {
 			ctx.Send(ctx.Parent(), handoverAnswer{callID: c.call.ID})
 			return
 		}
@@ -85,7 +82,7 @@ func (c *call) handleHandover(ctx actor.Context, msg any) {
 			return
 		}
 		*p = readyForHandover
-		if c.checkpoint.conversation = m.Saved; !c.portable() {
+		if c.checkpoint.conversation = m.Saved; !c.canResumeElsewhere() {
 			c.cancelHandover(ctx)
 		}
 		ctx.Send(ctx.Parent(), handoverAnswer{callID: c.call.ID, ready: *p == readyForHandover})
@@ -110,28 +107,28 @@ func (c *call) cancelHandover(ctx actor.Context) {
 	}
 }
 
-// finishHandover releases a call whose checkpoint is stored, unless it has ended in
-// between. If the commit failed, another process has the call already.
+// finishHandover releases a call whose checkpoint is stored, unless the call has ended meanwhile. If the commit
+// failed, another process already owns the call.
 func (c *call) finishHandover(ctx actor.Context, _ bool) {
 	if c.stage != talking || c.hangup.reason != "" || !c.resources.isStored() {
 		ctx.Send(ctx.Parent(), handoverAnswer{callID: c.call.ID})
 		return
 	}
-	c.checkpoint.handover = handedOver // nothing of it is stored any more
+	c.checkpoint.handover = handedOver // from here on this process stores nothing about the call
 	c.resources.ReleaseSilently()
 	ctx.Send(ctx.Parent(), handoverAnswer{callID: c.call.ID, gone: true})
 }
 
-// handoverRequest is the hand-over as the parent of the calls sees it.
+// handoverRequest is the state of a hand-over in Calls.
 type handoverRequest struct {
-	requester *actor.PID // of PrepareHandover or HandOver; nil: it was answered
+	requester *actor.PID // sender of PrepareHandover or HandOver; nil: answered
 	final     bool       // HandOver was requested
 	result    HandoverPrepared
 }
 
-// canMove reports whether another process could go on with a call as it is now.
+// canMove reports whether another process could resume the call as it is now.
 func (b *callEntry) canMove() bool {
-	return b.handedOver || b.pid != nil && b.resources.canMove() && (!b.resumable || b.decided)
+	return b.handedOver || b.pid != nil && b.resources.canMove() && (!b.resumable || b.resumptionDecided)
 }
 
 func (n *LiveCalls) countMoving(moves, busy bool) {
@@ -172,12 +169,12 @@ func (c *Calls) handleHandover(ctx actor.Context, msg any) {
 			return
 		}
 		if m.gone {
-			b.handedOver = true // before its death is heard of
+			b.handedOver = true // set before the Terminated message of the call arrives
 			ctx.Poison(b.pid)
 			c.checkHandover(ctx)
 			return
 		}
-		if h.final { // it has ended instead
+		if h.final { // the call has ended instead
 			c.checkHandover(ctx)
 			return
 		}
@@ -195,7 +192,7 @@ func (c *Calls) sendAll(ctx actor.Context, msg any) {
 	}
 }
 
-// handoverAnswered counts the answer of a call.
+// handoverAnswered counts the answer of a call to prepareHandover.
 func (c *Calls) handoverAnswered(ctx actor.Context, b *callEntry, still bool) {
 	if !b.preparing {
 		return

@@ -7,16 +7,16 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// hangup is the end of the dialog: what the API has requested, and our BYE.
+// hangup is the hang-up of a call: the request of the API, and the BYE that this side sends.
 type hangup struct {
-	requested     bool // by the API
+	requested     bool // the API has requested the hang-up
 	requestReason domain.Reason
-	by            string        // who ends the answered call
-	reason        domain.Reason // of our BYE; "": none was decided
-	byeSent       bool          // until then the BYE waits, or was not needed
+	by            string        // party that ends the answered call
+	reason        domain.Reason // of our BYE; "": none was decided // reason of the BYE from this side; "": no BYE was decided
+	byeSent       bool          // false while the BYE is postponed or not needed
 }
 
-// verdict is that of an answered call whose dialog has ended, and who ended it.
+// verdict returns the verdict of an answered call whose dialog has ended, and the party that ended the call.
 func (h *hangup) verdict(e sip.Ended) (v domain.Verdict, by string) {
 	v = domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: h.reason}
 	switch {
@@ -35,7 +35,7 @@ func (h *hangup) verdict(e sip.Ended) (v domain.Verdict, by string) {
 	return v, h.by
 }
 
-// handleHangup answers the API. Before the answer it sends a CANCEL.
+// handleHangup hangs up for the API. An unanswered outbound call is cancelled with CANCEL.
 func (c *call) handleHangup(ctx actor.Context, m HangUp) {
 	if c.stage >= ending {
 		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.call.Status))
@@ -60,9 +60,9 @@ func (c *call) handleHangup(ctx actor.Context, m HangUp) {
 		}
 	case talking:
 		c.endAnswered(ctx, byAPI, c.hangup.requestReason)
-	case resuming, ending, flushing, notifying: // a resumed call hangs up then
+	case resuming, ending, flushing, notifying: // a resumed call hangs up after its resumption
 	}
-	ctx.Respond(HangupStarted{}) // the request may count on it
+	ctx.Respond(HangupStarted{}) // the hang-up cannot be lost from here on
 }
 
 func cancelled() domain.Verdict {

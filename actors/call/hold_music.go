@@ -16,26 +16,25 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-// musicTimeout bounds the reading of the hold music.
+// musicTimeout limits the synthesis of the hold music.
 const musicTimeout = 10 * time.Second
 
-// musicReady brings the hold music.
+// musicReady is the result of the synthesis of the hold music.
 type musicReady struct {
 	clip media.Clip
 	err  error
 }
 
-// Control admits it always: a call reads its music once.
+// Control admits the message even if the mailbox is full: a call sends it once.
 func (musicReady) Control() {}
 
-// holdMusic is what a waiting party hears.
+// holdMusic is the audio for a party on hold.
 type holdMusic struct {
-	clip      media.Clip // nil: not read yet, or none
+	clip      media.Clip // nil: not loaded yet, or no music is configured
 	requested bool
 }
 
-// request has the music read, once. Until it is there a waiting party hears what it
-// would hear without music.
+// request starts loading the music, once per call. Until the music is loaded the party on hold hears no music.
 func (h *holdMusic) request(ctx actor.Context, s *domain.Script, speaker speech.Synthesizer) {
 	name, voice := s.Transfer.HoldMusic, s.Voice.Name
 	if name == "" || name == domain.HoldSilence || h.requested {
@@ -48,7 +47,7 @@ func (h *holdMusic) request(ctx actor.Context, s *domain.Script, speaker speech.
 func readMusic(ctx context.Context, speaker speech.Synthesizer, name, voice string) (m musicReady) {
 	defer func() {
 		if v := recover(); v != nil {
-			m.err = fmt.Errorf("call: reading hold music panicked: %v", v)
+			m.err = fmt.Errorf("call: loading hold music panicked: %v", v)
 		}
 	}()
 	if name == domain.HoldTone {
@@ -60,7 +59,7 @@ func readMusic(ctx context.Context, speaker speech.Synthesizer, name, voice stri
 
 func (c *call) holdMusicReady(m musicReady) {
 	if m.err != nil {
-		c.log.Warn("hold music could not be read", slog.Any("error", m.err))
+		c.log.Warn("hold music could not be loaded", slog.Any("error", m.err))
 		return
 	}
 	c.audio.music.clip = m.clip
@@ -80,8 +79,8 @@ func (c *call) holdMusicReady(m musicReady) {
 	}
 }
 
-// play lets one side of a bridge hear the music while the other side has put it on
-// hold. Without music it hears what the other side sends.
+// play starts the music for one side of a bridge while the other side has it on hold, and stops the music
+// afterwards. Without music the held side hears what the other side sends.
 func (h *holdMusic) play(s leg.Session, held bool) {
 	if s == nil || len(h.clip) == 0 {
 		return
@@ -93,8 +92,7 @@ func (h *holdMusic) play(s leg.Session, held bool) {
 	}
 }
 
-// peerHeld handles a hold by the peer: the agent waits, and a bridged party hears the
-// music.
+// peerHeld handles a hold by the peer: the agent pauses, and the other party of a bridge hears the music.
 func (c *call) peerHeld(ctx actor.Context, e media.Hold) {
 	if t := c.transfers.current; t != nil && t.stage == bridged {
 		c.audio.music.play(t.resources.Session(), e.Deaf)

@@ -15,32 +15,31 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// The ways to take a call (domain.AgentInbound).
+// The values of domain.AgentInbound.Answer.
 const (
 	answerRing   = "ring"
 	answerDirect = "direct"
 	answerEarly  = "early"
 )
 
-// earlyMediaDuration is how long a caller hears it ring by early media where the agent
-// does not say.
+// earlyMediaDuration is how long a caller hears ringback as early media if the agent sets no duration.
 const earlyMediaDuration = 3 * time.Second
 
 // answerCaller ends the alerting of an inbound call.
 type answerCaller struct{ body []byte }
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (answerCaller) Control() {}
 
-// alertCaller lets an inbound call alert as long as its agent wants, by 180 or by
-// early media, and answers it then.
+// alertCaller alerts the caller with 180 or with early media for the time that the agent sets, and then answers the
+// call.
 func (c *call) alertCaller(ctx actor.Context, body []byte) {
 	wait := time.Duration(c.script.Inbound.RingSeconds) * time.Second
 	switch s := c.resources.Session(); {
 	case c.script.Inbound.Answer == answerDirect || c.hangup.requested:
 		wait = 0
 	case c.script.Inbound.Answer == answerRing || c.script.Inbound.Answer == "":
-		c.in.Ring() // whose offer is refused hears no ringing
+		c.in.Ring() // sent after the SDP was accepted: a refused offer gets no 180
 	case c.script.Inbound.Answer == answerEarly && s != nil:
 		s.Hold(c.cfg.ringback)
 		s.Early()
@@ -74,29 +73,30 @@ func (c *call) answerCaller(ctx actor.Context, body []byte) {
 	c.startTalking(ctx, d.State())
 }
 
-// acceptInvite answers an inbound INVITE as a leg. gaveUp: the caller has cancelled.
+// acceptInvite answers an inbound INVITE as a leg. gaveUp reports that the caller has cancelled the INVITE.
 func (c *call) acceptInvite(ctx actor.Context, in *sip.Incoming, leg int, body []byte) (d *sip.Dialog, gaveUp bool) {
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	var gone atomic.Bool
 	d = in.Answer(body, func(e sip.Event) {
 		if end, ended := e.(sip.Ended); ended && end.CancelledByCaller {
-			gone.Store(true) // told within Answer; a BYE may come that early too
+			gone.Store(true) // set before Answer returns; a BYE can arrive that early too
 		}
 		root.Send(self, dialogEvent{leg, e})
 	})
 	return d, gone.Load()
 }
 
-// prepareInbound opens the media session of an inbound call and makes its SDP answer.
+// prepareInbound opens the media session of an inbound call and makes its SDP answer, outside the actor.
 func (c *call) prepareInbound(ctx actor.Context) {
 	c.reached = true
 	o, engine, r, offer := c.options(ctx), c.cfg.Media, c.resources.Resources, c.in.Body
-	mailbox.RunTask(ctx, dialLimit, func(context.Context) any {
+	mailbox.RunTask(ctx, dialTimeout, func(context.Context) any {
 		return prepareAnswer(r, engine, o, offer)
 	})
 }
 
-// prepareAnswer opens the media session of an inbound call and makes its SDP.
+// prepareAnswer opens the media session of an inbound call and makes its SDP answer, or an SDP offer if the INVITE
+// has none.
 func prepareAnswer(r *leg.Resources, m leg.Media, o media.Options, offer []byte) (done legPrepared) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// options are those of the leg's sound.
+// options returns the media options of the current leg.
 func (c *call) options(ctx actor.Context) media.Options {
 	root, self, number := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	c.audio.leg, c.audio.held = number, false
@@ -22,7 +22,7 @@ func (c *call) options(ctx actor.Context) media.Options {
 	o.Codecs = c.failover.codecs
 	if c.resumed != nil {
 		o.Confidential, o.Address, o.After = c.resumed.Confidential, c.resumedAddress(c.cfg.UserAgent), &c.resumed.Media
-		if c.resumed.Media.Secure { // it stays so, whatever became of the trunk
+		if c.resumed.Media.Secure { // encrypted media stays encrypted even if the trunk has changed
 			o.SRTP = media.SRTPRequired
 		}
 	} else if c.in != nil {
@@ -56,8 +56,8 @@ func (c *call) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 	case sip.Ringing:
 		c.legRinging(ctx, e)
 	case sip.Early:
-		if s := c.resources.Session(); s != nil && s.Accept(e.Body) == nil { // a preview; the answer decides
-			c.audio.previewed = e.State.RemoteTag
+		if s := c.resources.Session(); s != nil && s.Accept(e.Body) == nil { // preview of early media; the SDP of the answer decides
+			c.audio.previewedTag = e.State.RemoteTag
 		}
 		c.legRinging(ctx, sip.Ringing{Code: e.Code, State: e.State})
 	case sip.Answered:
@@ -83,16 +83,16 @@ func (c *call) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 	}
 }
 
-// setDialog stores what a BYE or CANCEL after a crash needs.
+// setDialog stores the dialog in the attempt's row, so that the leg can be ended after a crash.
 func (c *call) setDialog(s sip.DialogState) {
 	if b, err := leg.EncodeDialog(s); err == nil {
-		c.currentRow().Dialog = b
+		c.currentLegRow().Dialog = b
 	}
 }
 
 func (c *call) handleMediaEvent(ctx actor.Context, m mediaEvent) {
 	if hold, held := m.event.(media.Hold); held && m.leg == c.audio.leg {
-		c.audio.held = hold.Deaf // also before the answer
+		c.audio.held = hold.Deaf // a hold before the answer counts too
 	}
 	if m.leg != c.audio.leg || c.stage != talking {
 		return

@@ -10,23 +10,22 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// What a call hears of those who listen to it and of its recording.
+// Messages for live listening and for pauses of the recording.
 type (
-	// Listen lets somebody listen to an answered call, or to one that hears our
-	// sound before its answer. Out is handed what both
-	// sides say and, once, nil at the end, as with media.Session.Tap. The
-	// answer is Listening or a *domain.Error; Held, of room for one, is given the
-	// tap as well, for when nobody waits for the answer any more.
+	// AddListener adds a listener to an answered call, or to one that plays early media. OnFrame receives the audio
+	// of both sides and finally nil, as in media.Session.Tap. The answer is ListenerAdded or a *domain.Error.
+	// TapReceiver, a channel with capacity 1, also receives the tap, so that the sender can close it if the answer
+	// is lost.
 	AddListener struct {
 		CallID      string
 		Mode        media.TapMode
 		OnFrame     func(frame []byte)
 		TapReceiver chan<- *media.Tap
 	}
-	// Listening answers Listen. Whoever holds it closes the tap.
+	// ListenerAdded answers AddListener. The receiver must close the tap.
 	ListenerAdded struct{ Tap *media.Tap }
-	// PauseRecording leaves a gap in the recording until it is told Paused
-	// false. The answer is RecordingPaused or a *domain.Error.
+	// PauseRecording pauses the recording, or resumes it if Paused is false. A pause is silence in the recording.
+	// The answer is RecordingPaused or a *domain.Error.
 	PauseRecording struct {
 		CallID string
 		Paused bool
@@ -35,15 +34,15 @@ type (
 	RecordingPaused struct{ Paused bool }
 )
 
-// Control admits it always: the API's limits bound it.
+// Control admits the message even if the mailbox is full: the API's rate limits bound it.
 func (PauseRecording) Control() {}
 
-// tappable is a media session that can be listened to.
+// tappable is a media session that supports listeners.
 type tappable interface {
 	Tap(mode media.TapMode, out func(frame []byte)) (*media.Tap, error)
 }
 
-// forwardToCall forwards a request to its call.
+// forwardToCall forwards a request to the actor of its call.
 func (c *Calls) forwardToCall(ctx actor.Context, callID string) {
 	b := c.entries[callID]
 	switch {
@@ -57,7 +56,7 @@ func (c *Calls) forwardToCall(ctx actor.Context, callID string) {
 }
 
 func (c *call) listen(ctx actor.Context, m AddListener) {
-	s, ok := c.audible().(tappable)
+	s, ok := c.currentSession().(tappable)
 	if !ok {
 		ctx.Respond(c.notTalking())
 		return
@@ -65,7 +64,7 @@ func (c *call) listen(ctx actor.Context, m AddListener) {
 	tap, err := s.Tap(m.Mode, m.OnFrame)
 	switch {
 	case errors.Is(err, media.ErrTaps):
-		ctx.Respond(domain.Errorf(domain.CodeRateLimit, "as many listen to this call as may").With("retry_after", 5))
+		ctx.Respond(domain.Errorf(domain.CodeRateLimit, "the call has the maximum number of listeners; try again later").With("retry_after", 5))
 	case err != nil:
 		ctx.Respond(c.notTalking())
 	default:
@@ -77,9 +76,9 @@ func (c *call) listen(ctx actor.Context, m AddListener) {
 	}
 }
 
-// audible is the sound that is heard now, also before the answer where that is
-// ours; nil: none.
-func (c *call) audible() leg.Session {
+// currentSession returns the media session that a listener can hear: of an answered call, or of one that plays
+// early media; nil: none.
+func (c *call) currentSession() leg.Session {
 	switch {
 	case c.stage == talking:
 		return c.audio.session
@@ -108,14 +107,14 @@ func (c *call) pauseRecording(ctx actor.Context, m PauseRecording) {
 		ctx.Respond(done)
 		return
 	}
-	whoever := ctx.Sender() // may count on it, whatever becomes of this process
+	requester := ctx.Sender() // may count on it, whatever becomes of this process
 	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
 		switch {
-		case whoever == nil:
+		case requester == nil:
 		case durable:
-			ctx.Send(whoever, done)
+			ctx.Send(requester, done)
 		default:
-			ctx.Send(whoever, c.notTalking())
+			ctx.Send(requester, c.notTalking())
 		}
 	})
 }

@@ -1,7 +1,6 @@
-// Package call carries one phone call: its legs, its sound and its end. The
-// parent, Calls, starts call actors, watches them and finishes what they leave
-// behind. It knows no campaign and no HTTP: the starter of a call is its
-// owner and commits its beginning and its end.
+// Package call runs phone calls: their legs, their media and their end. The actor Calls starts the call actors of a
+// workspace, supervises them, and ends the dialogs of failed ones. The package does not depend on campaigns or
+// HTTP. The starter of a call owns it: the owner commits the beginning and the end of the call.
 package call
 
 import (
@@ -20,34 +19,34 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// OpeningCommit is what is committed when a call opens, before its INVITE.
+// OpeningCommit is the input of the commit that opens a call before its INVITE.
 type OpeningCommit struct {
 	Call    *domain.Call
 	Attempt *domain.Attempt
-	Grant   numbers.NumberGranted              // of the number that is called; the zero value: none was needed
-	AddTo   func(*commit.Change, *domain.Call) // adds to the commit; nil: nothing
+	Grant   numbers.NumberGranted              // consent for the called number; the zero value: not needed
+	AddTo   func(*commit.Change, *domain.Call) // adds to the commit; nil: nothing is added
 }
 
-// What Calls hears.
+// Messages that Calls receives, and their answers.
 type (
-	// Start places an outbound call, after its opening was committed.
+	// StartOutbound places an outbound call whose opening is already committed.
 	StartOutbound struct {
-		Call        domain.Call       // status initiated; ids and numbers filled in
-		Attempt     domain.Attempt    // as committed, leg 1 in it
-		Script      domain.Script     // agent version, pathway pinned
-		Variables   map[string]string // built-ins that the starter knows: campaign_name
-		CallerID    string            // the number that was asked for, on whichever trunk; "": one of the trunk that carries the call
-		CallerName  string            // shown to the called; may be empty
-		OptOut      []string          // keywords of who wants no more calls
-		Scrub       dnc.ScrubRules    // the do-not-call lists that hold for it
+		Call        domain.Call       // status initiated; IDs and numbers are set
+		Attempt     domain.Attempt    // as committed, with leg 1
+		Script      domain.Script     // the pinned version of agent and pathway
+		Variables   map[string]string // built-in variables of the starter, such as campaign_name
+		CallerID    string            // the number that was asked for, on whichever trunk; "": one of the trunk that carries the call // requested caller ID on every trunk; "": a number of the trunk that takes the call
+		CallerName  string            // display name for the callee; may be empty
+		OptOut      []string          // keywords by which the callee opts out of further calls
+		Scrub       dnc.ScrubRules    // the do-not-call lists that apply to the call
 		Permit      lines.Permit
 		Slot        trunk.Slot
-		Contacts    []registrar.Contact // of a phone of the workspace: all of them ring. Slot then names the first
-		RingTimeout time.Duration       // 0: 30 s
-		MaxDuration time.Duration       // 0: 30 min
-		Owner       *actor.PID          // hears Ended until it answers Ack; nil: Calls commits the end itself
+		Contacts    []registrar.Contact // contacts of a workspace's phone; all of them are called, and Slot has the first
+		RingTimeout time.Duration       // Default: 30 s
+		MaxDuration time.Duration       // Default: 30 min
+		Owner       *actor.PID          // gets Ended until it answers AcknowledgeEnd; nil: Calls commits the end
 	}
-	// Inbound takes a call that came in, after its opening was committed.
+	// StartInbound takes an inbound call whose opening is already committed.
 	StartInbound struct {
 		In          *sip.Incoming
 		Call        domain.Call
@@ -56,105 +55,105 @@ type (
 		Variables   map[string]string
 		Permit      lines.Permit
 		MaxDuration time.Duration
-		Networks    []string      // further networks that its sound may come from
-		Trunk       *domain.Trunk // over which it came; its media networks, codecs, DTMF and SRTP hold
-		Owner       *actor.PID    // as in Start
+		Networks    []string      // further networks from which audio is accepted
+		Trunk       *domain.Trunk // the call's trunk; its media networks, codecs, DTMF and SRTP settings apply
+		Owner       *actor.PID    // as in StartOutbound
 	}
-	// Ack says that the owner has committed the end; it goes to whoever sent
-	// Ended, or to Calls.
+	// AcknowledgeEnd says that the owner has committed the end of a call. It goes to the sender of Ended, or to
+	// Calls.
 	AcknowledgeEnd struct{ CallID string }
-	// Hangup ends a live call. The answer is HungUp or a *domain.Error.
-	// Cancelled: whoever placed it does not want it any more, so that its outcome is
-	// cancelled.
+	// HangUp ends a live call. The answer is HangupStarted or a *domain.Error. With Cancelled the outcome of the
+	// call is cancelled: its starter does not need the call any more.
 	HangUp struct {
 		CallID    string
 		Cancelled bool
 	}
-	// HungUp answers Hangup: the call is being ended.
+	// HangupStarted answers HangUp: the call is being ended.
 	HangupStarted struct{}
-	// Transfer hands the caller of a live call on. The answer is Done once that
-	// has begun, or a *domain.Error.
+	// StartTransfer transfers the caller of a live call. The answer is RequestDone once the transfer has begun, or
+	// a *domain.Error.
 	StartTransfer struct {
 		CallID  string
 		Target  transferleg.Target
 		Mode    domain.TransferMode
-		Summary string // spoken to the person who answers, before the caller is heard
+		Summary string // spoken to the answering person before the caller is connected
 	}
-	// Say has a text spoken besides what the pathway says; Done or an error.
+	// SpeakText makes the agent speak a text in addition to its pathway. The answer is RequestDone or a
+	// *domain.Error.
 	SpeakText struct{ CallID, Text string }
-	// Press sends digits to the peer; Done or an error.
+	// SendDigits sends DTMF digits to the peer. The answer is RequestDone or a *domain.Error.
 	SendDigits struct{ CallID, Digits string }
-	// Done answers what was done to a live call, and shows it as it is now.
+	// RequestDone confirms a request to a live call and contains the call as it is now.
 	RequestDone struct{ Call domain.Call }
-	// Live asks for the census; the answer is LiveNow.
+	// GetLiveCalls requests the list of live calls. The answer is LiveCalls.
 	GetLiveCalls struct{}
-	// LiveNow are the calls whose actors live.
+	// LiveCalls lists the calls whose actors run.
 	LiveCalls struct {
 		Calls             []LiveCall
-		TransferLegs      []LiveCall // what their lines and slots know; they have no attempts of their own
-		Open              int        // with those that ended and whose end is not committed yet
-		PendingRecordings int        // recordings of calls that are over, not kept yet
-		Movable           int        // of Known: another process could go on with them
-		Busy              int        // of Movable: at this moment not as well as a little later
-		RecordingsActive  bool       // of Work: some is under way here
+		TransferLegs      []LiveCall // transfer legs, by the ID under which they hold permits and slots; they have no attempts
+		Open              int        // number of Calls, plus ended calls whose end is not committed yet
+		PendingRecordings int        // recordings of ended calls that are not stored yet
+		Movable           int        // those of Open that another process could resume now
+		Busy              int        // those of Movable that can be resumed better a moment later
+		RecordingsActive  bool       // at least one of PendingRecordings is being stored now
 	}
-	// LiveCall is one of them.
+	// LiveCall is a call or transfer leg whose actor runs.
 	LiveCall struct {
 		CallID, AttemptID, CampaignID string
 		Number                        string // of the peer
 		Environment                   domain.Environment
 		Direction                     domain.Direction
 		PID                           *actor.PID
-		CanMove                       bool // another process could go on with it
+		CanMove                       bool // another process could resume the call now
 	}
-	// Drain ends the taking of calls; Drained answers once none is left and
-	// every recording is kept.
+	// DrainCalls makes Calls refuse new calls. The answer CallsDrained follows once no call is left and every
+	// recording is stored.
 	DrainCalls struct{}
-	// Drained answers Drain.
+	// CallsDrained answers DrainCalls.
 	CallsDrained struct{}
 )
 
-// Ended is what a call tells its owner, each 2 s until it hears Ack.
+// Ended reports the end of a call to its owner, every 2 s until the owner answers AcknowledgeEnd.
 type Ended struct {
 	CallID, AttemptID string
-	Call              domain.Call    // final: status, disposition, legs, quality, outcome
-	Verdict           domain.Verdict // outcome and reason; Spent says whether the attempt counts
-	Reached           bool           // an INVITE reached the other side
-	WithoutTrunk      bool           // over no trunk: to a phone of the house, or from one
-	Tariff            int            // of the attempt's opening
+	Call              domain.Call    // final record: status, disposition, legs, quality, outcome
+	Verdict           domain.Verdict // outcome and reason; Spent reports whether the attempt counts
+	Reached           bool           // an INVITE reached the peer
+	WithoutTrunk      bool           // the call used no trunk: it went to or came from a phone of the workspace
+	Tariff            int            // number of the tariff when the attempt was opened
 	Segments          []domain.Segment
-	Trace             *domain.TraceRow    // what the dialogs said; nil: nothing was kept
-	Language          string              // of the segments
-	Analysis          *domain.AnalysisDue // to be made of them; nil: none
-	version           uint64              // of the attempt's row, where the call knows it
+	Trace             *domain.TraceRow    // SIP messages of the call; nil: none
+	Language          string              // of Segments
+	Analysis          *domain.AnalysisDue // analysis to be made of Segments; nil: none
+	version           uint64              // version of the attempt's row; 0: unknown
 }
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (StartOutbound) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (StartInbound) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (AcknowledgeEnd) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (HangUp) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (StartTransfer) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (SpeakText) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (SendDigits) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (GetLiveCalls) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (DrainCalls) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (Ended) Control() {}

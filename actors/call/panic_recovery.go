@@ -12,26 +12,25 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// recoverPanic continues after a panic. Calls is never restarted, because that would
-// stop every call below it. It repeats the handling of messages that nothing else
-// would repeat.
+// recoverPanic recovers from a panic in a message handler. Calls is never restarted, because a restart would stop
+// all its calls. Messages that nobody would send again are handled again.
 func (c *Calls) recoverPanic(ctx actor.Context) {
 	v := recover()
 	if v == nil {
 		return
 	}
-	c.cfg.Log.Error("the parent of the calls failed and goes on", slog.String("message", fmt.Sprintf("%T", ctx.Message())),
+	c.cfg.Log.Error("message handler of calls panicked", slog.String("message", fmt.Sprintf("%T", ctx.Message())),
 		slog.String("reason", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
 	switch m := ctx.Message().(type) {
 	case GetLiveCalls, HangUp, StartTransfer, SpeakText, SendDigits, PauseRecording, AddListener, DrainCalls:
-		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the calls could not answer; try again").With("retry_after", 1))
+		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the request could not be processed; try again").With("retry_after", 1))
 	case StartOutbound:
-		c.startFailed(ctx, orderOf(&m))
+		c.startFailed(ctx, setupOfOutbound(&m))
 	case StartInbound:
-		c.startFailed(ctx, orderIn(&m))
+		c.startFailed(ctx, setupOfInbound(&m))
 	case endStored:
-		if b := c.entries[m.callID]; b != nil {
-			b.storing = false // its end is told again, and stored again
+		if entry := c.entries[m.callID]; entry != nil {
+			entry.storing = false // repeatEnds sends the end again
 		}
 	case repeatEnds:
 		c.repeatScheduled = false
@@ -43,7 +42,7 @@ func (c *Calls) recoverPanic(ctx actor.Context) {
 	}
 }
 
-// startFailed ends a call whose start failed, unless its actor lives.
+// startFailed reports the end of a call whose start panicked, unless a call entry exists.
 func (c *Calls) startFailed(ctx actor.Context, o *callSetup) {
 	if c.entries[o.call.ID] != nil {
 		return
@@ -51,34 +50,34 @@ func (c *Calls) startFailed(ctx actor.Context, o *callSetup) {
 	if o.owner == nil {
 		o.owner = ctx.Self()
 	}
-	b := newCallEntry(o)
-	c.entries[o.call.ID] = b
-	c.releaseReservations(ctx, b)
-	c.reportEnd(ctx, b, nil)
+	entry := newCallEntry(o)
+	c.entries[o.call.ID] = entry
+	c.releaseReservations(ctx, entry)
+	c.reportEnd(ctx, entry, nil)
 }
 
-// childDied finishes the handling of a dead actor.
+// childDied handles the stop of a call actor after the first try panicked.
 func (c *Calls) childDied(ctx actor.Context, who *actor.PID) {
 	if _, ok := c.byPID[who.Id]; ok {
 		c.callDied(ctx, who)
 		return
 	}
-	for _, b := range c.entries {
-		if b.pid == nil && b.ended == nil {
-			c.releaseReservations(ctx, b)
-			c.reportEnd(ctx, b, nil)
+	for _, entry := range c.entries {
+		if entry.pid == nil && entry.ended == nil {
+			c.releaseReservations(ctx, entry)
+			c.reportEnd(ctx, entry, nil)
 		}
 	}
 }
 
-func orderOf(m *StartOutbound) *callSetup {
+func setupOfOutbound(m *StartOutbound) *callSetup {
 	return &callSetup{
 		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, callerID: m.CallerID, callerName: m.CallerName, permit: m.Permit, optOut: m.OptOut, scrub: m.Scrub,
 		slot: m.Slot, contacts: m.Contacts, networks: leg.ContactHosts(m.Contacts), ringTimeout: m.RingTimeout, maxDuration: m.MaxDuration, owner: m.Owner,
 	}
 }
 
-func orderIn(m *StartInbound) *callSetup {
+func setupOfInbound(m *StartInbound) *callSetup {
 	return &callSetup{
 		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, permit: m.Permit, in: m.In, inbound: true,
 		slot: trunk.Slot{Via: m.Trunk}, networks: m.Networks, maxDuration: m.MaxDuration, owner: m.Owner,

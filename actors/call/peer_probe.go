@@ -8,27 +8,23 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// A far end of which nothing is heard may only have nothing to say, and send
-// none of it: a gateway that suppresses silence, or one that lost its sound on
-// the way. It is asked by SIP before its call is ended.
+// maxProbes is how often a peer may answer a SIP probe without sending a single packet, before its call ends. With
+// media.Options.IdleAfter of 60 s these are six minutes. Telephone switches usually allow five.
+const maxProbes = 5
 
-// maxSilences is how often a peer that answers by SIP may go on without a packet
-// of any kind: with media.Options.IdleAfter of 60 s it has six minutes. Switches
-// have five by custom, and no phone is silent in RTCP as well for so long.
-const maxSilences = 5
-
-// peerProbed is the answer of a silent peer to a SIP request.
+// peerProbed is the answer of a silent peer to a SIP probe. A peer may be silent because its gateway suppresses
+// silence, so the call ends only if the probe fails.
 type peerProbed struct {
-	session     leg.Session // that heard nothing
-	transferLeg *actor.PID  // whose leg it is; nil: the call's own
-	packets     uint64      // packets, when it was asked
-	code        int         // 0: it answered nothing
+	session     leg.Session // received no packets
+	transferLeg *actor.PID  // actor of the probed transfer leg; nil: the call's own leg
+	packets     uint64      // number of received packets when the probe was sent
+	statusCode  int         // status code of the answer; 0: no answer
 }
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (peerProbed) Control() {}
 
-// probePeer asks the peer of a leg by SIP whether it still has the call.
+// probePeer asks the peer of a leg by SIP whether the call still exists.
 func (c *call) probePeer(ctx actor.Context, s leg.Session, d leg.Dialog, transferLeg *actor.PID) {
 	m := peerProbed{session: s, transferLeg: transferLeg, packets: s.Stats().PacketsReceived}
 	if d == nil {
@@ -37,7 +33,7 @@ func (c *call) probePeer(ctx actor.Context, s leg.Session, d leg.Dialog, transfe
 	}
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	d.Probe(func(code int) {
-		m.code = code
+		m.statusCode = code
 		root.Send(self, m)
 	})
 }
@@ -46,12 +42,12 @@ func (c *call) peerProbed(ctx actor.Context, m peerProbed) {
 	if c.stage != talking {
 		return
 	}
-	gone := m.code == sipNoSuchCall || m.code == sipTimeout
-	if m.code == 0 {
+	gone := m.statusCode == sipNoSuchCall || m.statusCode == sipTimeout
+	if m.statusCode == 0 {
 		gone = m.session.Stats().PacketsReceived == m.packets
 	}
 	switch t := c.transfers.current; {
-	case !gone && m.session.Await() <= maxSilences:
+	case !gone && m.session.Await() <= maxProbes:
 	case m.transferLeg == nil && c.audio.session == m.session:
 		c.endAnswered(ctx, byService, domain.ReasonMediaLost)
 	case m.transferLeg != nil && t != nil && t.pid != nil && t.pid.Equal(m.transferLeg):

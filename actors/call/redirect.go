@@ -16,15 +16,15 @@ const maxRedirects = 3
 
 const transportTLS = "tls"
 
-// redirect is the target of a 3xx response, and the Identity headers of its sender.
+// redirect is the target of a 3xx response, with the Identity headers of the response.
 type redirect struct {
 	target   resolve.Target
 	uri      string
 	identity []string
 }
 
-// followRedirect sets the redirect of a refused leg if its trunk allows it; else none.
-// A call that used TLS stays on TLS.
+// followRedirect selects a redirect target of a refused leg that the trunk allows. It returns false if there is
+// none. A call that used TLS stays on TLS.
 func (f *failover) followRedirect(slot *trunk.Slot, to string, final outcome.Final) bool {
 	f.redirect = nil
 	if f.redirects >= maxRedirects || final.RingTimeout || final.Cancelled {
@@ -56,7 +56,7 @@ func (f *failover) followRedirect(slot *trunk.Slot, to string, final outcome.Fin
 	return true
 }
 
-// applyTo sends an INVITE to the target of the redirect.
+// applyTo changes an INVITE to go to the redirect target.
 func (d *redirect) applyTo(in *sip.Invite) {
 	if d == nil {
 		return

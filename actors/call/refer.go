@@ -16,22 +16,21 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// handleReferrerBye takes a BYE of a peer that has sent a REFER whose target has not
-// answered yet, as many phones do for a blind transfer. It reports true if the call
-// goes on: the target takes the place of the peer.
+// handleReferrerBye handles a BYE of a peer whose REFER target has not answered yet; many phones send it after a
+// blind transfer. It returns true if the call goes on: the target replaces the peer.
 func (c *call) handleReferrerBye(ctx actor.Context, e sip.Ended) bool {
 	t := c.transfers.current
 	if !e.ByRemote || e.Fault || c.stage != talking || c.hangup.reason != "" || t == nil || t.reportRefer == nil || t.stage != calling || t.referrerGone {
 		return false
 	}
 	t.referrerGone = true
-	c.log.Info("the peer hung up before its REFER succeeded")
+	c.log.Info("peer hung up before its REFER succeeded")
 	c.formerLegEnded(ctx, c.leg)
 	return true
 }
 
-// handleRefer handles a REFER of the peer. It is followed only if the agent allows
-// it, over our own trunks, and within the rules for destinations.
+// handleRefer handles a REFER of the peer. The agent must allow it, the target is called over the workspace's
+// trunks, and the rules for destinations apply.
 func (c *call) handleRefer(ctx actor.Context, e sip.Referred) {
 	user, err := domain.ParseReferTo(e.To)
 	if err != nil || !c.script.Transfer.AcceptRefer || c.stage != talking || c.transfers.current != nil || c.hangup.reason != "" {
@@ -45,8 +44,8 @@ func (c *call) handleRefer(ctx actor.Context, e sip.Referred) {
 	c.findTarget(ctx, TransferDestination{To: user}, transferOptions{mode: mode, by: byRemote, refer: &e})
 }
 
-// adoptTransferLeg replaces the dialog of the call by that of the transfer leg, which
-// a REFER of the peer has asked for. The media session stays.
+// adoptTransferLeg replaces the dialog of the call by the dialog of a transfer leg that a REFER of the peer
+// requested. The media session stays.
 func (c *call) adoptTransferLeg(ctx actor.Context) {
 	t := c.transfers.current
 	d := t.resources.ReplaceDialog(0, nil)
@@ -65,7 +64,7 @@ func (c *call) adoptTransferLeg(ctx actor.Context) {
 	c.agent.resume(ctx, pausedByTransfer, true)
 }
 
-// formerLegEnded closes the leg whose dialog was replaced.
+// formerLegEnded closes the record of the leg whose dialog was replaced.
 func (c *call) formerLegEnded(ctx actor.Context, leg int) {
 	if leg < 1 || leg > len(c.call.Legs) || leg > len(c.attempt.Legs) {
 		return
@@ -76,8 +75,7 @@ func (c *call) formerLegEnded(ctx actor.Context, leg int) {
 	c.commit(ctx, "", nil, nil)
 }
 
-// handleReplaces handles an INVITE with Replaces: another peer takes the place of the
-// present one.
+// handleReplaces handles an INVITE with Replaces (RFC 3891): another peer replaces the present one.
 func (c *call) handleReplaces(ctx actor.Context, e sip.Replaced) {
 	trunkID, ours := e.By.TrunkID, true
 	if c.cfg.TrunkInWorkspace != nil {
@@ -94,7 +92,7 @@ func (c *call) handleReplaces(ctx actor.Context, e sip.Replaced) {
 	c.call.Legs = append(slices.Clone(c.call.Legs), domain.Leg{
 		TrunkID: trunkID, SIPCallID: e.By.CallID, Target: e.By.Source.String(), Role: roleTransfer, StartedAt: now,
 	})
-	c.currentRow()
+	c.currentLegRow()
 	c.attempt.Legs = append(slices.Clone(c.attempt.Legs), domain.AttemptLeg{Number: n, TrunkID: trunkID, SIPCallID: e.By.CallID})
 	c.call.Transfers = append(slices.Clone(c.call.Transfers), domain.Transfer{
 		To: strings.TrimSpace(e.By.From), Mode: domain.TransferAttended, Status: domain.TransferStarted, By: byRemote, Legs: []int{n}, StartedAt: now,
@@ -105,14 +103,14 @@ func (c *call) handleReplaces(ctx actor.Context, e sip.Replaced) {
 }
 
 func (c *call) takeOverDialog(ctx actor.Context, by *sip.Incoming, n int, durable bool) {
-	if c.stage != talking || c.hangup.reason != "" || !durable { // after our BYE the new dialog would not be ended
+	if c.stage != talking || c.hangup.reason != "" || !durable { // the new dialog would not be ended after this side's BYE
 		by.Reject(500, 0)
 		if c.stage == talking {
 			c.failTransfer(ctx, string(domain.ReasonInternal))
 		}
 		return
 	}
-	c.audio.session.Rekey() // another peer gets another key
+	c.audio.session.Rekey() // each peer gets its own SRTP key
 	body := c.audio.session.Offer()
 	if len(by.Body) > 0 {
 		var err error
@@ -124,7 +122,7 @@ func (c *call) takeOverDialog(ctx actor.Context, by *sip.Incoming, n int, durabl
 		}
 	}
 	d, gaveUp := c.acceptInvite(ctx, by, n, body)
-	if gaveUp { // whose place he wanted stays, and is heard again
+	if gaveUp { // the present peer stays; the offer below restores its audio
 		c.failTransfer(ctx, string(domain.ReasonCancelled))
 		leg.RenewKey(c.log, c.audio.session, c.resources.Dialog())
 		return
@@ -173,7 +171,7 @@ func (c *call) referProgress(ctx actor.Context, m referProgress) {
 		case p.Code >= 300:
 			why = fmt.Sprintf("sip_%d", p.Code)
 		case t.accepted:
-			why = "unconfirmed" // the peer accepted the REFER and sent no final NOTIFY
+			why = "unconfirmed" // the peer accepted the REFER but sent no final NOTIFY
 		}
 		c.failTransfer(ctx, why)
 	default:
@@ -182,13 +180,13 @@ func (c *call) referProgress(ctx actor.Context, m referProgress) {
 	}
 }
 
-// checkRefer checks the do-not-call lists before our REFER.
+// checkRefer checks the do-not-call lists before this side sends a REFER.
 func (c *call) checkRefer(ctx actor.Context) {
 	t := c.transfers.current
 	t.stage = referring
 	cfg, generation, to := c.cfg, c.transfers.generation, t.target.To
 	scrub := dnc.DefaultScrub(c.call.WorkspaceID, c.call.Environment)
-	mailbox.RunTask(ctx, reachLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, transferStepTimeout, func(bound context.Context) any {
 		return referChecked{generation, leg.CheckDoNotCall(bound, cfg.IsListed, scrub, to)}
 	})
 }
@@ -210,16 +208,16 @@ func (c *call) referChecked(ctx actor.Context, m referChecked) {
 	c.refer(ctx, sip.ReferTo{URI: uri})
 }
 
-// referChecked is the result of that check.
+// referChecked is the result of the do-not-call check before a REFER.
 type referChecked struct {
 	generation int
 	err        error
 }
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (referChecked) Control() {}
 
-// targetURI is where the other side of a dialog is reached.
+// targetURI returns the URI at which the other side of a dialog is reached.
 func targetURI(s sip.DialogState) string {
 	if s.RemoteTarget != "" {
 		uri, _, _ := strings.Cut(s.RemoteTarget, "?")

@@ -13,9 +13,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// callResources are the dialog and the media session of a call, its transfer legs,
-// and what is known of its end. Calls releases them after the actor's death. The
-// lock is held for moments only, never while anything waits.
+// callResources are the dialog, the media session, the transfer legs and the final result of a call. Calls releases
+// them after the actor has stopped. The lock is never held during blocking work.
 type callResources struct {
 	*leg.Resources
 	mu           sync.Mutex
@@ -25,15 +24,15 @@ type callResources struct {
 	ended        *Ended
 	acknowledged bool
 	stored       bool // the store may hold a checkpoint
-	ending       bool // it has a BYE, or is over: no other process goes on with it
-	busy         bool // its conversation is in the middle of something
+	ending       bool // the call gets its BYE or has ended: no other process may resume it
+	busy         bool // a hand-over should wait a moment for the conversation
 	transferLegs []transferLegResources
 }
 
-// transferLegResources are those of a transfer leg.
+// transferLegResources are the resources of a transfer leg.
 type transferLegResources struct {
 	*leg.Resources
-	key string // of its permit
+	key string // ID under which the leg holds its permit
 	pid *actor.PID
 }
 
@@ -41,7 +40,7 @@ func newCallResources(c domain.Call, a domain.Attempt, in *sip.Incoming) *callRe
 	return &callResources{Resources: leg.NewResources(in), call: c, attempt: a, stored: a.ResumeState != nil}
 }
 
-// addTransferLeg takes the resources of a transfer leg: they are released with these.
+// addTransferLeg adds the resources of a transfer leg, which are released together with the call's.
 func (r *callResources) addTransferLeg(t transferLegResources) {
 	r.mu.Lock()
 	r.transferLegs = append(r.transferLegs, t)
@@ -51,8 +50,7 @@ func (r *callResources) addTransferLeg(t transferLegResources) {
 	}
 }
 
-// liveTransferLegs are the transfer legs as a census counts them. One that is over may be
-// among them.
+// liveTransferLegs returns the transfer legs for LiveCalls. A leg that has just ended may be included.
 func (r *callResources) liveTransferLegs(env domain.Environment) []LiveCall {
 	r.mu.Lock()
 	legs := r.transferLegs
@@ -66,7 +64,7 @@ func (r *callResources) liveTransferLegs(env domain.Environment) []LiveCall {
 	return out
 }
 
-// setRecord notes the call and its attempt as they are now.
+// setRecord stores the current state of the call and its attempt.
 func (r *callResources) setRecord(c *domain.Call, a *domain.Attempt, reached bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,9 +83,8 @@ func (r *callResources) setAcknowledged() {
 	r.acknowledged = true
 }
 
-// abandon releases everything after the actor's death. It returns how the call
-// ended: as the actor has said, or by an internal error. done: the owner has
-// acknowledged the end already.
+// abandon releases everything after the actor has stopped. It returns the end that the actor has reported, or an
+// internal error as the end. done reports that the owner has acknowledged the end already.
 func (r *callResources) abandon(now time.Time) (e *Ended, recording <-chan media.Recording, done bool) {
 	stats, had := r.Release()
 	r.mu.Lock()
@@ -113,36 +110,35 @@ func (r *callResources) abandon(now time.Time) (e *Ended, recording <-chan media
 	return r.ended, r.Recording(), r.acknowledged
 }
 
-// setEnding says that the end is about to be stored: no other process goes on with
-// the call.
+// setEnding marks the call as ending: no other process may resume it.
 func (r *callResources) setEnding() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ending = true
 }
 
-// canMove reports whether another process can go on with the call as it is.
+// canMove reports whether another process could resume the call as it is now.
 func (r *callResources) canMove() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stored && !r.ending
 }
 
-// setStored says whether the store may hold a checkpoint.
+// setStored records whether the store may hold a checkpoint.
 func (r *callResources) setStored(stored bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stored = stored
 }
 
-// isStored reports whether another process may go on with the call.
+// isStored reports whether the store may hold a checkpoint, so that another process may resume the call.
 func (r *callResources) isStored() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stored
 }
 
-// setBusy says whether the conversation is in the middle of something.
+// setBusy records whether a hand-over should wait a moment for the conversation.
 func (r *callResources) setBusy(busy bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

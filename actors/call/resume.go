@@ -24,44 +24,43 @@ import (
 
 const (
 	concurrentResumptions = 50               // per workspace
-	resumeTimeout         = 8 * time.Second  // for the answer of a peer
+	resumeTimeout         = 8 * time.Second  // for the peer's answer to the re-INVITE
 	slotHold              = 40 * time.Second // until the actor has bound the trunk slot
 )
 
 type (
-	// ResumeCalls begins the resumptions, once the supervision tree has started.
+	// ResumeCalls starts the resumptions. It is sent once the supervision tree has started.
 	ResumeCalls struct{}
-	// resumptionDone says that a call was resumed, or cannot be.
+	// resumptionDone reports that a resumption has a result.
 	resumptionDone struct{ callID string }
-	// legReopened says that dialog and media session are open and the re-INVITE is sent,
-	// or err.
+	// legReopened reports that dialog and media session are open and the re-INVITE is sent; otherwise err is set.
 	legReopened struct {
-		missing bool // its recording so far is on another node
+		missing bool // the recording so far is on another node
 		err     error
 	}
 	reofferAnswered struct{ answer sip.OfferResult }
-	// retryReopen tries again to open a leg that another process may have had.
+	// retryReopen opens the leg again after another process may have owned it.
 	retryReopen struct{}
-	// resumptionTimedOut says that the peer has not answered in time.
+	// resumptionTimedOut ends the wait for the peer's answer.
 	resumptionTimedOut struct{}
 )
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (ResumeCalls) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (resumptionDone) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (legReopened) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (reofferAnswered) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (retryReopen) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (resumptionTimedOut) Control() {}
 
 // resumption is the progress of a call's resumption.
@@ -76,15 +75,14 @@ func (cfg *Config) isCutOff() bool {
 	return cfg.StoreCheckpoints && cfg.OwnershipUncertain != nil && cfg.OwnershipUncertain()
 }
 
-// startResumable makes the actors of the resumable calls, so that a census finds them
-// from the start.
+// startResumable spawns the actors of the resumable calls, so that GetLiveCalls includes them from the start.
 func (c *Calls) startResumable(ctx actor.Context) {
 	for _, s := range c.cfg.Resumable {
-		c.start(ctx, orderOfResumable(s))
+		c.start(ctx, setupOfResumable(s))
 	}
 }
 
-func orderOfResumable(s *recovery.Resumable) *callSetup {
+func setupOfResumable(s *recovery.Resumable) *callSetup {
 	k := &s.Checkpoint
 	return &callSetup{
 		call: s.Call, attempt: s.Attempt, script: s.Script, variables: k.Variables, callerName: k.CallerName, optOut: k.OptOut, scrub: k.Scrub,
@@ -94,7 +92,7 @@ func orderOfResumable(s *recovery.Resumable) *callSetup {
 	}
 }
 
-// resumeCalls asks the peers of n more calls.
+// resumeCalls starts the resumption of up to n more calls.
 func (c *Calls) resumeCalls(ctx actor.Context, n int) {
 	for _, b := range c.entries {
 		if n == 0 {
@@ -112,17 +110,17 @@ func (c *Calls) resumeCalls(ctx actor.Context, n int) {
 	}
 }
 
-// started starts the resumable calls, and looks for recordings that others have left.
+// started spawns the resumable calls and queues recordings that earlier processes have left.
 func (c *Calls) started(ctx actor.Context) {
 	c.startResumable(ctx)
-	resumable := make(map[string]bool, len(c.cfg.Resumable)) // these calls go on with their files
+	resumable := make(map[string]bool, len(c.cfg.Resumable)) // their calls still write to the spool files
 	for _, s := range c.cfg.Resumable {
 		resumable[s.Call.ID] = true
 	}
 	c.recordings.RecoverSpool(ctx, resumable)
 }
 
-// receiveMore handles resumption, hand-over and recordings.
+// receiveMore handles the messages of resumption, hand-over and recordings.
 func (c *Calls) receiveMore(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case ResumeCalls:
@@ -136,17 +134,17 @@ func (c *Calls) receiveMore(ctx actor.Context) {
 	}
 }
 
-// resumptionDecided lets the next call be resumed. Each call counts once, whether it
-// has reported its result or has died.
+// resumptionDecided starts the resumption of the next call. Each call counts once, whether it reports a result or
+// its actor stops.
 func (c *Calls) resumptionDecided(ctx actor.Context, id string) {
-	if b := c.entries[id]; b != nil && b.resuming && !b.decided {
-		b.decided = true
+	if b := c.entries[id]; b != nil && b.resuming && !b.resumptionDecided {
+		b.resumptionDecided = true
 		c.resumeCalls(ctx, 1)
 	}
 }
 
-// resumeCall asks the peer of a resumed call to continue here: the same dialog with a
-// higher CSeq, and a re-INVITE with our new media address.
+// resumeCall continues the dialog of the ended process with a higher CSeq. The peer gets a re-INVITE with the new
+// media address.
 func (c *call) resumeCall(ctx actor.Context) {
 	if c.stage != resuming || !c.resumption.startedAt.IsZero() {
 		return
@@ -160,17 +158,17 @@ func (c *call) resumeCall(ctx actor.Context) {
 		tag = c.resumedDialog.LocalTag
 	}
 	c.cfg.Traces.Claim(c.call.ID, c.resumedDialog.CallID, tag)
-	if id := c.trunkID(); c.cfg.Trunks != nil && id != "" && !c.inbound { // as in start
+	if id := c.trunkID(); c.cfg.Trunks != nil && id != "" && !c.inbound { // inbound calls have no trunk slot
 		ctx.Send(c.cfg.Trunks, trunk.HoldChannel{CallID: c.call.ID, TrunkID: id, Until: now.Add(slotHold)})
 		ctx.Send(c.cfg.Trunks, trunk.BindCall{CallID: c.call.ID, Call: ctx.Self()})
 		perMinute, _ := c.pricePerMinute()
 		ctx.Send(c.cfg.Trunks, trunk.ResumeMeter{CallID: c.call.ID, Environment: c.call.Environment, PerMinute: perMinute, Answered: c.answeredAt})
 	}
-	c.timers.after(ctx, resumeTimeout, resumptionTimedOut{})
+	c.timers.schedule(ctx, resumeTimeout, resumptionTimedOut{})
 	c.reopenLeg(ctx)
 }
 
-// reopenLeg opens dialog and media session, beside the actor.
+// reopenLeg opens dialog and media session of a resumed call, outside the actor.
 func (c *call) reopenLeg(ctx actor.Context) {
 	if c.stage != resuming || c.resumption.failed {
 		return
@@ -185,7 +183,7 @@ func (c *call) reopenLeg(ctx actor.Context) {
 	}
 	o, cfg, v := c.options(ctx), c.cfg, c.resources.Resources
 	o.Answerer = false
-	mailbox.RunTask(ctx, dialLimit, func(context.Context) any {
+	mailbox.RunTask(ctx, dialTimeout, func(context.Context) any {
 		return reopenLeg(cfg, v, number, o, r, func(a sip.OfferResult) { root.Send(self, reofferAnswered{a}) })
 	})
 }
@@ -193,7 +191,7 @@ func (c *call) reopenLeg(ctx actor.Context) {
 func reopenLeg(cfg *Config, v *leg.Resources, number int, o media.Options, r sip.Resumption, heard func(sip.OfferResult)) (m legReopened) {
 	defer func() {
 		if v := recover(); v != nil {
-			m.err = fmt.Errorf("call: taking up panicked: %v", v)
+			m.err = fmt.Errorf("call: resumption panicked: %v", v)
 		}
 	}()
 	phone, can := cfg.UserAgent.(leg.Resumer)
@@ -209,7 +207,7 @@ func reopenLeg(cfg *Config, v *leg.Resources, number int, o media.Options, r sip
 	}
 	s, err := cfg.Media.Open(o)
 	if err != nil {
-		return legReopened{err: err} // the owner of the resources ends the dialog
+		return legReopened{err: err} // the release of the resources ends the dialog
 	}
 	if !v.SetSession(number, s) {
 		s.Close()
@@ -229,11 +227,11 @@ func (c *call) legReopened(ctx actor.Context, m legReopened) {
 	if m.err == nil || c.stage != resuming || c.resumption.failed {
 		return
 	}
-	if errors.Is(m.err, transport.ErrCallsSuspended) { // until it is known whose it is, or time is up
+	if errors.Is(m.err, transport.ErrCallsSuspended) { // until the owner of the shard is known or resumeTimeout has passed
 		mailbox.SendAfter(ctx, byeRetryAfter, retryReopen{})
 		return
 	}
-	c.log.Warn("a call of an earlier process cannot be taken up", slog.Any("error", m.err))
+	c.log.Warn("call of an earlier process cannot be resumed", slog.Any("error", m.err))
 	c.resumption.failed = true
 	c.reportResumption(ctx, recovery.ResultFailed)
 	c.endResumed(ctx)
@@ -248,7 +246,7 @@ func (c *call) reofferAnswered(ctx actor.Context, m reofferAnswered) {
 	err := m.answer.Err
 	switch {
 	case err == nil && m.answer.Code != sipOK:
-		err = fmt.Errorf("the far end answered %d", m.answer.Code)
+		err = fmt.Errorf("the peer answered the re-INVITE with %d", m.answer.Code)
 	case err == nil && s == nil:
 		err = media.ErrClosed
 	case err == nil:
@@ -272,20 +270,19 @@ func (c *call) resumptionFailed(ctx actor.Context, why string) {
 	if time.Since(c.resumption.startedAt) >= resumeTimeout {
 		result = recovery.ResultNoAnswer
 	}
-	c.log.Info("a call of an earlier process is over: its far end does not go on with it", slog.String("reason", why))
+	c.log.Info("call of an earlier process ended: the peer did not continue it", slog.String("reason", why))
 	c.reportResumption(ctx, result)
 	c.endResumed(ctx)
 }
 
-// endResumed sends the BYE of a call that could not be resumed, with its dialog or
-// without. It waits while another node may own the shard: that node asks the peer as
-// well.
+// endResumed sends the BYE of a call that could not be resumed, even if its dialog could not be opened. While
+// another node may own the shard it waits, because that node may resume the call.
 func (c *call) endResumed(ctx actor.Context) {
 	if c.cfg.isCutOff() {
 		mailbox.SendAfter(ctx, byeRetryAfter, byeRetryDue{})
 		return
 	}
-	c.timers.after(ctx, byeLimit, stageTimeout{stage: resuming})
+	c.timers.schedule(ctx, byeTimeout, stageTimeout{stage: resuming})
 	if d := c.resources.Dialog(); d != nil {
 		d.Bye(41, "service restarted")
 		return
@@ -300,7 +297,7 @@ func (c *call) endResumed(ctx actor.Context) {
 	ctx.Send(self, over)
 }
 
-// retryBye tries a postponed BYE again.
+// retryBye sends a postponed BYE.
 func (c *call) retryBye(ctx actor.Context) {
 	switch {
 	case c.stage == talking:
@@ -321,7 +318,7 @@ func (c *call) reportResumption(ctx actor.Context, result string) {
 	ctx.Send(ctx.Parent(), resumptionDone{c.call.ID})
 }
 
-// continueCall begins the media and continues the conversation.
+// continueCall starts the media and continues the conversation of a resumed call.
 func (c *call) continueCall(ctx actor.Context, s leg.Session) {
 	c.stage, c.audio.session = talking, s
 	if c.audio.recordingPaused = c.resumed.Paused; c.audio.recordingPaused {
@@ -334,8 +331,8 @@ func (c *call) continueCall(ctx actor.Context, s leg.Session) {
 	c.timers.stopClock = mailbox.SendAfter(ctx, max(time.Second, c.maxDuration-time.Since(c.answeredAt)), maxDurationReached{})
 	c.legRecord(c.leg).Codec = s.Stats().Codec
 	silent := time.Since(c.resumed.At)
-	c.log.Info("a call of an earlier process goes on here", slog.Duration("kept_before", silent.Round(time.Millisecond)),
-		slog.Duration("asked_for", time.Since(c.resumption.startedAt).Round(time.Millisecond)), slog.Bool("recording_missing", c.resumption.recordingMissing))
+	c.log.Info("call of an earlier process resumed", slog.Duration("checkpoint_age", silent.Round(time.Millisecond)),
+		slog.Duration("reoffer_time", time.Since(c.resumption.startedAt).Round(time.Millisecond)), slog.Bool("recording_missing", c.resumption.recordingMissing))
 	c.reportResumption(ctx, recovery.ResultResumed)
 	c.commit(ctx, "", nil, nil)
 	if c.hangup.requested {

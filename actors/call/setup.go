@@ -23,24 +23,24 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// callSetup is what a call was started with, inbound or outbound.
+// callSetup is everything that a call was started with, outbound, inbound or resumed.
 type callSetup struct {
 	call          domain.Call
 	attempt       domain.Attempt
 	script        domain.Script
 	variables     map[string]string
-	callerID      string // asked for by whoever placed the call; "": one of the trunk
+	callerID      string // asked for by whoever placed the call; "": one of the trunk // requested caller ID; "": a number of the trunk
 	callerName    string
 	optOut        []string
 	scrub         dnc.ScrubRules
 	permit        lines.Permit
 	slot          trunk.Slot
-	contacts      []registrar.Contact // of a phone of the workspace; then there is no trunk
+	contacts      []registrar.Contact // of a phone of the workspace; such a call has no trunk
 	in            *sip.Incoming
 	inbound       bool
-	resumed       *recovery.Checkpoint // of a process that is gone
+	resumed       *recovery.Checkpoint // checkpoint of an ended process; nil: the call is not resumed
 	resumedDialog sip.DialogState
-	earlierTrace  []byte // what its dialogs had said
+	earlierTrace  []byte // SIP messages that the ended process recorded
 	networks      []string
 	ringTimeout   time.Duration
 	maxDuration   time.Duration
@@ -59,8 +59,7 @@ func linesOf(cfg *Config, inbound bool, env domain.Environment) *actor.PID {
 	return cfg.LinesOut
 }
 
-// inboundTrunk is the trunk over which an inbound call came; "": it is none, or
-// came from a phone.
+// inboundTrunk returns the ID of the trunk over which an inbound call came in; "": outbound, or from a phone.
 func (o *callSetup) inboundTrunk() string {
 	if o.call.Direction != domain.Inbound || o.slot.Via == nil {
 		return ""
@@ -68,25 +67,25 @@ func (o *callSetup) inboundTrunk() string {
 	return o.slot.Via.ID
 }
 
-// ourNumber is our number in the call. The person called by a transfer sees it:
-// a trunk may not show the number of a caller.
-func (o *callSetup) ourNumber() string {
+// ownNumber returns the workspace's number in the call. A transfer target sees this number, because a trunk may not
+// show the caller's number.
+func (o *callSetup) ownNumber() string {
 	if o.call.Direction == domain.Inbound {
 		return o.call.To
 	}
 	return o.call.From
 }
 
-// peerNumber is the number of the person in the call.
+// peerNumber returns the number of the other party.
 func (o *callSetup) peerNumber() string { return peerNumber(&o.call) }
 
-// playsRingback reports whether the caller hears how a transfer target is called.
+// playsRingback reports whether the caller hears ringback while a transfer target is called.
 func (o *callSetup) playsRingback() bool {
 	r := o.script.Transfer.Ringback
 	return r == nil || *r
 }
 
-// resumptions is how often the call was resumed.
+// resumptions returns how often the call was resumed.
 func (o *callSetup) resumptions() int {
 	if o.resumed != nil {
 		return o.resumed.Resumptions
@@ -94,14 +93,14 @@ func (o *callSetup) resumptions() int {
 	return 0
 }
 
-// refuseCaller rejects an inbound call.
+// refuseCaller rejects the INVITE of an inbound call. An outbound call ignores it.
 func (o *callSetup) refuseCaller(code int, extra ...message.Header) {
 	if o.in != nil {
 		o.in.Reject(code, 0, extra...)
 	}
 }
 
-// referURI is the URI for a REFER: the peer reaches the number through its own side.
+// referURI returns the URI of a number for a REFER: the peer calls the number through its own side of the call.
 func (o *callSetup) referURI(number string) (string, error) {
 	host, port, user := strings.Trim(o.slot.Target.Host, "[]"), o.slot.Target.Port, number
 	if o.in != nil {
@@ -121,7 +120,7 @@ func (o *callSetup) referURI(number string) (string, error) {
 	return "sip:" + user + "@" + host, nil
 }
 
-// resumedAddress is our address as the peer of a resumed call sees it.
+// resumedAddress returns the address of this service as the peer of a resumed call sees it.
 func (o *callSetup) resumedAddress(ua leg.UserAgent) netip.Addr {
 	target := o.resumedDialog.Target
 	ip, err := netip.ParseAddr(strings.Trim(target.Host, "[]"))
@@ -131,8 +130,8 @@ func (o *callSetup) resumedAddress(ua leg.UserAgent) netip.Addr {
 	return ua.Host(target.Transport, netip.AddrPortFrom(ip, uint16(target.Port&0xFFFF)))
 }
 
-// takeTrace returns the SIP messages of a call that is over, with those of the
-// process before.
+// takeTrace removes the SIP messages of an ended call from buffer and returns them after those of the ended
+// process.
 func (o *callSetup) takeTrace(buffer *siptrace.Buffer, c *domain.Call) *domain.TraceRow {
 	if o.resumed == nil || len(o.earlierTrace) == 0 {
 		return buffer.TakeTrace(c)
@@ -149,7 +148,7 @@ func (o *callSetup) takeTrace(buffer *siptrace.Buffer, c *domain.Call) *domain.T
 	return all.Pack()
 }
 
-// attemptTrace is the row's copy of the SIP messages, for the case of a crash.
+// attemptTrace returns the SIP messages so far for the attempt's row, which keeps them across a crash.
 func (o *callSetup) attemptTrace(buffer *siptrace.Buffer) []byte {
 	now := buffer.AttemptTrace(&o.call)
 	if len(o.earlierTrace) == 0 {
@@ -158,20 +157,21 @@ func (o *callSetup) attemptTrace(buffer *siptrace.Buffer) []byte {
 	return append(append(make([]byte, 0, len(o.earlierTrace)+len(now)), o.earlierTrace...), now...)
 }
 
-// legRecord is the record of a leg. Its slice is never shared.
+// legRecord returns the record of a leg for changes. It copies the slice of legs first, because earlier copies of
+// the call may be in use.
 func (o *callSetup) legRecord(number int) *domain.Leg {
 	o.call.Legs = append([]domain.Leg(nil), o.call.Legs...)
 	return &o.call.Legs[number-1]
 }
 
-// transferLegRecord is the record and the row of a transfer leg. Their slices are
-// never shared.
+// transferLegRecord returns the record and the row of a transfer leg for changes. It copies both slices first.
 func (o *callSetup) transferLegRecord(number int) (*domain.Leg, *domain.AttemptLeg) {
 	o.attempt.Legs = append([]domain.AttemptLeg(nil), o.attempt.Legs...)
 	return o.legRecord(number), &o.attempt.Legs[number-1]
 }
 
-// setTransferDialog stores what a BYE or CANCEL after a crash needs.
+// setTransferDialog stores the dialog of a transfer leg in the attempt's row, so that the leg can be ended after a
+// crash.
 func (o *callSetup) setTransferDialog(number int, s sip.DialogState) {
 	if b, err := leg.EncodeDialog(s); err == nil {
 		_, row := o.transferLegRecord(number)
@@ -179,13 +179,13 @@ func (o *callSetup) setTransferDialog(number int, s sip.DialogState) {
 	}
 }
 
-// transferRecord is the record of a transfer. Its slice is never shared.
+// transferRecord returns the record of a transfer for changes. It copies the slice first.
 func (o *callSetup) transferRecord(index int) *domain.Transfer {
 	o.call.Transfers = append([]domain.Transfer(nil), o.call.Transfers...)
 	return &o.call.Transfers[index]
 }
 
-// addTransferStep adds a SIP response to the record of a transfer.
+// addTransferStep adds a SIP response to the record of a transfer, up to domain.MaxSIPSteps.
 func (o *callSetup) addTransferStep(index int, method string, code int, phrase string) {
 	r := o.transferRecord(index)
 	if len(r.SIP) < domain.MaxSIPSteps {
@@ -193,23 +193,23 @@ func (o *callSetup) addTransferStep(index int, method string, code int, phrase s
 	}
 }
 
-// invalidState is the answer to a request that the call cannot carry out now.
+// invalidState returns the error for a request that does not fit the state of the call.
 func (o *callSetup) invalidState(text string) error {
 	return domain.Errorf(domain.CodeInvalidState, "%s", text).With("current_status", o.call.Status)
 }
 
-// notTalking is the answer to a request that needs an answered call.
-func (o *callSetup) notTalking() error { return o.invalidState("nobody is talking on this call") }
+// notTalking returns the error for a request that needs an answered call.
+func (o *callSetup) notTalking() error { return o.invalidState("the call is not answered") }
 
-// mediaRefused notes in the call's record why the peer's SDP was refused.
+// mediaRefused stores in the call's record why the peer's SDP was refused. It ignores other errors.
 func (o *callSetup) mediaRefused(err error) {
 	if leg.IsMediaRefusal(err) {
 		o.call.MediaIssue = "The SDP was refused: " + err.Error() + "."
 	}
 }
 
-// openingState is the dialog of a leg before its INVITE is sent. That of a redirected
-// leg is known by its Call-ID only.
+// openingState returns the state of a leg's dialog before its INVITE is sent. For a redirected leg only Call-ID and
+// target are known.
 func (o *callSetup) openingState(ua leg.UserAgent, number int, redirected bool) sip.DialogState {
 	if redirected {
 		return sip.DialogState{CallID: ua.CallID(o.call.ID, number), Target: o.slot.Target}
@@ -217,8 +217,8 @@ func (o *callSetup) openingState(ua leg.UserAgent, number int, redirected bool) 
 	return leg.OpeningState(ua, o.call.ID, number, &o.slot, o.call.To, o.call.From)
 }
 
-// doNotCallCheck is the check before a leg that follows another one; nil: none. Right
-// before the first leg the starter of the call has checked.
+// doNotCallCheck returns the do-not-call check of a further leg; nil: no check. The starter of the call has checked
+// the number before the first leg.
 func (o *callSetup) doNotCallCheck(listed leg.IsListed, number int) func(context.Context) error {
 	if number < 2 || len(o.contacts) > 0 {
 		return nil

@@ -8,23 +8,22 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// timers stop the timers of a call.
+// timers holds the functions that cancel the timers of a call.
 type timers struct {
-	stopClock  func() // of the longest duration; nil: the call was not answered
-	stopRepeat func() // of the end's next notification
-	stops      []func()
+	stopClock  func() // of the maximum duration; nil: the call was not answered
+	stopRepeat func() // of the next notification of the owner
+	cancels    []func()
 }
 
-// after sends msg, a Control message, to the actor once d has passed, unless the
-// call is over by then: most timers wait for what comes much sooner.
-func (t *timers) after(ctx actor.Context, d time.Duration, msg any) {
-	t.stops = append(t.stops, mailbox.SendAfter(ctx, d, msg))
+// schedule sends msg to the actor after d. The timer is cancelled when the end of the call is acknowledged.
+func (t *timers) schedule(ctx actor.Context, d time.Duration, msg any) {
+	t.cancels = append(t.cancels, mailbox.SendAfter(ctx, d, msg))
 }
 
-// stopAll stops all timers of a call whose end is acknowledged.
+// stopAll cancels all timers of a call whose end is acknowledged.
 func (t *timers) stopAll() {
 	t.stopRepeat()
-	for _, stop := range t.stops {
+	for _, stop := range t.cancels {
 		stop()
 	}
 }

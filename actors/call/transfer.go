@@ -21,21 +21,21 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Bounds of a transfer.
+// Time limits of a transfer.
 const (
-	reachLimit   = 5 * time.Second
-	summaryLimit = 20 * time.Second // a summary that is longer is cut
-	dropLimit    = 5 * time.Second  // a call that is over waits so long for the end of its transfer legs
-	maxClip      = 30 * time.Second
+	transferStepTimeout   = 5 * time.Second
+	summaryGrace          = 20 * time.Second // allowed playback time of the summary beyond its duration
+	transferLegEndTimeout = 5 * time.Second  // wait of an ended call for the end of its transfer legs
+	maxSummary            = 30 * time.Second
 )
 
-// Reasons why the agent is silent.
+// Reasons why the agent is silent, as bits.
 const (
 	pausedByTransfer = 1 << iota
 	pausedByHold
 )
 
-// ownPlayID is the ID of what the call itself plays. The conversation counts from 1.
+// ownPlayID is the playback ID of audio that the call itself plays. The IDs of the conversation count from 1.
 const ownPlayID = 1 << 62
 
 type transferStage uint8
@@ -45,8 +45,8 @@ const (
 	storing   transferStage = iota // its beginning is being committed
 	referring                      // a REFER is sent
 	calling                        // the transfer leg is being called
-	briefing                       // the person who has answered hears the summary
-	bridged                        // both hear each other
+	briefing                       // the answering person hears the summary
+	bridged                        // the caller and the answering person hear each other
 	leaving                        // the transfer leg is being ended
 )
 
@@ -57,36 +57,36 @@ type (
 		generation int
 		target     transferleg.Target
 		err        error
-		wish       transferOptions
+		options    transferOptions
 	}
-	// referProgress is a response to our REFER, or a NOTIFY.
+	// referProgress is a response to a REFER of this side, or a NOTIFY about it.
 	referProgress struct {
 		generation int
 		progress   sip.ReferProgress
 	}
-	// summarySpoken brings the audio of the summary.
+	// summarySpoken delivers the audio of the summary.
 	summarySpoken struct {
 		generation int
 		clip       media.Clip
 		err        error
 	}
-	// summaryTimedOut ends a summary that takes too long.
+	// summaryTimedOut ends the playback of a summary that takes too long.
 	summaryTimedOut struct{ generation int }
 )
 
-// Control admits it always: the call limits all of these.
+// Control admits the message even if the mailbox is full: each call sends few of them.
 func (targetFound) Control()     {}
 func (referProgress) Control()   {}
 func (summarySpoken) Control()   {}
 func (summaryTimedOut) Control() {}
 
-// transferOptions is how a caller is transferred.
+// transferOptions says how a caller is transferred and who requested it.
 type transferOptions struct {
 	mode            domain.TransferMode
 	summary         string
-	recordedSummary string // as the record shows it
+	recordedSummary string // redacted, for the call record
 	by              string
-	refer           *sip.Referred // of the peer
+	refer           *sip.Referred // REFER of the peer; nil: the peer requested no transfer
 }
 
 // transfer is one transfer of the call.
@@ -98,42 +98,42 @@ type transfer struct {
 	pid          *actor.PID
 	resources    *leg.Resources // of the transfer leg
 	leg          int            // number of the transfer leg; 0: none
-	undoBridge   func()         // or of the early media
+	undoBridge   func()         // ends the bridge or the preview of early media
 	reportRefer  func(code int, phrase string, final bool)
 	summaryClip  media.Clip
-	summaryReady bool // or there is none
+	summaryReady bool // the summary is synthesized, or there is none
 	answered     bool
-	accepted     bool // the peer accepted our REFER
-	referrerGone bool // the peer has hung up after its own REFER
-	held         bool // by the person who has answered
+	accepted     bool // the peer accepted the REFER of this side
+	referrerGone bool // the peer hung up after its own REFER
+	held         bool // the answering person has put the call on hold
 }
 
-// transfers are the transfer under way, and the transfer legs that are being ended.
+// transfers holds the transfer in progress and the transfer legs that are being ended.
 type transfers struct {
 	current    *transfer            // nil: none
-	ending     map[string]*transfer // by the actor of the transfer leg
-	adopted    *actor.PID           // whose leg has become the call's own
-	generation int                  // of what runs beside the actor for a transfer
+	ending     map[string]*transfer // by the ID of the transfer leg's actor
+	adopted    *actor.PID           // transfer leg whose dialog the call has adopted
+	generation int                  // guards against late results of background work for a former transfer
 }
 
-// of is the current transfer if sender is its transfer leg; else nil.
-func (t *transfers) of(sender *actor.PID) *transfer {
+// currentOf returns the current transfer if sender is its transfer leg; else nil.
+func (t *transfers) currentOf(sender *actor.PID) *transfer {
 	if c := t.current; c != nil && c.pid != nil && sender != nil && c.pid.Equal(sender) {
 		return c
 	}
 	return nil
 }
 
-// anyOf is the transfer of which sender is the transfer leg; nil: none.
+// anyOf returns the transfer whose transfer leg is sender, current or ending; nil: none.
 func (t *transfers) anyOf(sender *actor.PID) *transfer {
-	if c := t.of(sender); c != nil || sender == nil {
+	if c := t.currentOf(sender); c != nil || sender == nil {
 		return c
 	}
 	return t.ending[sender.Id]
 }
 
-// end ends a transfer leg. The call is not over before the leg is.
-func (t *transfers) end(ctx actor.Context, one *transfer, why string) {
+// endLeg ends a transfer leg. The call does not end before its transfer legs.
+func (t *transfers) endLeg(ctx actor.Context, one *transfer, why string) {
 	if why == "" {
 		why = string(domain.ReasonTransferred)
 	}
@@ -161,7 +161,7 @@ func (c *call) beginTransfer(ctx actor.Context, durable bool) {
 	}
 	t.stage = calling
 	if t.refer != nil {
-		if t.reportRefer = t.refer.Accept(); t.reportRefer == nil { // too late: it was refused
+		if t.reportRefer = t.refer.Accept(); t.reportRefer == nil { // the REFER was already refused
 			c.failTransfer(ctx, "refused")
 			return
 		}
@@ -173,7 +173,7 @@ func (c *call) beginTransfer(ctx actor.Context, durable bool) {
 	c.audio.music.request(ctx, &c.script, c.cfg.Speaker)
 	c.prepareSummary(ctx)
 	order := transferleg.Request{
-		CallID: c.call.ID, Key: fmt.Sprintf("%s/%d", c.call.ID, t.index+1), Target: t.target, From: c.ourNumber(), FromTrunkID: c.inboundTrunk(),
+		CallID: c.call.ID, Key: fmt.Sprintf("%s/%d", c.call.ID, t.index+1), Target: t.target, From: c.ownNumber(), FromTrunkID: c.inboundTrunk(),
 		Caller: c.peerNumber(), Diverted: c.call.Direction == domain.Inbound,
 		Environment: c.call.Environment, RingTimeout: c.ringTimeout, Session: c.audio.session,
 	}
@@ -194,7 +194,7 @@ func (c *call) beginTransfer(ctx actor.Context, durable bool) {
 	c.resources.addTransferLeg(transferLegResources{r, order.Key, t.pid})
 }
 
-// prepareSummary has the summary spoken while it rings.
+// prepareSummary starts the synthesis of the summary while the target is called.
 func (c *call) prepareSummary(ctx actor.Context) {
 	t := c.transfers.current
 	if t.summary == "" || t.refer != nil {
@@ -206,7 +206,7 @@ func (c *call) prepareSummary(ctx actor.Context) {
 	if r.Voice == "" {
 		r.Voice = c.script.Language
 	}
-	mailbox.RunTask(ctx, reachLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, transferStepTimeout, func(bound context.Context) any {
 		return speakSummary(bound, speaker, r, generation)
 	})
 }
@@ -228,7 +228,7 @@ func (c *call) summarySpoken(ctx actor.Context, m summarySpoken) {
 		return
 	}
 	if m.err != nil {
-		c.log.Warn("a summary could not be spoken", slog.Any("error", m.err))
+		c.log.Warn("summary of a transfer could not be synthesized", slog.Any("error", m.err))
 	}
 	t.summaryReady, t.summaryClip = true, m.clip
 	if t.answered && t.stage == calling {
@@ -236,7 +236,7 @@ func (c *call) summarySpoken(ctx actor.Context, m summarySpoken) {
 	}
 }
 
-// playSummary plays the summary to the person who has answered, if there is one.
+// playSummary plays the summary to the answering person, or connects at once if there is none.
 func (c *call) playSummary(ctx actor.Context) {
 	t := c.transfers.current
 	s := t.resources.Session()
@@ -253,14 +253,14 @@ func (c *call) playSummary(ctx actor.Context) {
 		c.connectTransfer(ctx)
 		return
 	}
-	if t.summaryClip.Duration() > maxClip {
-		t.summaryClip = t.summaryClip[:maxClip/time.Second*8000]
+	if t.summaryClip.Duration() > maxSummary {
+		t.summaryClip = t.summaryClip[:maxSummary/time.Second*8000]
 	}
 	s.Play(ownPlayID, t.summaryClip)
-	mailbox.SendAfter(ctx, t.summaryClip.Duration()+summaryLimit, summaryTimedOut{c.transfers.generation})
+	mailbox.SendAfter(ctx, t.summaryClip.Duration()+summaryGrace, summaryTimedOut{c.transfers.generation})
 }
 
-// connectTransfer bridges both parties, or refers the caller to the second call.
+// connectTransfer bridges both parties, or refers the caller to the answered transfer leg.
 func (c *call) connectTransfer(ctx actor.Context) {
 	t := c.transfers.current
 	if t == nil || t.stage != briefing {
@@ -292,8 +292,7 @@ func (c *call) connectTransfer(ctx actor.Context) {
 	c.commitTransfer(ctx, nil)
 }
 
-// failTransfer returns the caller to the agent; what is left of the transfer leg
-// is ended.
+// failTransfer returns the caller to the agent and ends the transfer leg.
 func (c *call) failTransfer(ctx actor.Context, why string) {
 	t := c.transfers.current
 	if t == nil {
@@ -311,17 +310,16 @@ func (c *call) failTransfer(ctx actor.Context, why string) {
 	}
 	c.finishTransfer(ctx, domain.TransferFailed, why)
 	if t.referrerGone {
-		c.dialogEnded(ctx, sip.Ended{ByRemote: true}) // of the peer that sent the REFER
+		c.dialogEnded(ctx, sip.Ended{ByRemote: true}) // the peer that sent the REFER has hung up already
 		return
 	}
 	c.agent.resume(ctx, pausedByTransfer, false)
 }
 
-// finishTransfer closes the record of the transfer under way and lets go of
-// the transfer leg.
+// finishTransfer closes the record of the current transfer and ends its transfer leg.
 func (c *call) finishTransfer(ctx actor.Context, s domain.TransferStatus, why string) {
 	t := c.transfers.current
-	t.undo()
+	t.undoMedia()
 	if c.audio.session != nil {
 		c.audio.session.Resume()
 	}
@@ -335,11 +333,11 @@ func (c *call) finishTransfer(ctx actor.Context, s domain.TransferStatus, why st
 	c.transfers.current = nil
 	c.transfers.generation++
 	if t.pid != nil {
-		c.transfers.end(ctx, t, why)
+		c.transfers.endLeg(ctx, t, why)
 	}
 }
 
-// commitTransfer stores the state of the transfer and its event.
+// commitTransfer commits the state of the current transfer and its event.
 func (c *call) commitTransfer(ctx actor.Context, then func(actor.Context, bool)) {
 	t := &c.call.Transfers[c.transfers.current.index]
 	c.log.Info("call transfer", slog.String("mode", string(t.Mode)), slog.String("status", string(t.Status)), slog.String("reason", t.Reason))
@@ -368,7 +366,8 @@ func (c *call) handleTransfer(ctx actor.Context, msg any) {
 	}
 }
 
-// endTransfer closes the transfer under way, for the call is over.
+// endTransfer closes the current transfer because the call ends. It returns the verdict of the call, which a
+// completed REFER changes.
 func (c *call) endTransfer(ctx actor.Context, v domain.Verdict) domain.Verdict {
 	t := c.transfers.current
 	if t == nil {

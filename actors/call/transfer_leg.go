@@ -14,9 +14,9 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// transferLegPrepared stores the transfer leg before its INVITE.
+// transferLegPrepared commits the transfer leg before its INVITE.
 func (c *call) transferLegPrepared(ctx actor.Context, m transferleg.LegPrepared) {
-	t := c.transfers.of(ctx.Sender())
+	t := c.transfers.currentOf(ctx.Sender())
 	if t == nil || t.stage != calling || c.stage != talking {
 		return
 	}
@@ -26,7 +26,7 @@ func (c *call) transferLegPrepared(ctx actor.Context, m transferleg.LegPrepared)
 	c.call.Legs = append(append([]domain.Leg(nil), c.call.Legs...), domain.Leg{
 		TrunkID: m.Slot.Trunk().ID, Target: m.Slot.Target.String(), SIPCallID: id, Role: roleTransfer, StartedAt: now,
 	})
-	c.currentRow()
+	c.currentLegRow()
 	c.attempt.Legs = append(append([]domain.AttemptLeg(nil), c.attempt.Legs...), leg.NewRow(n, m.Slot.Trunk().ID, sip.DialogState{CallID: id, Target: m.Slot.Target}))
 	h := c.transferRecord(c.transfers.current.index)
 	h.Legs = append(slices.Clip(h.Legs), n)
@@ -46,10 +46,9 @@ func (c *call) transferLegPrepared(ctx actor.Context, m transferleg.LegPrepared)
 
 const roleTransfer = "transfer"
 
-// transferLegRinging stores the dialog of the first 18x: a CANCEL after a crash needs
-// it.
+// transferLegRinging stores the dialog of a provisional response, so that the leg can be cancelled after a crash.
 func (c *call) transferLegRinging(ctx actor.Context, m transferleg.LegRinging) {
-	t := c.transfers.of(ctx.Sender())
+	t := c.transfers.currentOf(ctx.Sender())
 	if t == nil || t.stage != calling || t.leg == 0 {
 		return
 	}
@@ -65,15 +64,15 @@ func (c *call) transferLegRinging(ctx actor.Context, m transferleg.LegRinging) {
 	c.commit(ctx, "", nil, nil)
 }
 
-// undo ends the bridge, or what the caller hears before the answer.
-func (t *transfer) undo() {
+// undoMedia ends the bridge or the preview of early media.
+func (t *transfer) undoMedia() {
 	if t.undoBridge != nil {
 		t.undoBridge()
 		t.undoBridge = nil
 	}
 }
 
-// ringingPhrase is the reason phrase of a 18x (RFC 3261 21.1).
+// ringingPhrase returns the reason phrase of an 18x response (RFC 3261 §21.1).
 func ringingPhrase(code int) string {
 	switch code {
 	case 181:
@@ -86,15 +85,15 @@ func ringingPhrase(code int) string {
 	return "Ringing"
 }
 
-// transferLegAnswered stores the answer. The ACK waits until it is durable.
+// transferLegAnswered commits the answer. The ACK follows once the commit is durable.
 func (c *call) transferLegAnswered(ctx actor.Context, m transferleg.LegAnswered) {
-	t := c.transfers.of(ctx.Sender())
+	t := c.transfers.currentOf(ctx.Sender())
 	if t == nil || t.stage != calling || c.stage != talking {
 		return
 	}
 	now := time.Now().UTC()
 	t.answered = true
-	t.undo()
+	t.undoMedia()
 	c.addTransferStep(c.transfers.current.index, "INVITE", 200, "OK")
 	c.transferRecord(c.transfers.current.index).AnsweredAt = &now
 	l, _ := c.transferLegRecord(t.leg)
@@ -111,7 +110,7 @@ func (c *call) transferLegAnswered(ctx actor.Context, m transferleg.LegAnswered)
 	}
 }
 
-// transferLegRefused closes a leg that was not answered.
+// transferLegRefused closes the record of a transfer leg that was not answered.
 func (c *call) transferLegRefused(ctx actor.Context, m transferleg.LegRefused) {
 	t := c.transfers.anyOf(ctx.Sender())
 	if t == nil || t.leg == 0 || c.stage >= flushing {
@@ -119,12 +118,12 @@ func (c *call) transferLegRefused(ctx actor.Context, m transferleg.LegRefused) {
 	}
 	now := time.Now().UTC()
 	l, row := c.transferLegRecord(t.leg)
-	l.Code, l.Reason, l.Q850, l.EndedAt = m.Final.Code, phraseOf(m.Final), m.Final.Q850, &now
+	l.Code, l.Reason, l.Q850, l.EndedAt = m.Final.Code, responseText(m.Final), m.Final.Q850, &now
 	row.Closed = true
 	t.leg = 0
-	t.undo()
+	t.undoMedia()
 	if t == c.transfers.current {
-		c.addTransferStep(c.transfers.current.index, "INVITE", m.Final.Code, phraseOf(m.Final))
+		c.addTransferStep(c.transfers.current.index, "INVITE", m.Final.Code, responseText(m.Final))
 	}
 	if c.stage == talking {
 		c.commit(ctx, "", nil, nil)
@@ -139,7 +138,7 @@ func (c *call) transferLegEnded(ctx actor.Context, m transferleg.LegEnded) {
 		return
 	}
 	c.mediaRefused(m.MediaErr)
-	t := c.transfers.of(ctx.Sender())
+	t := c.transfers.currentOf(ctx.Sender())
 	if left := c.transfers.ending[ctx.Sender().Id]; left != nil {
 		c.closeTransferLeg(left)
 		c.transferLegGone(ctx, left)
@@ -163,7 +162,7 @@ func (c *call) transferLegEnded(ctx actor.Context, m transferleg.LegEnded) {
 		why = string(domain.ReasonRemoteHangup)
 	}
 	if t.mode == domain.TransferAttended && t.stage == referring && t.accepted {
-		// It was replaced; the final NOTIFY of the peer follows.
+		// The peer has replaced the leg; its final NOTIFY follows.
 		t.resources.Close()
 		ctx.Poison(pid)
 		return
@@ -173,7 +172,7 @@ func (c *call) transferLegEnded(ctx actor.Context, m transferleg.LegEnded) {
 	c.failTransfer(ctx, why)
 }
 
-// callerReturned returns the caller to the agent: the other party has hung up.
+// callerReturned returns the caller to the agent after the other party has hung up.
 func (c *call) callerReturned(ctx actor.Context, t *transfer) {
 	pid := t.pid
 	t.pid = nil
@@ -183,7 +182,7 @@ func (c *call) callerReturned(ctx actor.Context, t *transfer) {
 	c.agent.resume(ctx, pausedByTransfer, true)
 }
 
-// closeTransferLeg notes the end of a transfer leg in the records.
+// closeTransferLeg records the end of a transfer leg.
 func (c *call) closeTransferLeg(t *transfer) {
 	if t.leg == 0 || c.stage >= flushing {
 		return
@@ -212,7 +211,7 @@ func (c *call) transferLegGone(ctx actor.Context, t *transfer) {
 
 // handleTransferLegMedia handles media events of a transfer leg.
 func (c *call) handleTransferLegMedia(ctx actor.Context, e media.Event) {
-	t := c.transfers.of(ctx.Sender())
+	t := c.transfers.currentOf(ctx.Sender())
 	if t == nil {
 		return
 	}
@@ -260,7 +259,7 @@ func (c *call) handleTransferLegDialog(ctx actor.Context, e sip.Event) {
 		c.mediaRefused(leg.AnswerReoffer(c.log, s, e))
 	case sip.Accepted:
 		if s != nil {
-			c.mediaRefused(s.Accept(e.Body)) // without audio the person who was called hangs up
+			c.mediaRefused(s.Accept(e.Body)) // without audio the answering person hangs up
 		}
 	case sip.InfoDigit:
 		if s != nil {
@@ -297,7 +296,8 @@ func (c *call) handleTransferLeg(ctx actor.Context, msg any) {
 	}
 }
 
-// transferLegDied ends the dialog of a transfer leg whose actor has failed.
+// transferLegDied ends the dialog of a transfer leg whose actor has failed. It returns false if who is no transfer
+// leg.
 func (c *call) transferLegDied(ctx actor.Context, who *actor.PID) bool {
 	if t := c.transfers.current; t != nil && t.pid != nil && t.pid.Id == who.Id {
 		t.resources.Release()
@@ -320,7 +320,7 @@ func (c *call) transferLegDied(ctx actor.Context, who *actor.PID) bool {
 	}
 	if c.transfers.adopted != nil && c.transfers.adopted.Id == who.Id && c.stage == talking {
 		c.endAnswered(ctx, byService, domain.ReasonInternal)
-		c.dialogEnded(ctx, sip.Ended{}) // no event of its end follows
+		c.dialogEnded(ctx, sip.Ended{}) // no event follows for the adopted dialog
 		return true
 	}
 	return false

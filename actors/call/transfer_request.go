@@ -13,27 +13,27 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// transferRequested handles a transfer that the pathway or the agent wants.
+// transferRequested handles a transfer that the pathway or the agent requests.
 func (c *call) transferRequested(ctx actor.Context, m conversation.RequestTransfer) {
 	if c.stage != talking {
 		return
 	}
 	c.reportEscalation(ctx, m)
-	c.agent.pausedBy |= pausedByTransfer // the conversation waits already
+	c.agent.pausedBy |= pausedByTransfer // the conversation is paused already
 	c.findTarget(ctx, TransferDestination{Destination: m.Destination}, transferOptions{mode: m.Mode, summary: m.Summary, recordedSummary: m.RedactedSummary, by: byAgent})
 }
 
-// findTarget looks up the target of a transfer, beside the actor.
+// findTarget looks up the target of a transfer, outside the actor.
 func (c *call) findTarget(ctx actor.Context, who TransferDestination, w transferOptions) {
 	find, call, may := c.cfg.FindTarget, c.call, c.script.Transfer
 	c.transfers.generation++
 	generation := c.transfers.generation
 	if find == nil {
-		c.targetFound(ctx, targetFound{generation: generation, wish: w, err: domain.Errorf(domain.CodeDestinationNotAllowed, "nobody can be reached")})
+		c.targetFound(ctx, targetFound{generation: generation, options: w, err: domain.Errorf(domain.CodeDestinationNotAllowed, "transfers are not available")})
 		return
 	}
-	mailbox.RunTask(ctx, reachLimit, func(bound context.Context) any {
-		m := targetFound{generation: generation, wish: w}
+	mailbox.RunTask(ctx, transferStepTimeout, func(bound context.Context) any {
+		m := targetFound{generation: generation, options: w}
 		m.target, m.err = find(bound, &call, &may, who)
 		return m
 	})
@@ -41,37 +41,37 @@ func (c *call) findTarget(ctx actor.Context, who TransferDestination, w transfer
 
 func (c *call) targetFound(ctx actor.Context, m targetFound) {
 	if m.generation != c.transfers.generation || c.stage != talking {
-		if m.wish.refer != nil {
-			m.wish.refer.Refuse(sipForbidden)
+		if m.options.refer != nil {
+			m.options.refer.Refuse(sipForbidden)
 		}
 		return
 	}
 	err := m.err
 	if err == nil {
-		err = c.startTransfer(ctx, m.target, m.wish)
+		err = c.startTransfer(ctx, m.target, m.options)
 	}
 	if err == nil {
 		return
 	}
-	c.log.Warn("a transfer could not begin", slog.Any("error", err))
-	if m.wish.refer != nil {
-		m.wish.refer.Refuse(sipForbidden)
+	c.log.Warn("transfer could not start", slog.Any("error", err))
+	if m.options.refer != nil {
+		m.options.refer.Refuse(sipForbidden)
 		return
 	}
-	c.fault(ctx, conversation.Fault{
-		Stage: "transfer", Code: string(codeOf(err)), Message: "the caller could not be handed on", Recovered: true,
+	c.reportFault(ctx, conversation.Fault{
+		Stage: "transfer", Code: string(errorCode(err)), Message: "the caller could not be transferred", Recovered: true,
 	})
 	c.agent.resume(ctx, pausedByTransfer, false)
 }
 
-func codeOf(err error) domain.Code {
+func errorCode(err error) domain.Code {
 	if code := domain.CodeOf(err); code != "" {
 		return code
 	}
 	return domain.CodeInternal
 }
 
-// startTransfer begins a transfer. The error is shown by the API.
+// startTransfer starts a transfer. The API shows the error.
 func (c *call) startTransfer(ctx actor.Context, way transferleg.Target, w transferOptions) error {
 	switch {
 	case c.stage != talking || c.hangup.reason != "":

@@ -11,7 +11,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// RankClaim returns how good a claim the node has to a call: other nodes may have trunks at the same source.
+// RankClaim returns how strong the node's claim to a call is. Trunks of other nodes may have the same source
+// address.
 func (l *Lookup) RankClaim(ctx context.Context, in *sip.Incoming) (domain.CallClaim, error) {
 	number, e, err := l.FindNumber(ctx, in)
 	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, NamedByCredentials: in.IsAuthenticated, ByHeader: slices.ContainsFunc(l.trunks.TrunksAt(in.Source), hasMatch)}
@@ -33,8 +34,8 @@ func (l *Lookup) RankClaim(ctx context.Context, in *sip.Incoming) (domain.CallCl
 	return c, nil
 }
 
-// catchAllSince returns when the workspace's oldest trunk with a catch-all number was created. Between workspaces the oldest
-// goes first.
+// catchAllSince returns the creation time of the workspace's oldest trunk with a catch-all number. Among workspaces
+// the oldest such trunk takes the call.
 func (l *Lookup) catchAllSince(ctx context.Context, in *sip.Incoming, e trunk.Entry) time.Time {
 	for _, x := range l.trunks.TrunksAt(in.Source) {
 		if x.WorkspaceID != e.WorkspaceID || !admits(x, in) {
@@ -47,8 +48,8 @@ func (l *Lookup) catchAllSince(ctx context.Context, in *sip.Incoming, e trunk.En
 	return e.Trunk.CreatedAt
 }
 
-// MayBeElsewhere says whether a call that none of the node's trunks takes may be for a
-// workspace that is in no node of this process.
+// MayBeElsewhere reports whether a call that no trunk of the node takes may be for a workspace on another node.
+// here reports whether a workspace is on a node of this process.
 func (l *Lookup) MayBeElsewhere(ctx context.Context, in *sip.Incoming, here func(workspace string) bool) bool {
 	tried := make(map[string]bool)
 	for _, e := range l.trunks.TrunksAt(in.Source) {

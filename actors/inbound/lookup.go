@@ -1,5 +1,5 @@
-// Package inbound finds the number, the workspace and the trunk of an inbound call or message, and says how good a claim
-// to it a node has.
+// Package inbound finds the number, the workspace and the trunk of an inbound call or message. It also ranks the
+// claims that several nodes have to the same call.
 package inbound
 
 import (
@@ -14,34 +14,34 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Reasons why a call has no number.
+// Reasons why a call finds no number.
 var (
-	// ErrNoNumber says that no workspace with a trunk at this source has the number.
+	// ErrNoNumber says that no workspace with a trunk at the source address has the number.
 	ErrNoNumber = errors.New("no such number")
-	// ErrAuthRequired says that a trunk with inbound.auth may have the number, and that the call is not authenticated.
+	// ErrAuthRequired says that a trunk with inbound.auth may have the number, but the call is not authenticated.
 	ErrAuthRequired = errors.New("the call is not authenticated")
 	// ErrPhoneCallsOut is the ErrNoNumber of a registered phone that calls a number outside its workspace.
-	ErrPhoneCallsOut = fmt.Errorf("%w: phones do not call out", ErrNoNumber)
-	// errNumberAuthRequired is the ErrAuthRequired of a number that the trunk surely has.
-	errNumberAuthRequired = fmt.Errorf("%w, and the number is the trunk's", ErrAuthRequired)
+	ErrPhoneCallsOut = fmt.Errorf("%w: phones cannot call external numbers", ErrNoNumber)
+	// errNumberAuthRequired is the ErrAuthRequired of a call to a number that belongs to the trunk.
+	errNumberAuthRequired = fmt.Errorf("%w, and the number belongs to the trunk", ErrAuthRequired)
 )
 
-// Store is what a Lookup needs of the store.
+// Store reads the records that a Lookup needs.
 type Store interface {
 	Get(ctx context.Context, into domain.Record) (uint64, error)
 	// Changes counts the changes of a workspace's agents, pathways, numbers and trunks.
 	Changes(workspaceID string) uint64
 }
 
-// Config of a Lookup.
+// Config configures a Lookup.
 type Config struct {
 	Store     Store
 	Trunks    *trunk.Sources
 	Phones    *registrar.PhoneDirectory
-	Workspace func(id string) *domain.Workspace // nil: not on this node
+	Workspace func(id string) *domain.Workspace // nil result: the workspace is not on this node
 }
 
-// Lookup finds the numbers that are called.
+// Lookup finds called numbers. Its methods are safe for concurrent use.
 type Lookup struct {
 	store     Store
 	trunks    *trunk.Sources
@@ -50,12 +50,12 @@ type Lookup struct {
 	cache     storecache.Cache[*domain.PhoneNumber]
 }
 
-// New makes a Lookup.
+// New returns a Lookup.
 func New(cfg Config) *Lookup {
 	return &Lookup{store: cfg.Store, trunks: cfg.Trunks, phones: cfg.Phones, workspace: cfg.Workspace}
 }
 
-// NumberCountry returns the country in which a trunk writes national numbers.
+// NumberCountry returns the country whose national number format a trunk uses.
 func NumberCountry(t *domain.Trunk, w *domain.Workspace) string {
 	if t.NumberCountry != "" {
 		return t.NumberCountry
@@ -63,7 +63,7 @@ func NumberCountry(t *domain.Trunk, w *domain.Workspace) string {
 	return w.DefaultCountry
 }
 
-// spellings are the ways in which a trunk may write a number of ours.
+// spellings returns the forms in which a number may be stored: as received, as E.164, and with a leading "+".
 func spellings(to, country string) []string {
 	out := []string{to}
 	if e164, _, err := domain.ParsePhone(to, country); err == nil && e164 != to {
@@ -75,29 +75,29 @@ func spellings(to, country string) []string {
 	return out
 }
 
-// claimedNumber is the number of a claim; nil: nobody's.
+// claimedNumber returns the live number that is stored under text; nil: none.
 func (l *Lookup) claimedNumber(ctx context.Context, text string) (*domain.PhoneNumber, error) {
 	claim := &domain.NumberClaim{Number: text}
 	if _, err := l.store.Get(ctx, claim); err != nil {
 		if errors.Is(err, domain.ErrNotFound) {
-			return nil, nil //nolint:nilnil // nobody's number is no error
+			return nil, nil //nolint:nilnil // an unknown number is no error
 		}
 		return nil, err
 	}
 	num := &domain.PhoneNumber{Meta: domain.Meta{ID: claim.NumberID, WorkspaceID: claim.WorkspaceID}}
 	if _, err := l.store.Get(ctx, num); err != nil {
 		if errors.Is(err, domain.ErrNotFound) {
-			return nil, nil //nolint:nilnil // it went in between
+			return nil, nil //nolint:nilnil // the number was deleted meanwhile
 		}
 		return nil, err
 	}
 	if num.Status != domain.NumberLive {
-		return nil, nil //nolint:nilnil // nobody's until an operator has said so
+		return nil, nil //nolint:nilnil // the number waits for the approval of an operator
 	}
 	return num, nil
 }
 
-// NormalizeCalledNumber is a number that was called, as E.164 where it is one.
+// NormalizeCalledNumber returns a called number in E.164, or unchanged if it is no valid phone number.
 func NormalizeCalledNumber(to, country string) string {
 	if e164, err := domain.E164(to, country); err == nil {
 		return e164

@@ -9,11 +9,10 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// FindNumber finds whose number was called: an exact one of a workspace that has
-// a trunk at this source, or the catch-all number "*" of such a trunk. If the call
-// may belong to a trunk with inbound.auth and is not authenticated, the error is
-// ErrAuthRequired (401). With ErrNoNumber the entry is the trunk at which the
-// number was looked for.
+// FindNumber finds the called number and the trunk of a call. An exact number of a workspace with a trunk at the
+// source address goes first, then the catch-all number "*" of such a trunk. The error is ErrAuthRequired (401) if a
+// trunk with inbound.auth may have the number and the call is not authenticated. With ErrNoNumber the entry is the
+// trunk that was searched, if any.
 func (l *Lookup) FindNumber(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	if in.PhoneID != "" {
 		return l.calledByPhone(ctx, in)
@@ -48,9 +47,9 @@ func (l *Lookup) FindNumber(ctx context.Context, in *sip.Incoming) (*domain.Phon
 	return nil, trunk.Entry{}, ErrNoNumber
 }
 
-// catchAllTrunks are the trunks whose "*" may take a call. A number of a workspace that
-// has a trunk at this source is not for the "*" of another workspace, unless the
-// call carries the header of that trunk, because the carrier sets the header.
+// catchAllTrunks returns the trunks whose "*" may take a call. If a workspace with a trunk at the source address
+// has the number, other workspaces' "*" take the call only with the trunk's match header. The carrier sets that
+// header.
 func (l *Lookup) catchAllTrunks(ctx context.Context, in *sip.Incoming, all, entries []trunk.Entry) ([]trunk.Entry, error) {
 	if !slices.ContainsFunc(all, func(e trunk.Entry) bool { return !carriesHeader(e, in) }) {
 		return entries, nil
@@ -62,8 +61,8 @@ func (l *Lookup) catchAllTrunks(ctx context.Context, in *sip.Incoming, all, entr
 	return slices.DeleteFunc(slices.Clone(entries), func(e trunk.Entry) bool { return !hasMatch(e) && e.WorkspaceID != num.WorkspaceID }), nil
 }
 
-// catchAllNumber is the "*" of the oldest trunk that has one. Of several trunks of its
-// workspace that have one, a trunk whose header the call carries goes first.
+// catchAllNumber returns the "*" of the oldest trunk that has one. Within its workspace a trunk whose match header
+// the call carries goes first.
 func (l *Lookup) catchAllNumber(ctx context.Context, entries []trunk.Entry) (first *domain.PhoneNumber, at trunk.Entry, err error) {
 	for _, e := range entries {
 		if first != nil && (hasMatch(at) || e.WorkspaceID != at.WorkspaceID || !hasMatch(e)) {
@@ -80,7 +79,7 @@ func (l *Lookup) catchAllNumber(ctx context.Context, entries []trunk.Entry) (fir
 	return first, at, nil
 }
 
-// catchAllOf is the "*" of one trunk; nil: it has none.
+// catchAllOf returns the "*" of one trunk; nil: none.
 func (l *Lookup) catchAllOf(ctx context.Context, e trunk.Entry) (*domain.PhoneNumber, error) {
 	num, err := l.cachedNumber(e, "*", func() (*domain.PhoneNumber, error) { return l.claimedNumber(ctx, "*@"+e.Trunk.ID) })
 	if err != nil || num == nil || num.WorkspaceID != e.WorkspaceID {
@@ -89,11 +88,11 @@ func (l *Lookup) catchAllOf(ctx context.Context, e trunk.Entry) (*domain.PhoneNu
 	return num, nil
 }
 
-// hasMatch says whether a trunk takes only calls that carry its header.
+// hasMatch reports whether a trunk takes only calls with a certain header (inbound.match).
 func hasMatch(e trunk.Entry) bool { return e.Trunk.Inbound.Match != nil }
 
-// splitByAuth returns the trunks that admit a caller, and those that would if it proved
-// itself. A trunk whose header the call does not carry is neither.
+// splitByAuth returns the trunks that admit a call, and those that would admit it with authentication. It skips
+// trunks whose match header the call does not carry.
 func splitByAuth(all []trunk.Entry, in *sip.Incoming) (entries, needAuth []trunk.Entry) {
 	if !slices.ContainsFunc(all, func(e trunk.Entry) bool { return !admits(e, in) }) {
 		return all, nil
@@ -108,8 +107,7 @@ func splitByAuth(all []trunk.Entry, in *sip.Incoming) (entries, needAuth []trunk
 	return entries, needAuth
 }
 
-// findNumber is the number called where it is one of a workspace with such a
-// trunk; nil: it is nobody's.
+// findNumber returns the called number if it belongs to the workspace of one of the trunks; nil: none.
 func (l *Lookup) findNumber(ctx context.Context, to string, entries []trunk.Entry) (*domain.PhoneNumber, trunk.Entry, error) {
 	for _, e := range entries {
 		w := l.workspace(e.WorkspaceID)
@@ -130,8 +128,8 @@ func (l *Lookup) findNumber(ctx context.Context, to string, entries []trunk.Entr
 	return nil, trunk.Entry{}, nil
 }
 
-// trunkOf is the trunk that takes a call to a number: e, or where the number
-// names no trunk, one of the same workspace whose header the call carries.
+// trunkOf returns the trunk for a call to num: e, or a trunk of the same workspace whose match header the call
+// carries. A number that is bound to a trunk keeps e.
 func trunkOf(num *domain.PhoneNumber, e trunk.Entry, entries []trunk.Entry) trunk.Entry {
 	if num.TrunkID != "" || hasMatch(e) {
 		return e
@@ -144,7 +142,7 @@ func trunkOf(num *domain.PhoneNumber, e trunk.Entry, entries []trunk.Entry) trun
 	return e
 }
 
-// findOnTrunk is the number that a trunk may spell in these ways; nil: none.
+// findOnTrunk returns the number of the trunk's workspace that is stored in one of these forms; nil: none.
 func (l *Lookup) findOnTrunk(ctx context.Context, e trunk.Entry, texts []string) (*domain.PhoneNumber, error) {
 	for _, text := range texts {
 		num, err := l.claimedNumber(ctx, text)
@@ -156,11 +154,11 @@ func (l *Lookup) findOnTrunk(ctx context.Context, e trunk.Entry, texts []string)
 			return num, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // none is no error
+	return nil, nil //nolint:nilnil // a missing number is no error
 }
 
-// cachedNumber is a number of a trunk's workspace; each call asks for one, and
-// they change seldom. It is shared.
+// cachedNumber returns a cached number of a trunk's workspace, because every call reads one and numbers rarely
+// change. Callers must not change it.
 func (l *Lookup) cachedNumber(e trunk.Entry, called string, read func() (*domain.PhoneNumber, error)) (*domain.PhoneNumber, error) {
 	return l.cache.Current(l.store, e.WorkspaceID, e.Trunk.ID+" "+called, read)
 }
@@ -169,14 +167,13 @@ func admits(e trunk.Entry, in *sip.Incoming) bool {
 	return carriesHeader(e, in) && IsAuthenticated(e, in)
 }
 
-// carriesHeader says whether a call carries the header of a trunk, if the trunk
-// has one.
+// carriesHeader reports whether a call carries the match header of a trunk. A trunk without inbound.match accepts
+// every call.
 func carriesHeader(e trunk.Entry, in *sip.Incoming) bool {
 	return e.Trunk.Inbound.Match.Matches(in.MatchFields)
 }
 
-// IsAuthenticated tells whether a call has the credentials of a trunk, if the trunk has
-// inbound.auth.
+// IsAuthenticated reports whether a call has the credentials of a trunk. A trunk without inbound.auth needs none.
 func IsAuthenticated(e trunk.Entry, in *sip.Incoming) bool {
 	if in.IsAuthenticated {
 		return e.Trunk.ID == in.TrunkID
@@ -184,8 +181,8 @@ func IsAuthenticated(e trunk.Entry, in *sip.Incoming) bool {
 	return e.Trunk.Inbound.Auth == nil
 }
 
-// TrunkInWorkspace says whether a caller comes over a trunk or a phone of a workspace, and
-// over which trunk: the oldest, or one whose header the call carries.
+// TrunkInWorkspace reports whether a call comes over a trunk or from a phone of a workspace and environment.
+// trunkID is the oldest such trunk, or one whose match header the call carries; "" for a phone.
 func (l *Lookup) TrunkInWorkspace(workspaceID string, env domain.Environment, in *sip.Incoming) (trunkID string, ok bool) {
 	if in.PhoneID != "" {
 		x, known := l.phones.Phone(in.PhoneID)

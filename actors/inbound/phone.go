@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// calledByPhone finds the number that a registered phone calls: an agent's extension or a number of the workspace. Media may
-// come from the address of the phone.
+// calledByPhone finds the number that a registered phone calls: the extension of an agent, or a number of the
+// workspace. The returned trunk accepts media from the address of the phone.
 func (l *Lookup) calledByPhone(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	x, known := l.phones.Phone(in.PhoneID)
 	w := l.workspace(x.WorkspaceID)
@@ -38,20 +38,20 @@ func (l *Lookup) calledByPhone(ctx context.Context, in *sip.Incoming) (*domain.P
 	return nil, entry, ErrNoNumber
 }
 
-// agentOfExtension is the agent of an extension, as the number it would have.
+// agentOfExtension returns the agent with an extension in the form of a number; nil: none.
 func (l *Lookup) agentOfExtension(ctx context.Context, x *domain.Phone, to string) (*domain.PhoneNumber, error) {
 	if !domain.IsExtension(to) {
-		return nil, nil //nolint:nilnil // no extension is no error
+		return nil, nil //nolint:nilnil // not an extension
 	}
 	c := &domain.ExtensionClaim{WorkspaceID: x.WorkspaceID, Environment: x.Environment, Extension: to}
 	_, err := l.store.Get(ctx, c)
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
-		return nil, nil //nolint:nilnil // nobody's extension is no error
+		return nil, nil //nolint:nilnil // an unused extension is no error
 	case err != nil:
 		return nil, err
 	case !strings.HasPrefix(c.OwnerID, string(domain.PrefixAgent)+"_"):
-		return nil, nil //nolint:nilnil // a phone's: it cannot be reached from here
+		return nil, nil //nolint:nilnil // extension of a phone, which another phone cannot call here
 	}
 	return &domain.PhoneNumber{
 		Meta: domain.Meta{WorkspaceID: x.WorkspaceID, Environment: x.Environment}, Number: to, AgentID: c.OwnerID,

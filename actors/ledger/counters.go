@@ -8,12 +8,11 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Counters returns the usage counters from one day to another, both included, in
-// the order of days.
+// Counters returns the usage counters of the days from and to and between, in order of days.
 func Counters(ctx context.Context, store commit.Store, workspaceID string, from, to time.Time) ([]*domain.Usage, error) {
 	var out []*domain.Usage
 	prefix, last := domain.Key{Kind: "usage", Workspace: workspaceID}, domain.Day(to)
-	after := domain.Day(from.AddDate(0, 0, -1)) + "~" // follows every row of the day before
+	after := domain.Day(from.AddDate(0, 0, -1)) + "~" // sorts after every row of the day before
 	for n, more := rowsPerRead, true; n == rowsPerRead && more; {
 		n = 0
 		err := store.Under(ctx, prefix, after, rowsPerRead, func() domain.Record { return &domain.Usage{} }, func(r domain.Record) error {

@@ -1,5 +1,4 @@
-// Package ledger reads the stored usage of a workspace: its ledger, its daily
-// counters, its tariffs.
+// Package ledger reads the stored usage of a workspace: its ledger rows, its daily counters and its tariffs.
 package ledger
 
 import (
@@ -11,12 +10,11 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// rowsPerRead is the maximum number of rows that one read of the store returns.
+// rowsPerRead is the maximum number of rows per read of the store.
 const rowsPerRead = 1000
 
-// Rows returns the ledger rows of calls that were opened from one day to another,
-// both included, in the order of opening. Errors are those of the store; the
-// sequence ends with the first.
+// Rows returns the ledger rows of calls that were opened on the days from and to and between, in order of opening.
+// The sequence ends with the first error of the store.
 func Rows(ctx context.Context, store commit.Store, workspaceID string, from, to time.Time) iter.Seq2[*domain.LedgerRow, error] {
 	return func(yield func(*domain.LedgerRow, error) bool) {
 		end := to.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
@@ -41,7 +39,7 @@ func Rows(ctx context.Context, store commit.Store, workspaceID string, from, to 
 	}
 }
 
-// FirstOfMonth returns the start of the month of t in UTC.
+// FirstOfMonth returns the start of t's month in UTC.
 func FirstOfMonth(t time.Time) time.Time {
 	t = t.UTC()
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)

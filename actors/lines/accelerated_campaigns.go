@@ -7,94 +7,94 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// fast are the senders whose clocks go faster than ours, and whose turn it is:
-// each has the ceiling of a minute of its own clock for itself.
-type fast struct {
-	all  []*sender // whose turn comes first
-	last bool      // they had the last turn that others wanted, too
+// acceleratedRequesters are campaigns whose clocks run faster than real time, next turn first. Each has the limit
+// of calls per minute for itself, by its own clock.
+type acceleratedRequesters struct {
+	requesters  []*requester // whose turn comes first
+	hadLastTurn bool         // the last turn went to them although others were waiting
 }
 
-// enrol puts a sender into the row where its clock belongs.
-func (l *Lines) enrol(s *sender, speed int) {
-	l.strike(s)
-	s.speed, s.pace = speed, pace{}
+// addRequester adds a campaign to the queue for its clock speed.
+func (l *Lines) addRequester(s *requester, speed int) {
+	l.removeRequester(s)
+	s.clockSpeed, s.pacer = speed, pacer{}
 	if speed > 1 {
-		l.fast.all = append(l.fast.all, s)
+		l.accelerated.requesters = append(l.accelerated.requesters, s)
 	} else {
-		l.row.all = append(l.row.all, s)
+		l.queue.requesters = append(l.queue.requesters, s)
 	}
 }
 
-// strike takes a sender out of its row.
-func (l *Lines) strike(s *sender) {
-	same := func(o *sender) bool { return o == s }
-	l.row.all, l.fast.all = slices.DeleteFunc(l.row.all, same), slices.DeleteFunc(l.fast.all, same)
+// removeRequester removes a campaign from its queue.
+func (l *Lines) removeRequester(s *requester) {
+	same := func(o *requester) bool { return o == s }
+	l.queue.requesters, l.accelerated.requesters = slices.DeleteFunc(l.queue.requesters, same), slices.DeleteFunc(l.accelerated.requesters, same)
 }
 
-// widen lets another ceiling per minute hold at once.
-func (l *Lines) widen(now time.Time, perMinute int) {
-	l.pace.widen(now, perMinute)
-	for _, s := range l.fast.all {
-		s.pace.widen(now, perMinute*s.speed)
+// applyRateLimit applies a new limit of calls per minute.
+func (l *Lines) applyRateLimit(now time.Time, perMinute int) {
+	l.pacer.applyLimit(now, perMinute)
+	for _, s := range l.accelerated.requesters {
+		s.pacer.applyLimit(now, perMinute*s.clockSpeed)
 	}
 }
 
-// turn is whose turn it is; nil: nobody's before then, by the ceilings. Those by
-// our clock and those by others take turns where both wait.
-func (l *Lines) turn(now time.Time) (s *sender, look time.Time) {
+// nextTurn returns the campaign that gets the next permit and counts the permit. If no campaign may start a call
+// now, s is nil and look is when to try again. Accelerated campaigns and others alternate if both wait.
+func (l *Lines) nextTurn(now time.Time) (s *requester, look time.Time) {
 	ours := false
-	if slices.ContainsFunc(l.row.all, func(s *sender) bool { return s.count > 0 }) {
-		free := l.freeForCampaigns(now)
+	if slices.ContainsFunc(l.queue.requesters, func(s *requester) bool { return s.waiting > 0 }) {
+		free := l.nextCampaignStartTime(now)
 		if ours = !free.After(now); !ours {
-			look = free.Add(grain / 5) // a wide pace gets some places at once
+			look = free.Add(burstTime / 5) // wakes up later, so that several calls may start at once
 		}
 	}
 	at := -1
-	for i, f := range l.fast.all {
-		switch free := f.pace.free(); {
-		case f.count == 0:
+	for i, f := range l.accelerated.requesters {
+		switch free := f.pacer.earliestStart(); {
+		case f.waiting == 0:
 		case l.cfg.PerMinute > 0 && free.After(now):
-			look = earlier(look, free.Add(grain/5))
+			look = earliest(look, free.Add(burstTime/5))
 		case at < 0:
 			at = i
 		}
 	}
-	if ours && (at < 0 || l.fast.last) {
-		l.fast.last = false
-		return l.row.next(), look
+	if ours && (at < 0 || l.accelerated.hadLastTurn) {
+		l.accelerated.hadLastTurn = false
+		return l.queue.nextRequester(), look
 	}
 	if at < 0 {
 		return nil, look
 	}
-	l.fast.last = ours
-	s = l.fast.all[at]
-	l.fast.all = append(slices.Delete(l.fast.all, at, at+1), s)
-	s.count--
+	l.accelerated.hadLastTurn = ours
+	s = l.accelerated.requesters[at]
+	l.accelerated.requesters = append(slices.Delete(l.accelerated.requesters, at, at+1), s)
+	s.waiting--
 	s.granted++
-	s.retries = min(s.retries, s.count)
+	s.retries = min(s.retries, s.waiting)
 	return s, look
 }
 
-// send grants a line to a sender whose turn it is.
-func (l *Lines) send(ctx actor.Context, now time.Time, s *sender) {
-	quick := s.speed > 1
+// grantToRequester grants a permit to the campaign whose turn it is.
+func (l *Lines) grantToRequester(ctx actor.Context, now time.Time, s *requester) {
+	quick := s.clockSpeed > 1
 	if quick {
-		s.pace.take(now, l.cfg.PerMinute*s.speed)
+		s.pacer.useInterval(now, l.cfg.PerMinute*s.clockSpeed)
 	} else {
-		l.pace.take(now, l.cfg.PerMinute)
+		l.pacer.useInterval(now, l.cfg.PerMinute)
 	}
-	p := l.grant(now, &permit{campaign: true, fast: quick})
+	p := l.grantPermit(now, &permit{forCampaign: true, accelerated: quick})
 	p.Generation = s.generation
 	ctx.Send(s.pid, p)
 }
 
-// unlease counts a line as leased no more.
-func (l *Lines) unlease(p *permit) {
+// endLease removes a permit from the leases.
+func (l *Lines) endLease(p *permit) {
 	if l.leased[p.id] == nil {
 		return
 	}
 	delete(l.leased, p.id)
-	if p.fast {
-		l.quick--
+	if p.accelerated {
+		l.acceleratedLeases--
 	}
 }

@@ -1,4 +1,4 @@
 package lines
 
-// Looks counts how often something was looked at that may have ended.
-func (l *Lines) Looks() int { return int(l.looks.Load()) }
+// ExpiryChecks counts how often something was looked at that may have ended.
+func (l *Lines) ExpiryChecks() int { return int(l.expiryChecks.Load()) }

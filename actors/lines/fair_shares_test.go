@@ -302,11 +302,11 @@ func TestAMessageCostsTheSameHoweverManyLeasesThereAre(t *testing.T) {
 			for range 100 {
 				s.usage()
 			}
-			assert.Zero(s, s.made.Looks(), "nothing is due")
+			assert.Zero(s, s.made.ExpiryChecks(), "nothing is due")
 			require.Equal(s, wide, s.usage().Active)
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			assert.Equal(s, wide, s.made.Looks(), "each of them once, when they end")
+			assert.Equal(s, wide, s.made.ExpiryChecks(), "each of them once, when they end")
 			assert.Zero(s, s.usage().Active)
 		})
 	}

@@ -15,64 +15,63 @@ import (
 )
 
 const (
-	// lease is how long a permit waits for its call.
-	lease = 10 * time.Second
-	// minute is the sliding window of the ceiling per minute: one second more,
-	// so that jitter on the way to the wire cannot exceed it.
-	minute = 61 * time.Second
+	// leaseDuration is how long a permit is valid before it is bound to a call.
+	leaseDuration = 10 * time.Second
+	// rateWindow is the sliding window of the limit per minute. One second is added, so that network jitter cannot
+	// exceed the limit at the carrier.
+	rateWindow = 61 * time.Second
 
-	// holdBack is when campaigns are looked at again that were held back for the
-	// sake of calls that come in.
-	holdBack = 250 * time.Millisecond
+	// backlogRetry is the delay before campaigns are tried again while inbound calls wait.
+	backlogRetry = 250 * time.Millisecond
 
-	censusLimit = 5 * time.Second
-	censusAgain = 200 * time.Millisecond
-	maxTrying   = 256 // questions that wait for the census
+	censusTimeout  = 5 * time.Second
+	censusRetry    = 200 * time.Millisecond
+	maxTryRequests = 256 // TryPermit requests that wait for the list of live calls
 )
 
-// Lines is the actor. All its state is lost with it: a census of the live
-// calls replaces it, and permits of an earlier one are refused.
+// Lines is the actor that grants call permits of one direction. After a restart it rebuilds its state from the list
+// of live calls and refuses permits of earlier epochs.
 type Lines struct {
-	cfg   Config
-	epoch string
-	ready bool // the census is in
-	last  uint64
+	cfg       Config
+	epoch     string
+	hasCensus bool // the list of live calls has arrived
+	lastID    uint64
 
-	leased  map[uint64]*permit   // waiting for their calls
-	bound   map[pidKey][]*permit // by call
-	taken   int                  // leased and bound
-	ringing int                  // of these, by campaigns
-	quick   int                  // of those that are leased, the fast
-	holds   map[string]time.Time // orphaned dialogs by call
-	due     time.Time            // no lease and no hold ends before; it may be too early
-	looks   atomic.Int64         // at what may have ended
-	senders map[pidKey]*sender   // campaigns
-	row     row
-	fast    fast
-	minute  window
-	pace    pace
-	owed    int       // places of the minute that campaigns leave to calls that were refused for want of one
-	owing   time.Time // until then
-	trying  []*actor.PID
+	leased            map[uint64]*permit    // permits that are not bound to a call
+	bound             map[pidKey][]*permit  // permits by call actor
+	inUse             int                   // number of leased and bound permits
+	campaignPermits   int                   // those of inUse that campaigns hold
+	acceleratedLeases int                   // leased permits of accelerated campaigns
+	holds             map[string]time.Time  // end times of holds by call ID (abandoned dialogs)
+	nextExpiry        time.Time             // no lease or hold ends before this time
+	expiryChecks      atomic.Int64          // number of leases and holds that dropExpired checked; for tests
+	requesters        map[pidKey]*requester // campaigns by actor
+	queue             turnQueue
+	accelerated       acceleratedRequesters
+	minute            startWindow
+	pacer             pacer
+	reservedStarts    int          // starts per minute that campaigns leave to refused TryPermit requests
+	reservedUntil     time.Time    // end of that reservation
+	tryRequests       []*actor.PID // requests that wait for the list of live calls
 
-	cancel     func()
-	generation int
+	cancelTimer func()
+	generation  int
 }
 
 type pidKey struct{ address, id string }
 
 func keyOf(p *actor.PID) pidKey { return pidKey{p.GetAddress(), p.GetId()} }
 
-// permit is one line that is taken, first leased, then bound to its call.
+// permit is a granted permit, first leased and later bound to a call.
 type permit struct {
-	id       uint64
-	expires  time.Time // of the lease
-	campaign bool
-	fast     bool // of a sender with another clock: it counts in no minute of ours
-	callID   string
+	id          uint64
+	expires     time.Time // end of the lease
+	forCampaign bool
+	accelerated bool // of an accelerated campaign: does not count for the limit per minute
+	callID      string
 }
 
-// New makes the actor of one direction.
+// New returns the actor that grants permits of one direction.
 func New(cfg Config) *Lines {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -80,66 +79,66 @@ func New(cfg Config) *Lines {
 	l := &Lines{
 		cfg: cfg, epoch: rand.Text(),
 		leased: make(map[uint64]*permit), bound: make(map[pidKey][]*permit),
-		holds: make(map[string]time.Time), senders: make(map[pidKey]*sender),
+		holds: make(map[string]time.Time), requesters: make(map[pidKey]*requester),
 	}
 	return l
 }
 
-// Receive is protoactor's.
+// Receive dispatches the messages of the actor.
 func (l *Lines) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		l.count(ctx)
+		l.startCensus(ctx)
 	case *actor.Stopping, *actor.Restarting:
-		l.rest()
-		l.leave()
-	case census:
-		l.counted(ctx, m)
-	case askAgain:
+		l.cancelWakeUp()
+		l.releaseCapacity()
+	case censusResult:
+		l.censusReceived(ctx, m)
+	case retryCensus:
 		if m.epoch == l.epoch {
-			l.count(ctx)
+			l.startCensus(ctx)
 		}
 	case RequestPermits:
-		l.onWant(ctx, m)
+		l.onRequestPermits(ctx, m)
 	case CancelRequest:
-		l.unwant(ctx)
+		l.cancelRequest(ctx)
 	case TryPermit:
-		l.try(ctx)
+		l.tryPermit(ctx)
 	case BindPermit:
-		l.bind(ctx, m)
+		l.bindPermit(ctx, m)
 	case ReturnPermit:
-		l.giveBack(ctx, m)
+		l.returnPermit(ctx, m)
 	case HoldPermit:
 		l.holds[m.CallID] = m.Until
-		l.endsBy(m.Until)
-		l.serve(ctx)
+		l.noteExpiry(m.Until)
+		l.grantWaiting(ctx)
 	case ReleaseCall:
-		l.free(ctx, m)
+		l.releaseCall(ctx, m)
 	case SetLimits:
 		l.cfg.Concurrent, l.cfg.PerMinute = m.Concurrent, m.PerMinute
-		l.widen(time.Now(), m.PerMinute)
-		l.serve(ctx)
+		l.applyRateLimit(time.Now(), m.PerMinute)
+		l.grantWaiting(ctx)
 	case GetUsage:
-		ctx.Respond(l.usage())
+		ctx.Respond(l.currentUsage())
 	case *actor.Terminated:
-		l.died(ctx, m.Who)
-	case wake:
+		l.actorDied(ctx, m.Who)
+	case wakeUp:
 		if m.generation == l.generation {
-			l.serve(ctx)
+			l.grantWaiting(ctx)
 		}
 	}
 }
 
-// count asks for the live calls and for those of the last minute; until both
-// are known, no line is given away.
-func (l *Lines) count(ctx actor.Context) {
+// startCensus requests the live calls and the starts of the last minute. No permit is granted before both are
+// known.
+func (l *Lines) startCensus(ctx actor.Context) {
 	if l.cfg.ListLiveCalls == nil && l.cfg.ListRecentStarts == nil {
-		l.ready = true
+		l.hasCensus = true
 		return
 	}
 	cfg, epoch := l.cfg, l.epoch
-	mailbox.RunTask(ctx, censusLimit, func(bound context.Context) any {
-		c := census{epoch: epoch}
+	mailbox.RunTask(ctx, censusTimeout, func(bound context.Context) any {
+		c := censusResult{epoch: epoch}
 		if cfg.ListLiveCalls != nil {
 			c.live, c.err = cfg.ListLiveCalls(bound)
 		}
@@ -150,346 +149,345 @@ func (l *Lines) count(ctx actor.Context) {
 	})
 }
 
-func (l *Lines) counted(ctx actor.Context, m census) {
-	if m.epoch != l.epoch || l.ready {
+func (l *Lines) censusReceived(ctx actor.Context, m censusResult) {
+	if m.epoch != l.epoch || l.hasCensus {
 		return
 	}
 	if m.err != nil {
-		l.cfg.Log.Warn("census of calls failed", slog.Any("error", m.err))
-		mailbox.SendAfter(ctx, censusAgain, askAgain{l.epoch})
+		l.cfg.Log.Warn("list of live calls could not be read; trying again", slog.Any("error", m.err))
+		mailbox.SendAfter(ctx, censusRetry, retryCensus{l.epoch})
 		return
 	}
-	l.minute.start(m.opened)
-	if n := len(l.minute.begun); n > 0 {
-		l.pace.take(l.minute.begun[n-1], l.cfg.PerMinute)
+	l.minute.restoreStarts(m.opened)
+	if n := len(l.minute.starts); n > 0 {
+		l.pacer.useInterval(l.minute.starts[n-1], l.cfg.PerMinute)
 	}
 	for _, c := range m.live {
-		l.last++
-		l.addLease(&permit{id: l.last, campaign: c.Campaign, callID: c.CallID})
-		l.tie(ctx, c.Call, l.last)
+		l.lastID++
+		l.addLease(&permit{id: l.lastID, forCampaign: c.Campaign, callID: c.CallID})
+		l.moveToCall(ctx, c.Call, l.lastID)
 	}
-	l.ready = true
-	for _, who := range l.trying {
-		ctx.Send(who, l.answer())
+	l.hasCensus = true
+	for _, who := range l.tryRequests {
+		ctx.Send(who, l.permitOrDenial())
 	}
-	l.trying = nil
-	l.serve(ctx)
+	l.tryRequests = nil
+	l.grantWaiting(ctx)
 }
 
-func (l *Lines) onWant(ctx actor.Context, m RequestPermits) {
+func (l *Lines) onRequestPermits(ctx actor.Context, m RequestPermits) {
 	who := ctx.Sender()
 	if who == nil {
 		return
 	}
 	k := keyOf(who)
-	s := l.senders[k]
+	s := l.requesters[k]
 	if s == nil {
-		s = &sender{pid: who, generation: m.Generation, granted: m.Received}
-		l.senders[k] = s
+		s = &requester{pid: who, generation: m.Generation, granted: m.Received}
+		l.requesters[k] = s
 		ctx.Watch(who)
 	}
-	if speed := max(1, m.ClockSpeed); speed != s.speed {
-		l.enrol(s, speed)
+	if speed := max(1, m.ClockSpeed); speed != s.clockSpeed {
+		l.addRequester(s, speed)
 	}
 	if m.Generation != s.generation {
 		s.granted = m.Received
 	}
 	onTheirWay := max(0, s.granted-m.Received)
-	s.weight, s.count, s.generation = max(1, m.Weight), max(0, max(1, m.Count)-onTheirWay), m.Generation
-	s.retries = min(max(0, m.Retries), s.count)
-	l.serve(ctx)
+	s.weight, s.waiting, s.generation = max(1, m.Weight), max(0, max(1, m.Count)-onTheirWay), m.Generation
+	s.retries = min(max(0, m.Retries), s.waiting)
+	l.grantWaiting(ctx)
 }
 
-func (l *Lines) unwant(ctx actor.Context) {
+func (l *Lines) cancelRequest(ctx actor.Context) {
 	if who := ctx.Sender(); who != nil {
-		if s := l.senders[keyOf(who)]; s != nil {
-			s.count, s.retries = 0, 0
+		if s := l.requesters[keyOf(who)]; s != nil {
+			s.waiting, s.retries = 0, 0
 		}
 	}
 }
 
-func (l *Lines) try(ctx actor.Context) {
+func (l *Lines) tryPermit(ctx actor.Context) {
 	switch {
 	case ctx.Sender() == nil:
-	case l.ready:
-		ctx.Respond(l.answer())
-		l.serve(ctx)
-	case len(l.trying) < maxTrying:
-		l.trying = append(l.trying, ctx.Sender())
+	case l.hasCensus:
+		ctx.Respond(l.permitOrDenial())
+		l.grantWaiting(ctx)
+	case len(l.tryRequests) < maxTryRequests:
+		l.tryRequests = append(l.tryRequests, ctx.Sender())
 	default:
 		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the service is starting; try again").With("retry_after", 1))
 	}
 }
 
-// answer is a permit, or why there is none now.
-func (l *Lines) answer() any {
+// permitOrDenial returns a Permit, or a *domain.Error if a limit is reached.
+func (l *Lines) permitOrDenial() any {
 	now := time.Now()
-	l.expire(now)
-	if active := l.active(); active >= l.cfg.Concurrent {
-		return domain.Errorf(domain.CodeConcurrentLimit, "all %d lines are in use", l.cfg.Concurrent).
+	l.dropExpired(now)
+	if active := l.activeCount(); active >= l.cfg.Concurrent {
+		return domain.Errorf(domain.CodeConcurrentLimit, "all %d concurrent calls are in use", l.cfg.Concurrent).
 			With("active_calls", active).With("limit", l.cfg.Concurrent)
 	}
-	if free := l.minuteFree(now, 0); free.After(now) {
-		l.owe(free)
+	if free := l.nextStartTime(now, 0); free.After(now) {
+		l.reserveStart(free)
 		wait := int((free.Sub(now) + time.Second - 1) / time.Second)
-		return domain.Errorf(domain.CodeRateLimit, "no more than %d calls may begin in a minute", l.cfg.PerMinute).
+		return domain.Errorf(domain.CodeRateLimit, "the limit of %d calls per minute is reached", l.cfg.PerMinute).
 			With("retry_after", wait).With("limit", l.cfg.PerMinute)
 	}
-	l.owed = max(0, l.owed-1)
-	p := l.grant(now, &permit{})
-	l.pace.take(now, l.cfg.PerMinute)
+	l.reservedStarts = max(0, l.reservedStarts-1)
+	p := l.grantPermit(now, &permit{})
+	l.pacer.useInterval(now, l.cfg.PerMinute)
 	return p
 }
 
-// owe keeps a place of the minute for a call that was refused for want of one
-// and is told to come back then: a campaign at the ceiling would leave none.
-func (l *Lines) owe(free time.Time) {
-	l.owed = min(l.owed+1, max(1, l.cfg.PerMinute/10))
-	l.owing = free.Add(lease)
+// reserveStart reserves a start within the limit per minute for a refused TryPermit request, which may retry then.
+// Otherwise campaigns at the limit would leave no start.
+func (l *Lines) reserveStart(free time.Time) {
+	l.reservedStarts = min(l.reservedStarts+1, max(1, l.cfg.PerMinute/10))
+	l.reservedUntil = free.Add(leaseDuration)
 }
 
-func (l *Lines) grant(now time.Time, p *permit) Permit {
-	l.last++
-	p.id, p.expires = l.last, now.Add(lease)
+func (l *Lines) grantPermit(now time.Time, p *permit) Permit {
+	l.lastID++
+	p.id, p.expires = l.lastID, now.Add(leaseDuration)
 	l.addLease(p)
 	return Permit{ID: p.id, Epoch: l.epoch, Expires: p.expires}
 }
 
-// addLease counts a permit as leased.
+// addLease adds a permit to the leases.
 func (l *Lines) addLease(p *permit) {
 	l.leased[p.id] = p
-	l.endsBy(p.expires)
-	l.taken++
-	l.cfg.Capacity.speak(1)
-	if p.campaign {
-		l.ringing++
+	l.noteExpiry(p.expires)
+	l.inUse++
+	l.cfg.Capacity.addPermits(1)
+	if p.forCampaign {
+		l.campaignPermits++
 	}
-	if p.fast {
-		l.quick++
+	if p.accelerated {
+		l.acceleratedLeases++
 	}
 }
 
-// endsBy notes when a lease or a hold ends; zero: not by itself.
-func (l *Lines) endsBy(t time.Time) {
+// noteExpiry records when a lease or a hold ends; zero: not by time.
+func (l *Lines) noteExpiry(t time.Time) {
 	if !t.IsZero() {
-		l.due = earlier(l.due, t)
+		l.nextExpiry = earliest(l.nextExpiry, t)
 	}
 }
 
-// tie makes a leased line its call's.
-func (l *Lines) tie(ctx actor.Context, call *actor.PID, id uint64) {
+// moveToCall binds a leased permit to a call actor.
+func (l *Lines) moveToCall(ctx actor.Context, call *actor.PID, id uint64) {
 	k := keyOf(call)
 	l.bound[k] = append(l.bound[k], l.leased[id])
-	l.unlease(l.leased[id])
+	l.endLease(l.leased[id])
 	ctx.Watch(call)
 }
 
-// release counts a line as free.
-func (l *Lines) release(p *permit) {
-	l.unlease(p)
-	l.taken--
-	l.cfg.Capacity.speak(-1)
-	if p.campaign {
-		l.ringing--
+// releasePermit removes a permit from all counts.
+func (l *Lines) releasePermit(p *permit) {
+	l.endLease(p)
+	l.inUse--
+	l.cfg.Capacity.addPermits(-1)
+	if p.forCampaign {
+		l.campaignPermits--
 	}
 }
 
-func (l *Lines) bind(ctx actor.Context, m BindPermit) {
+func (l *Lines) bindPermit(ctx actor.Context, m BindPermit) {
 	now := time.Now()
 	var answer any = LeaseExpired{}
 	switch p := l.leased[m.Permit.ID]; {
 	case m.Permit.Epoch != l.epoch || m.Call == nil:
 	case p != nil && now.Before(p.expires):
 		p.callID = m.CallID
-		if !p.fast {
-			l.minute.add(now)
+		if !p.accelerated {
+			l.minute.addStart(now)
 		}
-		l.tie(ctx, m.Call, p.id)
+		l.moveToCall(ctx, m.Call, p.id)
 		answer = PermitBound{}
 	case slices.ContainsFunc(l.bound[keyOf(m.Call)], func(p *permit) bool { return p.id == m.Permit.ID }):
-		answer = PermitBound{} // asked twice
+		answer = PermitBound{} // repeated bind
 	}
 	if ctx.Sender() != nil {
 		ctx.Respond(answer)
 	}
-	l.serve(ctx)
+	l.grantWaiting(ctx)
 }
 
-func (l *Lines) giveBack(ctx actor.Context, m ReturnPermit) {
+func (l *Lines) returnPermit(ctx actor.Context, m ReturnPermit) {
 	if p := l.leased[m.Permit.ID]; p != nil && m.Permit.Epoch == l.epoch {
-		l.release(p)
-		if !p.fast {
-			l.pace.back(l.cfg.PerMinute)
+		l.releasePermit(p)
+		if !p.accelerated {
+			l.pacer.returnInterval(l.cfg.PerMinute)
 		}
-		l.serve(ctx)
+		l.grantWaiting(ctx)
 	}
 }
 
-func (l *Lines) free(ctx actor.Context, m ReleaseCall) {
+func (l *Lines) releaseCall(ctx actor.Context, m ReleaseCall) {
 	delete(l.holds, m.CallID)
 	for k, all := range l.bound {
 		if slices.ContainsFunc(all, func(p *permit) bool { return p.callID == m.CallID }) {
-			l.hangUp(k)
+			l.releaseCallPermits(k)
 		}
 	}
-	l.serve(ctx)
+	l.grantWaiting(ctx)
 }
 
-// hangUp frees the lines of a call.
-func (l *Lines) hangUp(k pidKey) {
+// releaseCallPermits releases the permits of a call.
+func (l *Lines) releaseCallPermits(k pidKey) {
 	for _, p := range l.bound[k] {
-		l.release(p)
+		l.releasePermit(p)
 	}
 	delete(l.bound, k)
 }
 
-// died frees what a call held, and forgets a campaign.
-func (l *Lines) died(ctx actor.Context, who *actor.PID) {
+// actorDied releases the permits of a stopped call, or removes a stopped campaign.
+func (l *Lines) actorDied(ctx actor.Context, who *actor.PID) {
 	k := keyOf(who)
-	l.hangUp(k)
-	if s := l.senders[k]; s != nil {
-		delete(l.senders, k)
-		l.strike(s)
+	l.releaseCallPermits(k)
+	if s := l.requesters[k]; s != nil {
+		delete(l.requesters, k)
+		l.removeRequester(s)
 	}
-	l.serve(ctx)
+	l.grantWaiting(ctx)
 }
 
-// serve grants what can be granted and wakes up for the rest.
-func (l *Lines) serve(ctx actor.Context) {
-	if !l.ready {
+// grantWaiting grants permits to campaigns as far as the limits allow, and sets the timer for the next try.
+func (l *Lines) grantWaiting(ctx actor.Context) {
+	if !l.hasCensus {
 		return
 	}
 	now := time.Now()
-	l.expire(now)
-	var look time.Time // when something changes by itself
-	for l.waiting() && l.roomForCampaigns() {
+	l.dropExpired(now)
+	var look time.Time // when the state changes without a message
+	for l.hasWaitingRequester() && l.hasRoomForCampaigns() {
 		if l.cfg.HasInboundBacklog != nil && l.cfg.HasInboundBacklog() {
-			look = now.Add(holdBack)
+			look = now.Add(backlogRetry)
 			break
 		}
-		if !l.cfg.Capacity.room() {
-			look = soon(now)
+		if !l.cfg.Capacity.hasRoom() {
+			look = portRetryTime(now)
 			break
 		}
-		s, at := l.turn(now)
+		s, at := l.nextTurn(now)
 		if s == nil {
 			look = at
 			break
 		}
-		l.send(ctx, now, s)
+		l.grantToRequester(ctx, now, s)
 	}
-	if !l.due.IsZero() {
-		look = earlier(look, l.due)
+	if !l.nextExpiry.IsZero() {
+		look = earliest(look, l.nextExpiry)
 	}
-	l.rest()
+	l.cancelWakeUp()
 	if !look.IsZero() {
-		l.cancel = mailbox.SendAfter(ctx, max(0, look.Sub(now)), wake{l.generation})
+		l.cancelTimer = mailbox.SendAfter(ctx, max(0, look.Sub(now)), wakeUp{l.generation})
 	}
 }
 
-// rest takes the wake-up back.
-func (l *Lines) rest() {
+// cancelWakeUp cancels the timer.
+func (l *Lines) cancelWakeUp() {
 	l.generation++
-	if l.cancel != nil {
-		l.cancel()
-		l.cancel = nil
+	if l.cancelTimer != nil {
+		l.cancelTimer()
+		l.cancelTimer = nil
 	}
 }
 
-// leave: whoever comes after counts its own.
-func (l *Lines) leave() {
-	l.cfg.Capacity.speak(-l.taken)
+// releaseCapacity removes the permits of this actor from the shared port capacity. A restarted actor counts its own
+// permits.
+func (l *Lines) releaseCapacity() {
+	l.cfg.Capacity.addPermits(-l.inUse)
 	l.cfg.Capacity = nil
 }
 
-func earlier(a, b time.Time) time.Time {
+func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
 		return b
 	}
 	return a
 }
 
-// expire drops leases and holds whose time is over. Each message comes by: all
-// are looked through when the first of them is due.
-func (l *Lines) expire(now time.Time) {
-	if l.due.IsZero() || now.Before(l.due) {
+// dropExpired removes expired leases and holds. It runs for each message, but iterates only when the earliest end
+// has passed.
+func (l *Lines) dropExpired(now time.Time) {
+	if l.nextExpiry.IsZero() || now.Before(l.nextExpiry) {
 		return
 	}
-	l.due = time.Time{}
+	l.nextExpiry = time.Time{}
 	for _, p := range l.leased {
-		l.looks.Add(1)
+		l.expiryChecks.Add(1)
 		if !now.Before(p.expires) {
-			l.release(p)
+			l.releasePermit(p)
 			continue
 		}
-		l.endsBy(p.expires)
+		l.noteExpiry(p.expires)
 	}
 	for id, until := range l.holds {
-		l.looks.Add(1)
+		l.expiryChecks.Add(1)
 		if !now.Before(until) {
 			delete(l.holds, id)
 			continue
 		}
-		l.endsBy(until)
+		l.noteExpiry(until)
 	}
 }
 
-func (l *Lines) active() int { return l.taken + len(l.holds) }
+func (l *Lines) activeCount() int { return l.inUse + len(l.holds) }
 
-// kept is the number of lines that campaigns leave to Try. Where there is a
-// single line, nothing can be kept.
-func (l *Lines) kept() int {
+// reservedPermits returns how many permits campaigns leave for TryPermit. With a limit of 1 none is reserved.
+func (l *Lines) reservedPermits() int {
 	if !l.cfg.ReserveTenth || l.cfg.Concurrent < 2 {
 		return 0
 	}
 	return max(1, l.cfg.Concurrent/10)
 }
 
-func (l *Lines) roomForCampaigns() bool {
-	if l.active() >= l.cfg.Concurrent {
+func (l *Lines) hasRoomForCampaigns() bool {
+	if l.activeCount() >= l.cfg.Concurrent {
 		return false
 	}
-	return l.ringing+len(l.holds) < l.cfg.Concurrent-l.kept()
+	return l.campaignPermits+len(l.holds) < l.cfg.Concurrent-l.reservedPermits()
 }
 
-// minuteFree is when the next call may begin under the ceiling per minute,
-// less what is kept of it.
-func (l *Lines) minuteFree(now time.Time, kept int) time.Time {
+// nextStartTime returns when the next call may start under the limit per minute, reduced by reserved starts.
+func (l *Lines) nextStartTime(now time.Time, kept int) time.Time {
 	if l.cfg.PerMinute <= 0 {
 		return now
 	}
-	return l.minute.free(now, l.cfg.PerMinute-(len(l.leased)-l.quick)-kept)
+	return l.minute.nextFreeTime(now, l.cfg.PerMinute-(len(l.leased)-l.acceleratedLeases)-kept)
 }
 
-// freeForCampaigns is when the next call of a campaign may begin.
-func (l *Lines) freeForCampaigns(now time.Time) time.Time {
+// nextCampaignStartTime returns when the next call of a campaign may start.
+func (l *Lines) nextCampaignStartTime(now time.Time) time.Time {
 	if l.cfg.PerMinute <= 0 {
 		return now
 	}
 	kept := 0
-	if now.Before(l.owing) {
-		kept = l.owed
+	if now.Before(l.reservedUntil) {
+		kept = l.reservedStarts
 	} else {
-		l.owed = 0
+		l.reservedStarts = 0
 	}
-	free := l.minuteFree(now, kept)
-	if at := l.pace.free(); at.After(free) {
+	free := l.nextStartTime(now, kept)
+	if at := l.pacer.earliestStart(); at.After(free) {
 		return at
 	}
 	return free
 }
 
-// waiting says whether any campaign waits for a permit.
-func (l *Lines) waiting() bool {
-	waits := func(s *sender) bool { return s.count > 0 }
-	return slices.ContainsFunc(l.row.all, waits) || slices.ContainsFunc(l.fast.all, waits)
+// hasWaitingRequester reports whether a campaign waits for a permit.
+func (l *Lines) hasWaitingRequester() bool {
+	waits := func(s *requester) bool { return s.waiting > 0 }
+	return slices.ContainsFunc(l.queue.requesters, waits) || slices.ContainsFunc(l.accelerated.requesters, waits)
 }
 
-func (l *Lines) usage() Usage {
-	l.expire(time.Now())
-	u := Usage{Active: l.active(), Live: l.taken - len(l.leased), Limit: l.cfg.Concurrent}
-	for _, s := range slices.Concat(l.row.all, l.fast.all) {
-		u.Waiting += s.count
+func (l *Lines) currentUsage() Usage {
+	l.dropExpired(time.Now())
+	u := Usage{Active: l.activeCount(), Live: l.inUse - len(l.leased), Limit: l.cfg.Concurrent}
+	for _, s := range slices.Concat(l.queue.requesters, l.accelerated.requesters) {
+		u.Waiting += s.waiting
 	}
 	return u
 }

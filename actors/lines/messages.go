@@ -1,7 +1,6 @@
-// Package lines hands out permits: how many calls of one direction a workspace
-// may have at a time, and how many it may begin in a minute. It knows no SIP
-// and no campaign: whoever holds a permit may call, and the death of the call
-// gives it back.
+// Package lines grants permits for calls. It enforces how many calls of one direction a workspace may have at the
+// same time, and how many may start per minute. The stop of a call actor releases its permit. The package does not
+// depend on SIP or campaigns.
 package lines
 
 import (
@@ -12,92 +11,88 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// What lines hears.
+// Messages that the actor receives.
 type (
-	// Want asks for permits on behalf of a campaign. Each is sent to the sender
-	// as a Permit once its turn has come. A new Want replaces the sender's old
-	// one; what was granted before stays granted.
+	// RequestPermits requests permits for the sending campaign. The campaign receives each one as a Permit when its
+	// turn comes. A new request replaces the former one; permits granted before stay valid.
 	RequestPermits struct {
-		ClockSpeed int // how much faster than ours the sender's clock goes: above 1, it has the ceiling per minute for itself, so much higher
-		Weight     int // share of the lines beside other campaigns; below 1 counts as 1
-		Count      int // permits wanted; below 1 counts as 1
-		Retries    int // of these, for due retries: they come before what others want for first attempts
+		ClockSpeed int // speed of the campaign's clock; above 1 it has a limit per minute of its own, multiplied by the speed
+		Weight     int // share of permits relative to other campaigns. Default: 1
+		Count      int // number of permits. Default: 1
+		Retries    int // those of Count for due retries; they go before other campaigns' first attempts
 		Generation int // repeated in each Permit
-		Received   int // permits of this Generation that have come; others that were granted are on their way and among Count
+		Received   int // permits of this Generation that have arrived; granted ones that have not arrived are part of Count
 	}
-	// Unwant takes the sender's Want back.
+	// CancelRequest cancels the sender's request.
 	CancelRequest struct{}
-	// Try asks for one permit at once: Permit, or a *domain.Error
-	// (concurrent_limit_exceeded with active_calls and limit;
-	// rate_limit_exceeded with retry_after).
+	// TryPermit requests one permit at once. The answer is Permit or a *domain.Error: concurrent_limit_exceeded
+	// with active_calls and limit, or rate_limit_exceeded with retry_after.
 	TryPermit struct{}
-	// Bind ties a permit to its call, right before the INVITE: Bound or Late.
-	// From then on the permit lives as long as Call does.
+	// BindPermit binds a permit to its call right before the INVITE. The answer is PermitBound or LeaseExpired. A
+	// bound permit is valid until the actor Call stops.
 	BindPermit struct {
 		Permit Permit
 		CallID string
 		Call   *actor.PID
 	}
-	// Return gives a permit back that was not bound.
+	// ReturnPermit returns a permit that was not bound.
 	ReturnPermit struct{ Permit Permit }
-	// Hold takes a line for an orphaned dialog of a process that ended, until
-	// Free or the time given.
+	// HoldPermit counts an abandoned dialog of an ended process as a call, until Until or ReleaseCall.
 	HoldPermit struct {
 		CallID string
 		Until  time.Time
 	}
-	// Free ends a Hold, or the permit bound to a call.
+	// ReleaseCall ends a HoldPermit, or releases the permit bound to a call.
 	ReleaseCall struct{ CallID string }
-	// SetLimits replaces the limits; calls over a lowered one go on.
+	// SetLimits replaces the limits. Calls above a lowered limit continue.
 	SetLimits struct{ Concurrent, PerMinute int }
-	// Usage asks for UsageNow.
+	// GetUsage requests the current use. The answer is Usage.
 	GetUsage struct{}
 )
 
-// What it answers.
+// Answers of the actor.
 type (
-	// Permit is the right to place one call: a lease until it is bound.
+	// Permit is the right to place one call. It is a lease until it is bound.
 	Permit struct {
 		ID         uint64
-		Epoch      string // of the lines that granted it; another one's is refused
+		Epoch      string // identifies the actor instance that granted the permit; others refuse the permit
 		Generation int
 		Expires    time.Time
 	}
-	// Bound answers Bind: the line is the call's.
+	// PermitBound answers BindPermit: the permit belongs to the call.
 	PermitBound struct{}
-	// Late answers Bind: the lease had ended, the call must not be placed.
+	// LeaseExpired answers BindPermit: the lease has ended, so the call must not be placed.
 	LeaseExpired struct{}
-	// UsageNow is how the lines are used.
+	// Usage is the current use of permits.
 	Usage struct {
 		Active  int // bound, leased and held
-		Live    int // of these, bound to a call
+		Live    int // those of Active that are bound to a call
 		Waiting int // permits that campaigns wait for
 		Limit   int
 	}
 )
 
-// LiveCall is a call that has a line already, as a census tells.
+// LiveCall is a live call that already counts, as Config.ListLiveCalls returns it.
 type LiveCall struct {
 	CallID   string
 	Call     *actor.PID
-	Campaign bool // it was placed by a campaign
+	Campaign bool // a campaign placed the call
 }
 
-// Config is what lines need to know. PerMinute 0 is no ceiling per minute,
-// Concurrent 0 is no line at all. Campaigns get what there is in a minute
-// evenly spread over it.
+// Config configures the actor. PerMinute 0 means no limit per minute; Concurrent 0 allows no call. Permits for
+// campaigns are spread evenly over each minute.
 type Config struct {
 	Concurrent        int
 	PerMinute         int
-	ReserveTenth      bool                                       // a tenth of the lines, at least one, is kept for Try
-	ListLiveCalls     func(context.Context) ([]LiveCall, error)  // the live calls of this direction; nil: none
-	ListRecentStarts  func(context.Context) ([]time.Time, error) // when calls of the last minute began: no burst after a restart; nil: none did
-	HasInboundBacklog func() bool                                // calls that come in wait to be read: campaigns get nothing meanwhile; nil: never
-	Capacity          *PortCapacity                              // of the process; nil: there is room for all
+	ReserveTenth      bool                                       // reserve a tenth of the permits, at least one, for TryPermit
+	ListLiveCalls     func(context.Context) ([]LiveCall, error)  // returns the live calls of this direction; nil: none
+	ListRecentStarts  func(context.Context) ([]time.Time, error) // returns the start times of calls within the last minute, to avoid a burst after a restart; nil: none
+	HasInboundBacklog func() bool                                // reports that inbound calls wait to be read; campaigns get no permits meanwhile; nil: never
+	Capacity          *PortCapacity                              // port capacity of the process; nil: unlimited
 	Log               *slog.Logger
 }
 
-// Control: all of these are bound by permits, campaigns or the API's limits.
+// Control admits the message even if the mailbox is full: permits, campaigns or the API's limits bound it.
 func (RequestPermits) Control() {}
 func (CancelRequest) Control()  {}
 func (BindPermit) Control()     {}
@@ -109,20 +104,20 @@ func (Permit) Control()         {}
 func (PermitBound) Control()    {}
 func (LeaseExpired) Control()   {}
 
-// What lines tell themselves.
+// Messages of the actor to itself.
 type (
-	wake struct{ generation int }
-	// census is the answer of Config.Census; incarnation guards against the
-	// answer to a predecessor.
-	census struct {
+	wakeUp struct{ generation int }
+	// censusResult is the result of ListLiveCalls and ListRecentStarts. epoch identifies the actor instance that
+	// requested it.
+	censusResult struct {
 		epoch  string
 		live   []LiveCall
 		opened []time.Time
 		err    error
 	}
-	askAgain struct{ epoch string }
+	retryCensus struct{ epoch string }
 )
 
-func (wake) Control()     {}
-func (census) Control()   {}
-func (askAgain) Control() {}
+func (wakeUp) Control()       {}
+func (censusResult) Control() {}
+func (retryCensus) Control()  {}

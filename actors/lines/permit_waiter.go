@@ -7,65 +7,64 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// askAnew is how often a Waiter asks again: lines that restarted have
-// forgotten who waits.
-const askAnew = 5 * time.Second
+// requestInterval is how often a PermitWaiter repeats its request, because a restarted Lines actor has lost it.
+const requestInterval = 5 * time.Second
 
-// PermitWaiter waits for permits on behalf of code that is no actor: it stands in
-// the row of the campaigns, with their weight. It serves one at a time.
+// PermitWaiter requests permits like a campaign for code that is no actor. It supports one waiting caller at a
+// time.
 type PermitWaiter struct {
-	sys   *actor.ActorSystem
-	lines *actor.PID
-	self  *actor.PID
-	asked int
-	got   chan Permit
+	sys        *actor.ActorSystem
+	lines      *actor.PID
+	pid        *actor.PID
+	generation int
+	permits    chan Permit
 }
 
-// NewPermitWaiter makes one; Close ends it.
+// NewPermitWaiter returns a PermitWaiter. Close releases it.
 func NewPermitWaiter(sys *actor.ActorSystem, lines *actor.PID) *PermitWaiter {
-	w := &PermitWaiter{sys: sys, lines: lines, got: make(chan Permit, 64)}
-	w.self = sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+	w := &PermitWaiter{sys: sys, lines: lines, permits: make(chan Permit, 64)}
+	w.pid = sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		p, ok := ctx.Message().(Permit)
 		if !ok {
 			return
 		}
 		select {
-		case w.got <- p:
-		default: // nobody takes them: the lease ends by itself
+		case w.permits <- p:
+		default: // the lease of an unused permit expires
 		}
 	}))
 	return w
 }
 
-// WaitForPermit waits until a line is free and its turn has come.
+// WaitForPermit waits until the actor grants a permit or ctx is done.
 func (w *PermitWaiter) WaitForPermit(ctx context.Context) (Permit, error) {
-	w.asked++
-	again := time.NewTicker(askAnew)
+	w.generation++
+	again := time.NewTicker(requestInterval)
 	defer again.Stop()
-	w.sys.Root.RequestWithCustomSender(w.lines, RequestPermits{Count: 1, Generation: w.asked}, w.self)
+	w.sys.Root.RequestWithCustomSender(w.lines, RequestPermits{Count: 1, Generation: w.generation}, w.pid)
 	for {
 		select {
-		case p := <-w.got:
-			if p.Generation == w.asked && time.Now().Before(p.Expires) {
+		case p := <-w.permits:
+			if p.Generation == w.generation && time.Now().Before(p.Expires) {
 				return p, nil
 			}
 			w.sys.Root.Send(w.lines, ReturnPermit{Permit: p})
 		case <-again.C:
-			w.asked++ // what is on its way is given back above
-			w.sys.Root.RequestWithCustomSender(w.lines, RequestPermits{Count: 1, Generation: w.asked}, w.self)
+			w.generation++ // permits of the former request are returned above
+			w.sys.Root.RequestWithCustomSender(w.lines, RequestPermits{Count: 1, Generation: w.generation}, w.pid)
 		case <-ctx.Done():
-			w.sys.Root.RequestWithCustomSender(w.lines, CancelRequest{}, w.self)
+			w.sys.Root.RequestWithCustomSender(w.lines, CancelRequest{}, w.pid)
 			return Permit{}, ctx.Err()
 		}
 	}
 }
 
-// Close leaves the row and gives back what came too late.
+// Close ends the request and returns permits that arrive late.
 func (w *PermitWaiter) Close() {
-	w.sys.Root.Poison(w.self)
+	w.sys.Root.Poison(w.pid)
 	for {
 		select {
-		case p := <-w.got:
+		case p := <-w.permits:
 			w.sys.Root.Send(w.lines, ReturnPermit{Permit: p})
 		default:
 			return

@@ -7,85 +7,83 @@ import (
 	"time"
 )
 
-// placeWait is when campaigns are looked at again for which the process has no
-// place: by chance a half more or less, so that of many workspaces each comes
-// first at times.
-const placeWait = 50 * time.Millisecond
+// portRetry is the mean delay before campaigns are tried again when no RTP ports are free. The delay is random, so
+// that each of many workspaces is first at times.
+const portRetry = 50 * time.Millisecond
 
-// PortCapacity are what a process has room for besides the lines of its workspaces: a
-// call needs a pair of ports, which rests for seconds after it. They are shared
-// by all lines of the process. Each permit is a place that is spoken for, also
-// before its call has a pair, so that campaigns open no attempt that could only
-// be given up.
+// PortCapacity is the number of calls for which a process has RTP port pairs, shared by all Lines actors of the
+// process. Each permit counts as a pair, even before its call has opened the pair. Thus campaigns open no attempt
+// that would find no ports. Its methods are safe for concurrent use.
 type PortCapacity struct {
-	use    func() PortUsage
-	spoken *atomic.Int64 // permits of all who share them
+	countPorts func() PortUsage
+	permits    *atomic.Int64 // permits of all shares
 
-	mu   sync.Mutex
-	mine int64 // of these, by way of this share
-	left bool
+	mu         sync.Mutex
+	ownPermits int64 // permits of this share
+	released   bool
 }
 
-// PortUsage counts pairs of ports.
+// PortUsage counts RTP port pairs.
 type PortUsage struct {
-	Pairs       int // of this process
-	InUse       int // by its own calls
-	CoolingDown int // freed, and for nobody yet
+	Pairs       int // configured for the process
+	InUse       int // used by live calls
+	CoolingDown int // released a moment ago and not usable yet
 }
 
-// NewPortCapacity makes them of what counts the pairs; it must not block.
+// NewPortCapacity returns the capacity that use counts. use must not block.
 func NewPortCapacity(use func() PortUsage) *PortCapacity {
-	return &PortCapacity{use: use, spoken: new(atomic.Int64)}
+	return &PortCapacity{countPorts: use, permits: new(atomic.Int64)}
 }
 
-// Share are the same places for one of several who have them, until Leave.
-func (p *PortCapacity) Share() *PortCapacity { return &PortCapacity{use: p.use, spoken: p.spoken} }
+// Share returns a share of the same capacity for one user. Release ends the share.
+func (p *PortCapacity) Share() *PortCapacity {
+	return &PortCapacity{countPorts: p.countPorts, permits: p.permits}
+}
 
-// Release gives up all that is spoken for by way of p, also by lines that never
-// come to say so. nil: nothing is.
+// Release removes all permits of the share, including those of actors that never release them. Later changes have
+// no effect. A nil p is allowed.
 func (p *PortCapacity) Release() {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.spoken.Add(-p.mine)
-	p.mine, p.left = 0, true
+	p.permits.Add(-p.ownPermits)
+	p.ownPermits, p.released = 0, true
 }
 
-// room says whether a campaign may have one more. A tenth, at least one where
-// there are several, is left to calls that come in and to single ones, which ask
-// nobody. nil: always.
-func (p *PortCapacity) room() bool {
+// hasRoom reports whether a campaign may start another call. A tenth of the pairs, at least one, is reserved for
+// inbound calls and single outbound calls, which need no capacity check. nil: always.
+func (p *PortCapacity) hasRoom() bool {
 	if p == nil {
 		return true
 	}
-	u := p.use()
-	return u.Pairs-u.CoolingDown-max(u.InUse, int(p.spoken.Load())) > kept(u.Pairs)
+	u := p.countPorts()
+	return u.Pairs-u.CoolingDown-max(u.InUse, int(p.permits.Load())) > reservedPorts(u.Pairs)
 }
 
-// kept is how many of all are for calls that ask nobody.
-func kept(all int) int {
+// reservedPorts returns how many of all pairs campaigns leave for other calls.
+func reservedPorts(all int) int {
 	if all < 2 {
 		return 0
 	}
 	return max(1, all/10)
 }
 
-// speak notes that n more places are spoken for.
-func (p *PortCapacity) speak(n int) {
+// addPermits adds n permits to the share; n may be negative.
+func (p *PortCapacity) addPermits(n int) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.left {
-		p.mine += int64(n)
-		p.spoken.Add(int64(n))
+	if !p.released {
+		p.ownPermits += int64(n)
+		p.permits.Add(int64(n))
 	}
 }
 
-// soon is when to ask for room again.
-func soon(now time.Time) time.Time {
-	return now.Add(placeWait/2 + rand.N(placeWait)) //nolint:gosec // no secret
+// portRetryTime returns when campaigns are tried again.
+func portRetryTime(now time.Time) time.Time {
+	return now.Add(portRetry/2 + rand.N(portRetry)) //nolint:gosec // no secret
 }

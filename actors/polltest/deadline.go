@@ -1,4 +1,4 @@
-// Package polltest waits in tests for what other goroutines and processes do.
+// Package polltest waits in tests until a condition holds, with time limits that adapt to the load of the machine.
 package polltest
 
 import (
@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-// Interval is how often Until looks.
+// Interval is the time between two checks of Until.
 const Interval = 20 * time.Millisecond
 
 const (
-	// slowest is how many times as long a limit is at most, on a machine that has too much to do.
+	// slowest is the maximum factor by which load extends a limit.
 	slowest = 30
-	// longestGrace is how much longer than its limit a wait lasts at most.
+	// longestGrace is the maximum time by which load extends a limit.
 	longestGrace = 90 * time.Second
-	// longestStep bounds what a wait counts between two looks: a process that was not run meanwhile has not waited.
+	// longestStep is the maximum time that one check counts: a process that did not run meanwhile has not waited.
 	longestStep = 3 * Interval
 )
 
-// Deadline is a limit of time that says what is usual on an idle machine. Where more threads want to run than there are
-// processors, time counts less, so that the limit grows with the square of their number for each processor, by 90 s at most.
+// Deadline is a time limit for an idle machine. Under load its clock runs slower, by the square of the runnable
+// threads per processor. The limit grows by at most 90 s.
 type Deadline struct {
 	limit, spent time.Duration
 	begun, last  time.Time
 }
 
-// NewDeadline is a deadline that begins now.
+// NewDeadline returns a deadline that starts now.
 func NewDeadline(limit time.Duration) *Deadline {
 	now := time.Now()
 	return &Deadline{limit: limit, begun: now, last: now}
 }
 
-// HasPassed says whether the limit is spent. It has to be asked at every look.
+// HasPassed reports whether the limit has passed. It has to be called at each check, because it advances the clock.
 func (d *Deadline) HasPassed() bool {
 	now := time.Now()
 	d.spent += time.Duration(float64(min(now.Sub(d.last), longestStep)) / slowness())
@@ -43,7 +43,7 @@ func (d *Deadline) HasPassed() bool {
 	return d.spent >= d.limit || now.Sub(d.begun) >= d.limit+longestGrace
 }
 
-// Until looks every 20 ms whether something holds, and fails the test when the limit has passed.
+// Until checks every 20 ms whether a condition holds. It fails the test when the limit has passed.
 func Until(t testing.TB, limit time.Duration, what string, check func() bool) {
 	t.Helper()
 	tick := time.NewTicker(Interval)
@@ -55,7 +55,8 @@ func Until(t testing.TB, limit time.Duration, what string, check func() bool) {
 	}
 }
 
-// slowness is how many times as long as usual something takes now, 1 to 30, by the threads of the machine that want to run.
+// slowness returns the factor by which the machine is slower now, from 1 to 30. It is computed from the number of
+// runnable threads in /proc/loadavg.
 func slowness() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

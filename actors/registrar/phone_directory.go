@@ -10,23 +10,24 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// PhoneDirectory knows the phones of all workspaces and where they are registered. The
-// user agent asks it for each message of a stranger, so it answers from memory.
+// PhoneDirectory holds the phones of all workspaces and the addresses where they are registered. It answers from
+// memory, because the user agent consults it for each message of an unknown source. Its methods are safe for
+// concurrent use.
 type PhoneDirectory struct {
-	mu     sync.RWMutex
-	of     map[string][]string // phones by workspace
-	byID   map[string]*domain.Phone
-	byUser map[string]*domain.Phone
-	bound  map[string][]transport.Source // by phone
-	exact  map[transport.Source]int
-	hosts  map[netip.Addr]int
+	mu          sync.RWMutex
+	byWorkspace map[string][]string // phone IDs by workspace
+	byID        map[string]*domain.Phone
+	byUser      map[string]*domain.Phone
+	sources     map[string][]transport.Source // addresses by phone ID
+	sourceCount map[transport.Source]int
+	hostCount   map[netip.Addr]int
 }
 
-// NewPhoneDirectory makes an empty one: nobody may register.
+// NewPhoneDirectory returns an empty directory: no phone may register.
 func NewPhoneDirectory() *PhoneDirectory {
 	return &PhoneDirectory{
-		of: make(map[string][]string), byID: make(map[string]*domain.Phone), byUser: make(map[string]*domain.Phone),
-		bound: make(map[string][]transport.Source), exact: make(map[transport.Source]int), hosts: make(map[netip.Addr]int),
+		byWorkspace: make(map[string][]string), byID: make(map[string]*domain.Phone), byUser: make(map[string]*domain.Phone),
+		sources: make(map[string][]transport.Source), sourceCount: make(map[transport.Source]int), hostCount: make(map[netip.Addr]int),
 	}
 }
 
@@ -35,7 +36,7 @@ func (b *PhoneDirectory) Set(workspaceID string, phones []domain.Phone) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	gone := make(map[string]bool)
-	for _, id := range b.of[workspaceID] {
+	for _, id := range b.byWorkspace[workspaceID] {
 		gone[id] = true
 		if x := b.byID[id]; x != nil && b.byUser[x.Username] == x {
 			delete(b.byUser, x.Username)
@@ -51,38 +52,38 @@ func (b *PhoneDirectory) Set(workspaceID string, phones []domain.Phone) {
 		ids = append(ids, x.ID)
 		b.byID[x.ID], b.byUser[x.Username] = &x, &x
 	}
-	b.of[workspaceID] = ids
+	b.byWorkspace[workspaceID] = ids
 	for id := range gone {
-		b.unbind(id)
+		b.removeBindings(id)
 	}
 }
 
-// HasPhones tells whether anybody may register at all.
+// HasPhones reports whether any phone may register.
 func (b *PhoneDirectory) HasPhones() bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return len(b.byUser) > 0
 }
 
-// PhonesOf are the phones of a workspace.
+// PhonesOf returns the phones of a workspace.
 func (b *PhoneDirectory) PhonesOf(workspaceID string) []domain.Phone {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	out := make([]domain.Phone, 0, len(b.of[workspaceID]))
-	for _, id := range b.of[workspaceID] {
+	out := make([]domain.Phone, 0, len(b.byWorkspace[workspaceID]))
+	for _, id := range b.byWorkspace[workspaceID] {
 		out = append(out, *b.byID[id])
 	}
 	return out
 }
 
-// CountPhones tells how many phones a workspace has.
+// CountPhones returns the number of a workspace's phones.
 func (b *PhoneDirectory) CountPhones(workspaceID string) int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return len(b.of[workspaceID])
+	return len(b.byWorkspace[workspaceID])
 }
 
-// Account is who signs in with a user name.
+// Account returns the account of a SIP user name; false if there is none.
 func (b *PhoneDirectory) Account(user string) (auth.Account, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -97,7 +98,7 @@ func (b *PhoneDirectory) Account(user string) (auth.Account, bool) {
 	return account, true
 }
 
-// Phone is a phone by its id.
+// Phone returns the phone with an ID; false if there is none.
 func (b *PhoneDirectory) Phone(id string) (domain.Phone, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -107,43 +108,43 @@ func (b *PhoneDirectory) Phone(id string) (domain.Phone, bool) {
 	return domain.Phone{}, false
 }
 
-// SetBindings says where a phone is registered now.
+// SetBindings replaces the current registrations of a phone.
 func (b *PhoneDirectory) SetBindings(phoneID string, bindings []registrar.Binding) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.unbind(phoneID)
+	b.removeBindings(phoneID)
 	if b.byID[phoneID] == nil || len(bindings) == 0 {
 		return
 	}
 	for _, x := range bindings {
 		s := transport.Source{Addr: netip.AddrPortFrom(x.Source.Addr().Unmap(), x.Source.Port()), Network: x.Network}
-		b.bound[phoneID] = append(b.bound[phoneID], s)
-		b.exact[s]++
-		b.hosts[s.Addr.Addr()]++
+		b.sources[phoneID] = append(b.sources[phoneID], s)
+		b.sourceCount[s]++
+		b.hostCount[s.Addr.Addr()]++
 	}
 }
 
-func (b *PhoneDirectory) unbind(phoneID string) {
-	for _, s := range b.bound[phoneID] {
-		if b.exact[s]--; b.exact[s] <= 0 {
-			delete(b.exact, s)
+func (b *PhoneDirectory) removeBindings(phoneID string) {
+	for _, s := range b.sources[phoneID] {
+		if b.sourceCount[s]--; b.sourceCount[s] <= 0 {
+			delete(b.sourceCount, s)
 		}
-		if b.hosts[s.Addr.Addr()]--; b.hosts[s.Addr.Addr()] <= 0 {
-			delete(b.hosts, s.Addr.Addr())
+		if b.hostCount[s.Addr.Addr()]--; b.hostCount[s.Addr.Addr()] <= 0 {
+			delete(b.hostCount, s.Addr.Addr())
 		}
 	}
-	delete(b.bound, phoneID)
+	delete(b.sources, phoneID)
 }
 
-// PresenceAt tells whether a phone is registered at a source.
+// PresenceAt reports whether a phone is registered at a source address.
 func (b *PhoneDirectory) PresenceAt(s transport.Source) registrar.Presence {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	s.Addr = netip.AddrPortFrom(s.Addr.Addr().Unmap(), s.Addr.Port())
 	switch {
-	case b.exact[s] > 0:
+	case b.sourceCount[s] > 0:
 		return registrar.AtAddress
-	case b.hosts[s.Addr.Addr()] > 0:
+	case b.hostCount[s.Addr.Addr()] > 0:
 		return registrar.AtHost
 	}
 	return registrar.Absent

@@ -1,6 +1,5 @@
-// Package registrar keeps the registrations of a workspace's phones: durable
-// before the phone hears of them, so that a restart finds everybody where they
-// were. It knows no call: it tells where a phone can be rung.
+// Package registrar holds the registrations of a workspace's phones. A registration is stored before its 200
+// response, so it survives a restart. The package returns where a phone can be called; it does not depend on calls.
 package registrar
 
 import (
@@ -19,120 +18,120 @@ import (
 )
 
 const (
-	commitLimit = 5 * time.Second
-	loadLimit   = 10 * time.Second
-	loadAgain   = time.Second
-	retryAfter  = 5 * time.Second // of a REGISTER that could not be kept
-	mostWaiting = 4096
+	commitTimeout = 5 * time.Second
+	loadTimeout   = 10 * time.Second
+	loadRetry     = time.Second
+	retryAfter    = 5 * time.Second // Retry-After of a REGISTER that could not be stored
+	maxQueued     = 4096
 )
 
-// What the phones of a workspace hear.
+// Messages that the registrar of a workspace receives.
 type (
-	// Register is a REGISTER of one of them, its sender proved. It is answered
-	// once what it changes is durable.
+	// RegisterPhone is an authenticated REGISTER of a phone. It is answered once the change is stored.
 	RegisterPhone struct{ Update *registrar.Update }
-	// Set replaces the phones. The registrations of those that are gone, or
-	// sign in otherwise, end.
+	// SetPhones replaces the phones. The registrations of phones that were deleted, or whose user name or password
+	// changed, end.
 	SetPhones struct{ Phones []domain.Phone }
-	// Find asks where an extension, username or SIP address can be rung: the
-	// answer is Found, or a *domain.Error not_found.
+	// FindPhone requests the contacts of a phone by extension, user name, ID or SIP address. The answer is
+	// PhoneFound or a *domain.Error with code not_found.
 	FindPhone struct {
 		To          string
 		Environment domain.Environment
 	}
-	// List asks for all registrations: Listed.
+	// ListContacts requests all registrations. The answer is ContactList.
 	ListContacts struct{}
 )
 
-// What they answer.
+// Answers of the registrar, and its messages to itself.
 type (
-	// Found is a phone and its contacts, the preferred first; none: it is not
-	// registered now.
+	// PhoneFound is a phone with its contacts, preferred ones first. Without contacts the phone is not registered
+	// now.
 	PhoneFound struct {
 		Phone    domain.Phone // without its password
 		Contacts []registrar.Contact
 	}
-	// Listed are the registrations by phone.
+	// ContactList lists the registrations by phone ID.
 	ContactList struct {
 		Contacts map[string][]domain.PhoneContact
 	}
 
-	loaded struct {
+	registrationsLoaded struct {
 		bound map[string][]registrar.Binding
 		err   error
 	}
-	saved struct{ err error }
-	load  struct{}
-	tick  struct{ generation int }
+	registrationsSaved struct{ err error }
+	loadRegistrations  struct{}
+	wakeUp             struct{ generation int }
 )
 
-// Control: answers of its own work, and bounded by administrative changes.
-func (SetPhones) Control() {}
-func (loaded) Control()    {}
-func (saved) Control()     {}
-func (load) Control()      {}
-func (tick) Control()      {}
+// Control admits the message even if the mailbox is full: the registrar's own work and administrative changes bound
+// it.
+func (SetPhones) Control()           {}
+func (registrationsLoaded) Control() {}
+func (registrationsSaved) Control()  {}
+func (loadRegistrations) Control()   {}
+func (wakeUp) Control()              {}
 
-// Store is what the phones need of the store.
+// Store lists and commits registrations.
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (next string, err error)
 }
 
-// Config of a workspace's phones.
+// Config configures the registrar of a workspace.
 type Config struct {
 	Workspace string
-	Phones    func() []domain.Phone // as they are now: a restarted actor must not know old ones
+	Phones    func() []domain.Phone // returns the current phones; a restarted actor needs them
 	Store     Store
 	Book      *PhoneDirectory
 	Log       *slog.Logger
 }
 
-// phones is the actor.
-type phones struct {
-	cfg        Config
-	known      map[string]domain.Phone
-	bound      map[string][]registrar.Binding // durable
-	ready      bool                           // loaded
-	queue      []*registrar.Update            // not looked at yet
-	saving     map[string][]registrar.Binding // being committed; nil: nothing is
-	asking     []*registrar.Update            // answered once that is durable
-	forgotten  map[string]bool                // to be deleted by the next commit
-	generation int
-	cancel     func()
+// phoneRegistrar is the actor.
+type phoneRegistrar struct {
+	cfg            Config
+	phones         map[string]domain.Phone
+	bindings       map[string][]registrar.Binding // stored registrations by phone ID
+	isLoaded       bool                           // the stored registrations are loaded
+	queue          []*registrar.Update            // not processed yet
+	saving         map[string][]registrar.Binding // being committed; nil: no commit is running
+	awaitingCommit []*registrar.Update            // answered once the running commit is done
+	toDelete       map[string]bool                // phones whose registrations the next commit deletes
+	generation     int
+	cancelTimer    func()
 }
 
-// New makes the actor.
+// New returns the actor.
 func New(cfg Config) actor.Actor {
-	p := &phones{
-		cfg: cfg, known: make(map[string]domain.Phone), bound: make(map[string][]registrar.Binding), forgotten: make(map[string]bool),
+	p := &phoneRegistrar{
+		cfg: cfg, phones: make(map[string]domain.Phone), bindings: make(map[string][]registrar.Binding), toDelete: make(map[string]bool),
 	}
 	for _, x := range cfg.Phones() {
-		p.known[x.ID] = x
+		p.phones[x.ID] = x
 	}
 	return p
 }
 
-// Receive is the table of contents.
-func (p *phones) Receive(ctx actor.Context) {
+// Receive dispatches the messages of the actor.
+func (p *phoneRegistrar) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started, load:
-		p.load(ctx)
-	case loaded:
-		p.loaded(ctx, m)
+	case *actor.Started, loadRegistrations:
+		p.loadRegistrations(ctx)
+	case registrationsLoaded:
+		p.registrationsLoaded(ctx, m)
 	case RegisterPhone:
-		p.register(ctx, m.Update)
-	case saved:
-		p.saved(ctx, m)
+		p.queueRegister(ctx, m.Update)
+	case registrationsSaved:
+		p.registrationsSaved(ctx, m)
 	case SetPhones:
-		p.set(ctx, m.Phones)
+		p.setPhones(ctx, m.Phones)
 	case FindPhone:
-		p.find(ctx, m)
+		p.findPhone(ctx, m)
 	case ListContacts:
-		ctx.Respond(p.list())
-	case tick:
+		ctx.Respond(p.listContacts())
+	case wakeUp:
 		if m.generation == p.generation {
-			p.expire(ctx)
+			p.removeExpired(ctx)
 		}
 	case *actor.Stopping, *actor.Restarting:
 		p.refuseAll()
@@ -141,12 +140,12 @@ func (p *phones) Receive(ctx actor.Context) {
 	}
 }
 
-func (p *phones) load(ctx actor.Context) {
+func (p *phoneRegistrar) loadRegistrations(ctx actor.Context) {
 	store, ws := p.cfg.Store, p.cfg.Workspace
-	mailbox.RunTask(ctx, loadLimit, func(bound context.Context) any { return read(bound, store, ws) })
+	mailbox.RunTask(ctx, loadTimeout, func(bound context.Context) any { return readRegistrations(bound, store, ws) })
 }
 
-func read(ctx context.Context, store Store, ws string) (m loaded) {
+func readRegistrations(ctx context.Context, store Store, ws string) (m registrationsLoaded) {
 	m.bound = make(map[string][]registrar.Binding)
 	q := commit.Query{Kind: "registrations", Workspace: ws, Index: "all", Limit: 1000}
 	for {
@@ -157,7 +156,7 @@ func read(ctx context.Context, store Store, ws string) (m loaded) {
 			}
 			var list []registrar.Binding
 			if err := domain.ReadRow(row.Bindings, &list); err != nil {
-				return nil //nolint:nilerr // what cannot be read is as good as expired: the phone registers again
+				return nil //nolint:nilerr // the phone registers again
 			}
 			m.bound[row.PhoneID] = list
 			return nil
@@ -168,81 +167,81 @@ func read(ctx context.Context, store Store, ws string) (m loaded) {
 	}
 }
 
-func (p *phones) loaded(ctx actor.Context, m loaded) {
+func (p *phoneRegistrar) registrationsLoaded(ctx actor.Context, m registrationsLoaded) {
 	if m.err != nil {
-		p.cfg.Log.Warn("the registrations of the phones could not be read; trying again", slog.Any("error", m.err))
-		mailbox.SendAfter(ctx, loadAgain, load{})
+		p.cfg.Log.Warn("registrations of phones could not be read; trying again", slog.Any("error", m.err))
+		mailbox.SendAfter(ctx, loadRetry, loadRegistrations{})
 		return
 	}
 	now := time.Now()
 	for id, list := range m.bound {
-		if _, known := p.known[id]; !known {
-			p.forgotten[id] = true
+		if _, known := p.phones[id]; !known {
+			p.toDelete[id] = true
 			continue
 		}
-		p.bind(id, registrar.UnexpiredBindings(list, now))
+		p.setBindings(id, registrar.UnexpiredBindings(list, now))
 	}
-	p.ready = true
-	p.plan(ctx)
-	p.next(ctx)
+	p.isLoaded = true
+	p.scheduleExpiry(ctx)
+	p.commitQueued(ctx)
 }
 
-// bind keeps what is durable, and lets the wire know.
-func (p *phones) bind(id string, list []registrar.Binding) {
+// setBindings takes stored registrations of a phone into use.
+func (p *phoneRegistrar) setBindings(id string, list []registrar.Binding) {
 	if len(list) == 0 {
-		delete(p.bound, id)
+		delete(p.bindings, id)
 	} else {
-		p.bound[id] = list
+		p.bindings[id] = list
 	}
 	p.cfg.Book.SetBindings(id, list)
 }
 
-func (p *phones) register(ctx actor.Context, u *registrar.Update) {
-	if len(p.queue) >= mostWaiting {
+func (p *phoneRegistrar) queueRegister(ctx actor.Context, u *registrar.Update) {
+	if len(p.queue) >= maxQueued {
 		u.Refuse(503, retryAfter)
 		return
 	}
 	p.queue = append(p.queue, u)
-	p.next(ctx)
+	p.commitQueued(ctx)
 }
 
-// next commits what all waiting REGISTERs change, in one go.
-func (p *phones) next(ctx actor.Context) {
-	if !p.ready || p.saving != nil || len(p.queue)+len(p.forgotten) == 0 {
+// commitQueued commits the changes of all queued REGISTERs together.
+func (p *phoneRegistrar) commitQueued(ctx actor.Context) {
+	if !p.isLoaded || p.saving != nil || len(p.queue)+len(p.toDelete) == 0 {
 		return
 	}
 	queue, now := p.queue, time.Now()
 	p.queue = nil
 	fresh := make(map[string][]registrar.Binding)
 	for _, u := range queue {
-		p.weigh(u, fresh, now)
+		p.applyRegister(u, fresh, now)
 	}
-	for id := range p.forgotten {
+	for id := range p.toDelete {
 		if _, again := fresh[id]; !again {
 			fresh[id] = nil
 		}
 	}
-	clear(p.forgotten)
+	clear(p.toDelete)
 	if len(fresh) == 0 {
 		return
 	}
 	p.saving = fresh
-	change, store := p.change(fresh), p.cfg.Store
-	mailbox.RunTask(ctx, commitLimit, func(bound context.Context) any {
+	change, store := p.makeChange(fresh), p.cfg.Store
+	mailbox.RunTask(ctx, commitTimeout, func(bound context.Context) any {
 		_, err := store.Apply(bound, change)
-		return saved{err}
+		return registrationsSaved{err}
 	})
 }
 
-// weigh works one REGISTER into what will be committed, or answers it at once.
-func (p *phones) weigh(u *registrar.Update, fresh map[string][]registrar.Binding, now time.Time) {
-	if _, known := p.known[u.AccountID]; !known {
+// applyRegister adds the change of a REGISTER to the next commit, or answers at once if nothing changes.
+func (p *phoneRegistrar) applyRegister(u *registrar.Update, fresh map[string][]registrar.Binding, now time.Time) {
+	if _, known := p.phones[u.AccountID]; !known {
 		u.Refuse(403, 0)
 		return
 	}
 	have, changed := fresh[u.AccountID]
 	if !changed {
-		have = p.bound[u.AccountID]
+		have = p.bindings[u.AccountID]
 	}
 	after, code := u.Change.Apply(have, now)
 	switch {
@@ -252,11 +251,11 @@ func (p *phones) weigh(u *registrar.Update, fresh map[string][]registrar.Binding
 		u.Accept(after)
 	default:
 		fresh[u.AccountID] = after
-		p.asking = append(p.asking, u)
+		p.awaitingCommit = append(p.awaitingCommit, u)
 	}
 }
 
-func (p *phones) change(fresh map[string][]registrar.Binding) commit.Change {
+func (p *phoneRegistrar) makeChange(fresh map[string][]registrar.Binding) commit.Change {
 	c := commit.Change{Workspace: p.cfg.Workspace}
 	for id, list := range fresh {
 		row := &domain.Registrations{PhoneID: id, WorkspaceID: p.cfg.Workspace}
@@ -266,7 +265,7 @@ func (p *phones) change(fresh map[string][]registrar.Binding) commit.Change {
 		}
 		text, err := domain.AppendRow(nil, list)
 		if err != nil {
-			panic(err) // a plain struct
+			panic(err) // a plain struct can always be encoded
 		}
 		row.Bindings = text
 		c.Puts = append(c.Puts, row)
@@ -274,84 +273,83 @@ func (p *phones) change(fresh map[string][]registrar.Binding) commit.Change {
 	return c
 }
 
-func (p *phones) saved(ctx actor.Context, m saved) {
-	fresh, asking := p.saving, p.asking
-	p.saving, p.asking = nil, nil
+func (p *phoneRegistrar) registrationsSaved(ctx actor.Context, m registrationsSaved) {
+	fresh, asking := p.saving, p.awaitingCommit
+	p.saving, p.awaitingCommit = nil, nil
 	if m.err != nil {
-		p.cfg.Log.Warn("registrations of phones could not be kept", slog.Int("registers", len(asking)), slog.Any("error", m.err))
+		p.cfg.Log.Warn("registrations of phones could not be stored", slog.Int("registers", len(asking)), slog.Any("error", m.err))
 		for _, u := range asking {
 			u.Refuse(503, retryAfter)
 		}
-		p.next(ctx)
+		p.commitQueued(ctx)
 		return
 	}
 	for id, list := range fresh {
-		if p.forgotten[id] {
+		if p.toDelete[id] {
 			list = nil
 		}
-		p.bind(id, list)
+		p.setBindings(id, list)
 	}
 	for _, u := range asking {
-		if p.forgotten[u.AccountID] {
+		if p.toDelete[u.AccountID] {
 			u.Refuse(403, 0)
 			continue
 		}
-		u.Accept(p.bound[u.AccountID])
+		u.Accept(p.bindings[u.AccountID])
 	}
-	p.plan(ctx)
-	p.next(ctx)
+	p.scheduleExpiry(ctx)
+	p.commitQueued(ctx)
 }
 
-func (p *phones) set(ctx actor.Context, list []domain.Phone) {
-	old := p.known
-	p.known = make(map[string]domain.Phone, len(list))
+func (p *phoneRegistrar) setPhones(ctx actor.Context, list []domain.Phone) {
+	old := p.phones
+	p.phones = make(map[string]domain.Phone, len(list))
 	for _, x := range list {
-		p.known[x.ID] = x
+		p.phones[x.ID] = x
 	}
 	for id, was := range old {
-		now, kept := p.known[id]
+		now, kept := p.phones[id]
 		if kept && now.Password == was.Password && now.Username == was.Username {
 			continue
 		}
 		p.queue = slices.DeleteFunc(p.queue, func(u *registrar.Update) bool {
 			if u.AccountID == id {
-				u.Refuse(403, 0) // it was proved by what holds no more
+				u.Refuse(403, 0) // the REGISTER was authenticated with the former password
 			}
 			return u.AccountID == id
 		})
-		if _, busy := p.saving[id]; busy || len(p.bound[id]) > 0 {
-			p.forgotten[id] = true
+		if _, busy := p.saving[id]; busy || len(p.bindings[id]) > 0 {
+			p.toDelete[id] = true
 		}
-		p.bind(id, nil)
+		p.setBindings(id, nil)
 	}
-	p.next(ctx)
+	p.commitQueued(ctx)
 }
 
-// expire drops what was not refreshed. Its rows need no haste: whoever reads
-// them looks at their time.
-func (p *phones) expire(ctx actor.Context) {
+// removeExpired removes expired registrations. Their rows may stay in the store: a load ignores expired ones.
+func (p *phoneRegistrar) removeExpired(ctx actor.Context) {
 	now := time.Now()
-	for id, list := range p.bound {
+	for id, list := range p.bindings {
 		if left := registrar.UnexpiredBindings(list, now); len(left) < len(list) {
 			if _, busy := p.saving[id]; len(left) == 0 && !busy {
-				p.forgotten[id] = true
+				p.toDelete[id] = true
 			}
-			p.bind(id, left)
+			p.setBindings(id, left)
 		}
 	}
-	p.plan(ctx)
-	p.next(ctx)
+	p.scheduleExpiry(ctx)
+	p.commitQueued(ctx)
 }
 
-// plan sets the one wake-up at the next end of a registration.
-func (p *phones) plan(ctx actor.Context) {
-	if p.cancel != nil {
-		p.cancel()
-		p.cancel = nil
+// scheduleExpiry sets the timer to the next expiry of a registration.
+func (p *phoneRegistrar) scheduleExpiry(ctx actor.Context) {
+	if p.cancelTimer != nil {
+		p.cancelTimer()
+		p.cancelTimer = nil
 	}
 	p.generation++
 	var at time.Time
-	for _, list := range p.bound {
+	for _, list := range p.bindings {
 		for _, b := range list {
 			if at.IsZero() || b.Expires.Before(at) {
 				at = b.Expires
@@ -359,21 +357,21 @@ func (p *phones) plan(ctx actor.Context) {
 		}
 	}
 	if !at.IsZero() {
-		p.cancel = mailbox.SendAfter(ctx, max(time.Until(at), 0)+time.Millisecond, tick{p.generation})
+		p.cancelTimer = mailbox.SendAfter(ctx, max(time.Until(at), 0)+time.Millisecond, wakeUp{p.generation})
 	}
 }
 
-func (p *phones) find(ctx actor.Context, m FindPhone) {
+func (p *phoneRegistrar) findPhone(ctx actor.Context, m FindPhone) {
 	user, ok := domain.ParsePhoneUser(m.To)
 	if !ok {
-		user = m.To // a phone's id
+		user = m.To // To may be the ID of a phone
 	}
-	for id, x := range p.known {
+	for id, x := range p.phones {
 		if x.Environment != m.Environment || x.Extension != user && x.Username != user && x.ID != user {
 			continue
 		}
 		found := PhoneFound{Phone: *x.Public()}
-		for _, b := range registrar.UnexpiredBindings(p.bound[id], time.Now()) {
+		for _, b := range registrar.UnexpiredBindings(p.bindings[id], time.Now()) {
 			found.Contacts = append(found.Contacts, b.Contact())
 		}
 		ctx.Respond(found)
@@ -382,9 +380,9 @@ func (p *phones) find(ctx actor.Context, m FindPhone) {
 	ctx.Respond(domain.Errorf(domain.CodeNotFound, "there is no such phone"))
 }
 
-func (p *phones) list() ContactList {
-	out := ContactList{Contacts: make(map[string][]domain.PhoneContact, len(p.bound))}
-	for id, list := range p.bound {
+func (p *phoneRegistrar) listContacts() ContactList {
+	out := ContactList{Contacts: make(map[string][]domain.PhoneContact, len(p.bindings))}
+	for id, list := range p.bindings {
 		for _, b := range registrar.UnexpiredBindings(list, time.Now()) {
 			out.Contacts[id] = append(out.Contacts[id], domain.PhoneContact{
 				Address: b.Source.String(), Transport: b.Network, UserAgent: b.UserAgent, Priority: b.Q,
@@ -395,13 +393,13 @@ func (p *phones) list() ContactList {
 	return out
 }
 
-// refuseAll answers whoever still waits: the phone tries again.
-func (p *phones) refuseAll() {
-	for _, u := range p.asking {
+// refuseAll answers all waiting REGISTERs with 503, so that the phones retry.
+func (p *phoneRegistrar) refuseAll() {
+	for _, u := range p.awaitingCommit {
 		u.Refuse(503, retryAfter)
 	}
 	for _, u := range p.queue {
 		u.Refuse(503, retryAfter)
 	}
-	p.asking, p.queue = nil, nil
+	p.awaitingCommit, p.queue = nil, nil
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// activitySlice is how finely an activity counts: a minute is activitySlices of
-// them, so what it tells is of the last 54 to 60 seconds.
+// activitySlice is the resolution of an activity in time. activitySlices of them are one minute, so the counts
+// cover the last 54 to 60 seconds.
 const (
 	activitySlice  = 6 * time.Second
 	activitySlices = 10
 )
 
-// activity counts what a workspace has committed within the last minute, in
-// room that never grows. The zero value is ready.
+// activity counts a workspace's commits and new calls of the last minute in constant memory. The zero value is
+// ready to use.
 type activity struct {
 	mu     sync.Mutex
 	slices [activitySlices]struct{ number, calls, commits int64 }
 }
 
-// committed counts a commit and the calls that begin with it.
-func (a *activity) committed(c *commit.Change, now time.Time) {
+// addCommit counts a commit and the calls that start with it.
+func (a *activity) addCommit(c *commit.Change, now time.Time) {
 	begun := int64(0)
 	for i := range c.Events {
 		if c.Events[i].Type == event.CallStarted {
@@ -41,7 +41,7 @@ func (a *activity) committed(c *commit.Change, now time.Time) {
 	s.commits++
 }
 
-// LastMinute is what was counted within the last minute.
+// lastMinute returns the counts of the last minute.
 func (a *activity) lastMinute(now time.Time) (calls, commits int) {
 	number := now.UnixNano() / int64(activitySlice)
 	a.mu.Lock()
@@ -55,18 +55,17 @@ func (a *activity) lastMinute(now time.Time) (calls, commits int) {
 	return calls, commits
 }
 
-// activityOf is the activity of a workspace.
+// activityOf returns the activity of a workspace.
 func (s *Store) activityOf(workspace string) *activity {
-	v, ok := s.work.Load(workspace)
+	v, ok := s.activities.Load(workspace)
 	if !ok {
-		v, _ = s.work.LoadOrStore(workspace, &activity{})
+		v, _ = s.activities.LoadOrStore(workspace, &activity{})
 	}
 	a, _ := v.(*activity)
 	return a
 }
 
-// LastMinute returns the calls that began in a workspace and its commits, of the minute
-// before now.
+// LastMinute returns the numbers of calls started and commits made in a workspace within the minute before now.
 func (s *Store) LastMinute(workspaceID string, now time.Time) (calls, commits int) {
 	return s.activityOf(workspaceID).lastMinute(now)
 }

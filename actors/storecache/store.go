@@ -11,81 +11,81 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// countedKinds are the kinds of which each call needs some rows and which change
-// seldom: changes of them are counted, so that they need not be read each time.
+// countedKinds are the kinds of records that every call needs and that rarely change. Counting their changes allows
+// to cache values computed from them.
 var countedKinds = []string{"agent", "agent_version", "pathway", "number", "trunk"} //nolint:gochecknoglobals // a table
 
-// Backend is the store behind a Store.
+// Backend is the store that a Store wraps.
 type Backend interface {
 	commit.Store
-	// Healthy is nil while commits can be made.
+	// Healthy returns nil while commits succeed.
 	Healthy() error
-	// Erase removes all rows of a workspace, its events and its data key, while nobody writes to it. It may be repeated after it was
-	// interrupted.
+	// Erase removes all rows of a workspace, its events and its data key. No commit to the workspace may run
+	// meanwhile. An interrupted Erase may be repeated.
 	Erase(ctx context.Context, workspace string) error
 }
 
-// Store is a store that counts the changes of countedKinds, tells readers of new events and refuses commits to closed workspaces.
+// Store wraps a Backend. It counts the changes of countedKinds, notifies readers of new events and refuses commits
+// to closed workspaces.
 type Store struct {
 	Backend
-	mu        sync.RWMutex
-	changed   map[string]uint64 // by workspace
-	door      sync.Mutex        // never held while something is written
-	writing   map[string]int    // commits under way, by workspace
-	gone      map[string]bool   // workspaces to which nothing is written any more
-	quiet     *sync.Cond        // on door: nothing is written to a workspace that is gone
-	notifiers eventNotifiers
-	work      sync.Map // *activity by workspace: what was committed lately
+	mu           sync.RWMutex
+	changeCounts map[string]uint64 // number of changes of countedKinds by workspace
+	writeMu      sync.Mutex        // guards openCommits and closed; never held during a commit
+	openCommits  map[string]int    // running commits by workspace
+	closed       map[string]bool   // workspaces that accept no more commits
+	commitsEnded *sync.Cond        // signals the end of the last commit to a closed workspace; uses writeMu
+	notifiers    eventNotifiers
+	activities   sync.Map // *activity by workspace
 }
 
-// New returns the store over a backend.
+// New returns a Store that wraps a backend.
 func New(s Backend) *Store {
-	c := &Store{Backend: s, changed: make(map[string]uint64), writing: make(map[string]int), gone: make(map[string]bool)}
-	c.quiet = sync.NewCond(&c.door)
+	c := &Store{Backend: s, changeCounts: make(map[string]uint64), openCommits: make(map[string]int), closed: make(map[string]bool)}
+	c.commitsEnded = sync.NewCond(&c.writeMu)
 	return c
 }
 
-// CloseWorkspace refuses further commits to a workspace and waits for those that
-// have begun.
+// CloseWorkspace refuses further commits to a workspace and waits until its running commits end.
 func (s *Store) CloseWorkspace(workspace string) {
-	s.door.Lock()
-	defer s.door.Unlock()
-	s.gone[workspace] = true
-	for s.writing[workspace] > 0 {
-		s.quiet.Wait()
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	s.closed[workspace] = true
+	for s.openCommits[workspace] > 0 {
+		s.commitsEnded.Wait()
 	}
-	delete(s.writing, workspace)
-	s.work.Delete(workspace)
+	delete(s.openCommits, workspace)
+	s.activities.Delete(workspace)
 }
 
-// IsDeleted reports whether a workspace was closed by CloseWorkspace.
+// IsDeleted reports whether CloseWorkspace was called for a workspace.
 func (s *Store) IsDeleted(workspace string) bool {
-	s.door.Lock()
-	defer s.door.Unlock()
-	return s.gone[workspace]
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	return s.closed[workspace]
 }
 
-// beginCommit begins a commit, unless its workspace is gone.
+// beginCommit registers a commit. It returns false if the workspace is closed.
 func (s *Store) beginCommit(workspace string) bool {
-	s.door.Lock()
-	defer s.door.Unlock()
-	if s.gone[workspace] {
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	if s.closed[workspace] {
 		return false
 	}
-	s.writing[workspace]++
+	s.openCommits[workspace]++
 	return true
 }
 
 func (s *Store) endCommit(workspace string) {
-	s.door.Lock()
-	defer s.door.Unlock()
-	if s.writing[workspace]--; s.writing[workspace] == 0 && s.gone[workspace] {
-		s.quiet.Broadcast()
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	if s.openCommits[workspace]--; s.openCommits[workspace] == 0 && s.closed[workspace] {
+		s.commitsEnded.Broadcast()
 	}
 }
 
-// Apply is the store's. The count moves once the change can be read, so that
-// whoever counted before it and read it reads again.
+// Apply commits a change to the backend. It counts the change after the commit: a reader that counted before reads
+// the records again.
 func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	if !s.beginCommit(c.Workspace) {
 		return nil, domain.ErrFenced
@@ -97,21 +97,20 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 		rider.MarkCommitted()
 	}
 	if err == nil && c.Workspace != "" {
-		s.activityOf(c.Workspace).committed(&c, time.Now())
+		s.activityOf(c.Workspace).addCommit(&c, time.Now())
 	}
 	if len(events) > 0 {
 		s.notifiers.notify(c.Workspace)
 	}
 	if changesCounted(&c) {
 		s.mu.Lock()
-		s.changed[c.Workspace]++
+		s.changeCounts[c.Workspace]++
 		s.mu.Unlock()
 	}
 	return events, err
 }
 
-// eventNotifiers tell readers of event logs that events were committed. The zero value
-// is ready.
+// eventNotifiers notify readers of event logs about new events. The zero value is ready to use.
 type eventNotifiers struct {
 	mu      sync.Mutex
 	waiting map[string]chan struct{} // by workspace
@@ -155,13 +154,12 @@ func changesCounted(c *commit.Change) bool {
 	return false
 }
 
-// Changes counts the changes of a workspace's agents, pathways, numbers and trunks.
+// Changes returns the number of changes of a workspace's agents, pathways, numbers and trunks.
 func (s *Store) Changes(workspace string) uint64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.changed[workspace]
+	return s.changeCounts[workspace]
 }
 
-// NextEvents returns a channel that is closed at the next commit of events of the
-// workspace.
+// NextEvents returns a channel that is closed at the next commit of events of the workspace.
 func (s *Store) NextEvents(workspace string) <-chan struct{} { return s.notifiers.next(workspace) }

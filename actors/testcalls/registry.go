@@ -1,5 +1,4 @@
-// Package testcalls holds the calls that were ordered from the built-in test
-// carrier until they arrive.
+// Package testcalls connects test calls from the built-in test carrier with the requests that ordered them.
 package testcalls
 
 import (
@@ -8,32 +7,32 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Order is what a test call was ordered for. Its INVITE carries the mark under
-// which the order was registered (header testcarrier.TestHeader).
+// Order is what a test call was ordered for. The INVITE of the call carries the order's mark in the header
+// testcarrier.TestHeader.
 type Order struct {
 	WorkspaceID string
-	AgentID     string               // that shall answer; "": the number that is called decides
-	Number      string               // that the record shows as called, if AgentID is set
-	OnSegment   func(domain.Segment) // receives the transcript of the call; nil: nobody reads it
+	AgentID     string               // that shall answer; "": the number that is called decides // agent that answers; "": the agent of the called number
+	Number      string               // called number in the call record if AgentID is set
+	OnSegment   func(domain.Segment) // receives the transcript of the call; nil: no receiver
 }
 
-// Registry holds the orders by their marks, and the watchers of the transcripts
-// of test calls. Its zero value is empty and ready to use.
+// Registry holds orders by mark, and the receivers of the transcripts of test calls. Its methods are safe for
+// concurrent use. The zero value is ready to use.
 type Registry struct {
 	mu       sync.Mutex
 	orders   map[string]*entry
-	watchers map[string]func(domain.Segment) // by call
+	watchers map[string]func(domain.Segment) // by call ID
 }
 
 type entry struct {
 	Order
 
-	arrived chan string // the id of the call
-	callID  string      // of the call whose transcript is watched; "": none yet
+	arrived chan string // delivers the ID of the call
+	callID  string      // of the call whose transcript is watched; "": none yet // ID of the call whose transcript is delivered; "": none yet
 }
 
-// Add registers an order under its mark. arrived receives the id of the call
-// once the call actor has it. remove ends the wait.
+// Add registers an order under its mark. arrived receives the ID of the call once its actor runs. remove deletes
+// the order.
 func (r *Registry) Add(mark string, o Order) (arrived <-chan string, remove func()) {
 	e := &entry{Order: o, arrived: make(chan string, 1)}
 	r.mu.Lock()
@@ -60,8 +59,8 @@ func (r *Registry) Order(mark string) (Order, bool) {
 	return e.Order, true
 }
 
-// AssignCall says which call an order becomes, before its conversation begins: the
-// order's watcher receives the transcript of the call.
+// AssignCall sets the call of an order before the conversation starts. From then on the order's OnSegment receives
+// the transcript.
 func (r *Registry) AssignCall(mark, callID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +69,7 @@ func (r *Registry) AssignCall(mark, callID string) {
 	}
 }
 
-// ReportArrival says that the actor of a call has it, and ends its order.
+// ReportArrival reports that the actor of a call runs, and removes its order.
 func (r *Registry) ReportArrival(mark, callID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,8 +79,8 @@ func (r *Registry) ReportArrival(mark, callID string) {
 	}
 }
 
-// Cancel ends an order whose caller waits no longer, and removes its watcher.
-// arrived is the channel that Add returned.
+// Cancel removes an order whose requester has left, and its transcript receiver. arrived is the channel that Add
+// returned.
 func (r *Registry) Cancel(mark string, arrived <-chan string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,15 +95,14 @@ func (r *Registry) Cancel(mark string, arrived <-chan string) {
 	}
 }
 
-// Watcher returns the function that receives the transcript of a call; nil:
-// nobody reads it.
+// Watcher returns the function that receives the transcript of a call; nil: none.
 func (r *Registry) Watcher(callID string) func(domain.Segment) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.watchers[callID]
 }
 
-// RemoveWatcher ends the delivery of the transcript of a call.
+// RemoveWatcher ends the delivery of a call's transcript.
 func (r *Registry) RemoveWatcher(callID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,90 +7,89 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// holding lists the channels of a call: one for each leg that is not over.
-type holding struct {
-	to       string // E.164
-	channels []channel
+// channelsOfCall lists the channels of a call: one for each leg that has not ended.
+type channelsOfCall struct {
+	calledNumber string // E.164
+	channels     []channel
 }
 
-// channel is a granted slot.
+// channel is the channel that a granted slot occupies.
 type channel struct {
-	of       *trunkState
-	trunk    *domain.Trunk // as it was when the slot was granted
+	state    *trunkState
+	trunk    *domain.Trunk // version of the trunk when the slot was granted
 	key      string        // of the target, as in Slot
 	reserved domain.Amount // price of the first minute, until the leg ends or is answered
 }
 
-// callChannels are the channels of all calls, with the money that they reserve.
+// callChannels holds the channels of all calls and the money that they reserve.
 type callChannels struct {
-	held  map[string]*holding // by call
-	spend *spendLedger
+	byCall map[string]*channelsOfCall // by call ID
+	spend  *spendLedger
 }
 
-// add notes the channel of a granted slot, and reserves its price.
+// add adds the channel of a granted slot and reserves its price.
 func (all *callChannels) add(call, to string, c channel) {
-	of := all.held[call]
+	of := all.byCall[call]
 	if of == nil {
-		of = &holding{to: to}
-		all.held[call] = of
+		of = &channelsOfCall{calledNumber: to}
+		all.byCall[call] = of
 	}
 	all.spend.reserve(c.reserved)
 	of.channels = append(of.channels, c)
 }
 
-// hold takes a channel for a call of an earlier process, without a slot.
-func (all *callChannels) hold(call string, b *trunkState) {
+// addHeld adds a channel for a call of an earlier process, without a slot.
+func (all *callChannels) addHeld(call string, b *trunkState) {
 	b.channels++
-	all.add(call, "", channel{of: b, trunk: b.trunk})
+	all.add(call, "", channel{state: b, trunk: b.trunk})
 }
 
 // release frees the channel of one leg and its reservation.
 func (all *callChannels) release(call, key string) {
-	h := all.held[call]
+	h := all.byCall[call]
 	if h == nil {
 		return
 	}
 	h.channels = slices.DeleteFunc(h.channels, func(c channel) bool {
 		if c.key == key {
-			c.of.freeChannel(call)
+			c.state.freeChannel(call)
 			all.spend.releaseReservation(c.reserved)
 		}
 		return c.key == key
 	})
 	if len(h.channels) == 0 {
-		delete(all.held, call)
+		delete(all.byCall, call)
 	}
 }
 
-// find finds the channel of a leg, and the number that is called in E.164. c is
-// nil where the leg has no channel.
+// find returns the channel of a leg and the called number in E.164. c is nil if the leg has no channel.
 func (all *callChannels) find(call, key string) (c *channel, to string) {
-	h := all.held[call]
+	h := all.byCall[call]
 	if h == nil {
 		return nil, ""
 	}
 	for i := range h.channels {
 		if h.channels[i].key == key {
-			return &h.channels[i], h.to
+			return &h.channels[i], h.calledNumber
 		}
 	}
 	return nil, ""
 }
 
-// releaseAll frees all channels of a call. A meter that still runs belongs to a
-// call whose actor stopped without a report of the end.
+// releaseAll frees all channels of a call. A meter that still runs belongs to a call whose actor stopped without
+// reporting the end.
 func (all *callChannels) releaseAll(call string) {
-	all.spend.lost(call, time.Now())
-	if h := all.held[call]; h != nil {
+	all.spend.stopLostMeter(call, time.Now())
+	if h := all.byCall[call]; h != nil {
 		for _, c := range h.channels {
-			c.of.freeChannel(call)
+			c.state.freeChannel(call)
 			all.spend.releaseReservation(c.reserved)
 		}
-		delete(all.held, call)
+		delete(all.byCall, call)
 	}
 }
 
-// freeChannel notes that a call has one channel less.
+// freeChannel frees a channel of the trunk. If the call was the probe, the probe ends too.
 func (b *trunkState) freeChannel(call string) {
 	b.channels--
 	if b.probe.call == call {

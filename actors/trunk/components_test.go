@@ -22,23 +22,23 @@ import (
 
 func stateOf(t *domain.Trunk) *trunkState {
 	b := newTrunkState()
-	b.set(t)
+	b.setTrunk(t)
 	return b
 }
 
 func newLedger() *spendLedger {
-	return &spendLedger{known: true, live: make(map[string]*meter), restored: make(map[string]domain.Amount), smsReserved: make(map[string]domain.Amount)}
+	return &spendLedger{known: true, meters: make(map[string]*meter), restored: make(map[string]domain.Amount), smsReserved: make(map[string]domain.Amount)}
 }
 
 func TestChannelsOfACallAreFreedWithTheirReservations(t *testing.T) {
 	t.Parallel()
 	b, spend := stateOf(&domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}}), newLedger()
-	all := callChannels{held: make(map[string]*holding), spend: spend}
+	all := callChannels{byCall: make(map[string]*channelsOfCall), spend: spend}
 	for _, key := range []string{"one", "two"} {
 		b.channels++
-		all.add("call_1", "+12025550101", channel{of: b, trunk: b.trunk, key: key, reserved: 5})
+		all.add("call_1", "+12025550101", channel{state: b, trunk: b.trunk, key: key, reserved: 5})
 	}
-	all.hold("call_2", b) // of an earlier process
+	all.addHeld("call_2", b) // of an earlier process
 	assert.Equal(t, []any{3, domain.Amount(10)}, []any{b.channels, spend.reserved})
 	c, to := all.find("call_1", "two")
 	require.NotNil(t, c)
@@ -52,7 +52,7 @@ func TestChannelsOfACallAreFreedWithTheirReservations(t *testing.T) {
 	all.releaseAll("call_1")
 	all.releaseAll("call_2")
 	all.releaseAll("call_3")
-	assert.Equal(t, []any{0, domain.Amount(0), 0}, []any{b.channels, spend.reserved, len(all.held)})
+	assert.Equal(t, []any{0, domain.Amount(0), 0}, []any{b.channels, spend.reserved, len(all.byCall)})
 }
 
 func TestTargetThatFailsIsTriedLast(t *testing.T) {
@@ -62,30 +62,30 @@ func TestTargetThatFailsIsTriedLast(t *testing.T) {
 	require.Len(t, b.targets, 2)
 	one, two := b.targets[0].key, b.targets[1].key
 	pick := func(tried ...string) string {
-		i, _, ok := b.pick(tried, now)
+		i, _, ok := b.pickTarget(tried, now)
 		if !ok {
 			return ""
 		}
 		return b.targets[i].key
 	}
 	assert.Equal(t, []string{one, two, ""}, []string{pick(), pick(one), pick(one, two)})
-	learn := func(key string, r LegResult) { r.Key = key; b.learn(&r, now) }
+	learn := func(key string, r LegResult) { r.Key = key; b.applyResult(&r, now) }
 	fails := LegResult{Verdict: domain.Verdict{Reason: domain.ReasonTrunkError}, Final: outcome.Final{NoResponse: true}}
-	for range outAfter {
+	for range failuresBeforeOut {
 		assert.Equal(t, one, pick())
 		learn(one, fails)
 	}
 	assert.Equal(t, []string{two, one}, []string{pick(), pick(two)}, "last")
-	assert.Equal(t, "degraded", b.state(now, 0).Health.Status)
-	for range outAfter {
+	assert.Equal(t, "degraded", b.apiState(now, 0).Health.Status)
+	for range failuresBeforeOut {
 		learn(two, fails)
 	}
-	assert.True(t, b.allOut(now.Add(2*outFor)), "until one has worked")
-	assert.Equal(t, []string{"down", "trunk_error no answer at all"}, []string{b.state(now, 0).Health.Status, b.state(now, 0).Health.LastError})
-	b.set(&domain.Trunk{Proxies: b.trunk.Proxies[:1]})
-	assert.Equal(t, "down", b.state(now, 0).Health.Status, "the health of a target outlives a change of its trunk")
+	assert.True(t, b.allTargetsOut(now.Add(2*outTime)), "until one has worked")
+	assert.Equal(t, []string{"down", "trunk_error no answer at all"}, []string{b.apiState(now, 0).Health.Status, b.apiState(now, 0).Health.LastError})
+	b.setTrunk(&domain.Trunk{Proxies: b.trunk.Proxies[:1]})
+	assert.Equal(t, "down", b.apiState(now, 0).Health.Status, "the health of a target outlives a change of its trunk")
 	learn(one, LegResult{Verdict: domain.Verdict{Reason: domain.ReasonBusy}})
-	assert.Equal(t, "up", b.state(now, 0).Health.Status, "the trunk did its work")
+	assert.Equal(t, "up", b.apiState(now, 0).Health.Status, "the trunk did its work")
 }
 
 func TestThrottledTrunkWaitsTwiceAsLongEachTime(t *testing.T) {
@@ -95,21 +95,21 @@ func TestThrottledTrunkWaitsTwiceAsLongEachTime(t *testing.T) {
 	throttled := &LegResult{Verdict: domain.Verdict{Throttled: true}}
 	var waits []time.Duration
 	for range 3 {
-		b.learn(throttled, now)
-		until, why := b.ready(now)
+		b.applyResult(throttled, now)
+		until, why := b.blockedReason(now)
 		assert.Equal(t, ReasonThrottled, why)
 		waits = append(waits, until.Sub(now))
 	}
-	assert.Equal(t, []time.Duration{firstWait, 2 * firstWait, 4 * firstWait}, waits)
+	assert.Equal(t, []time.Duration{minBackoff, 2 * minBackoff, 4 * minBackoff}, waits)
 	throttled.Final.RetryAfter = 24 * time.Hour
-	b.learn(throttled, now)
-	until, _ := b.ready(now)
-	assert.Equal(t, maxWait, until.Sub(now), "no more than that")
+	b.applyResult(throttled, now)
+	until, _ := b.blockedReason(now)
+	assert.Equal(t, maxRetryAfter, until.Sub(now), "no more than that")
 	b.takeSlot(until)
-	_, why := b.ready(until)
+	_, why := b.blockedReason(until)
 	assert.Equal(t, ReasonChannels, why)
 	b.channels--
-	next, why := b.ready(until)
+	next, why := b.blockedReason(until)
 	assert.Equal(t, []any{ReasonThrottled, time.Second / 2}, []any{why, next.Sub(until)}, "two calls per second")
 }
 
@@ -119,13 +119,13 @@ func TestProbesOfATrunkThatIsOutComeMoreSeldom(t *testing.T) {
 	var p probe
 	assert.Zero(t, p.waitUntil(now))
 	p.call = "call_1"
-	assert.Equal(t, now.Add(probeLook), p.waitUntil(now), "one at a time")
+	assert.Equal(t, now.Add(probeRetry), p.waitUntil(now), "one at a time")
 	var waits []time.Duration
 	for range 6 {
-		p.failed(now)
+		p.scheduleNext(now)
 		waits = append(waits, p.waitUntil(now).Sub(now))
 	}
-	assert.Equal(t, []time.Duration{firstProbe, 2 * firstProbe, 4 * firstProbe, 8 * firstProbe, lastProbe, lastProbe}, waits)
+	assert.Equal(t, []time.Duration{minProbeInterval, 2 * minProbeInterval, 4 * minProbeInterval, 8 * minProbeInterval, maxProbeInterval, maxProbeInterval}, waits)
 }
 
 func TestAlarmIsRaisedAgainAfterAPause(t *testing.T) {
@@ -142,7 +142,7 @@ func TestAlarmIsRaisedAgainAfterAPause(t *testing.T) {
 	assert.False(t, raise(now.Add(time.Hour)), "it is on")
 	l.lower(nil, b, string(routing.ASR))
 	assert.False(t, raise(now.Add(time.Minute)), "too soon")
-	assert.NotEmpty(t, b.raised, "the trunk shows it")
+	assert.NotEmpty(t, b.raisedAlarms, "the trunk shows it")
 	l.lower(nil, b, string(routing.ASR))
 	assert.True(t, raise(now.Add(alarmRepeat)))
 }
@@ -208,7 +208,7 @@ func TestRegistrationThatCannotBeginIsTriedAgain(t *testing.T) {
 			assert.Equal(t, []any{1, string(sipregistration.Failed)}, []any{len(r.byTrunk), b.registration.Status})
 		})
 		assert.Equal(t, int32(1), tries.Load())
-		time.Sleep(registerAgain)
+		time.Sleep(registerRetry)
 		synctest.Wait()
 		assert.Equal(t, int32(2), tries.Load())
 		do(func(ctx actor.Context) { r.set(ctx, []*trunkState{b, plain}) })
@@ -216,7 +216,7 @@ func TestRegistrationThatCannotBeginIsTriedAgain(t *testing.T) {
 		do(func(ctx actor.Context) {
 			changed := tr
 			changed.FromDomain = "carrier.example"
-			b.set(&changed)
+			b.setTrunk(&changed)
 			r.set(ctx, []*trunkState{b, plain})
 		})
 		assert.Equal(t, int32(3), tries.Load())

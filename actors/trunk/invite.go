@@ -10,19 +10,18 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// Caller is who is shown to the called.
+// Caller is the caller identity that the callee sees.
 type Caller struct {
-	Number    string // E.164; domain.Anonymous withholds it; "": that of the slot
+	Number    string // E.164; domain.Anonymous withholds it; "": that of the slot // E.164, or domain.Anonymous to withhold the number; "": the number of the slot
 	Name      string
-	Diversion string // the number that the call was first made to, where we pass it on; "": none
-	// Identity is the caller's own signature (RFC 8224), passed on beside
-	// Diversion as it came; several are joined by ", ".
+	Diversion string // the number that the call was first made to, where we pass it on; "": none // number that was called first, if the call is forwarded; "": none
+	// Identity holds the caller's signatures (RFC 8224), which are forwarded unchanged with Diversion. Several are
+	// joined with ", ".
 	Identity string
 }
 
-// FillInvite writes the trunk's side of an INVITE to a number in E.164: where it
-// goes, with which credentials, how numbers are written, and who is shown. It is
-// the last check of the number that is dialled: with an error nothing is sent.
+// FillInvite fills the trunk's part of an INVITE to a number in E.164: target, credentials, number formats and
+// caller ID. It is the last check of the dialled number: after an error the INVITE must not be sent.
 func (s *Slot) FillInvite(in *sip.Invite, to string, c Caller) error {
 	t := s.Trunk()
 	dialled := to
@@ -54,8 +53,8 @@ func (s *Slot) FillInvite(in *sip.Invite, to string, c Caller) error {
 	return nil
 }
 
-// callerHeaders tell the trunk who calls, as far as it wants to be told
-// (RFC 3325, RFC 3323, RFC 5806).
+// callerHeaders returns the headers with the caller's identity that the trunk accepts (RFC 3323, RFC 3325, RFC
+// 5806).
 func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool, c Caller) []message.Header {
 	var out []message.Header
 	if withheld {
@@ -79,7 +78,7 @@ func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool,
 		case h == domain.HeaderDiversion && c.Diversion != "" && c.Diversion != domain.Anonymous:
 			out = append(out, message.Header{Name: h, Value: address(c.Diversion) + ";reason=unconditional"})
 			for one := range strings.SplitSeq(c.Identity, ", ") { // it speaks of the number: never of one withheld
-				if one != "" && !withheld {
+				if one != "" && !withheld { // a signature names the number, so it is dropped with a withheld number
 					out = append(out, message.Header{Name: "Identity", Value: one})
 				}
 			}
@@ -88,7 +87,7 @@ func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool,
 	return out
 }
 
-// hostOf is the host of a target as it stands in a URI.
+// hostOf returns the host of a target in the form of a URI.
 func hostOf(t resolve.Target) string {
 	host := t.Host
 	if t.Name != "" {

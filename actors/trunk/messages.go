@@ -1,6 +1,6 @@
-// Package trunk chooses the way a call takes to the telephone network: which
-// trunk, which of its targets, when its calls per second and its channels
-// allow it. It knows no INVITE: it hands out slots and hears how legs ended.
+// Package trunk selects the trunk and the target for outbound calls. It enforces the limits of calls per second and
+// of channels, tracks the health of targets, and counts spending. The actor grants slots and receives the results
+// of legs; it sends no INVITE itself.
 package trunk
 
 import (
@@ -13,161 +13,157 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// What the trunks of a workspace hear.
+// Messages that the trunks actor of a workspace receives.
 type (
-	// Want asks for a way to a number; Slot or NoSlot answers it later.
+	// RequestSlot requests a slot for a call to a number. The answer is Slot or SlotDenied, possibly later.
 	RequestSlot struct {
 		To                 string // E.164
-		From               string // the caller ID to show, E.164; "": one of the trunk
+		From               string // the caller ID to show, E.164; "": one of the trunk // requested caller ID in E.164; "": a number of the trunk
 		AnyCallerID        bool   // a trunk that may not show From shows a number of its own
 		FromTrunkID        string // the trunk over which a call to From came in: it may show From
-		TrunkID            string // this trunk only; "": by prefix, priority and cost
+		TrunkID            string // this trunk only; "": by prefix, priority and cost // only this trunk; "": chosen by prefix, priority and cost
 		Environment        domain.Environment
-		Tried              []string // keys of targets that this attempt has tried
+		Tried              []string // keys of the targets that this attempt has tried
 		CallID             string
 		Generation         int
-		DestinationChecked bool // To was held to the rules for destinations by whoever asks
-		// Probes says that the call can wait until a trunk works again: while all targets of a trunk are out, one such
-		// call at a time tries it, and the others get NoSlot with Out.
+		DestinationChecked bool // the sender has checked To against the rules for destinations
+		// MayProbe says that the call can wait until a trunk works again. While all targets of a trunk are out, one
+		// such call at a time probes the trunk. The others get SlotDenied with ReasonOut.
 		MayProbe bool
-		MaxWait  time.Duration // to wait inside for a slot; 0: 5 s, which is less than a permit's lease
+		MaxWait  time.Duration // maximum wait for a slot; 0: 5 s, which is shorter than the lease of a permit
 	}
-	// Bind ties the slots of a call to its actor: its death frees them.
+	// BindCall binds the slots of a call to its actor. The stop of the actor releases them.
 	BindCall struct {
 		CallID string
 		Call   *actor.PID
 	}
-	// Return gives a slot back that was not used.
+	// ReturnSlot returns a slot that was not used.
 	ReturnSlot struct{ CallID, Key string }
-	// Result tells how a leg ended, or that it was answered.
+	// LegResult reports that a leg was answered, or how it ended unanswered.
 	LegResult struct {
 		CallID, Key, TrunkID string
 		Final                outcome.Final
 		Verdict              domain.Verdict
 		Answered             bool
-		TransferLeg          bool // of a transfer leg: the billing ledger gets no row of it
-		Redirected           bool // it went where a 3xx had sent it: its failure is not the target's
+		TransferLeg          bool // of a transfer leg, which gets no row in the billing ledger
+		Redirected           bool // the leg went to the target of a 3xx response: its failure does not count for the trunk's target
 	}
-	// ProbeRang tells that a call rings that tries whether its trunk works again.
+	// ProbeRinging reports that a probe call rings, so its trunk works again.
 	ProbeRinging struct{ CallID, Key, TrunkID string }
-	// Ended tells how long an answered call was; before or after its slot is
-	// freed.
+	// CallEnded reports the duration of an answered call. It may arrive before or after the release of the slot.
 	CallEnded struct {
 		CallID, TrunkID string
 		Talked          time.Duration
-		TransferLeg     bool // as in Result
+		TransferLeg     bool // as in LegResult
 	}
-	// Flush asks to keep now what is kept now and then: Flushed.
+	// FlushStates requests that changed states are stored now. The answer is StatesFlushed.
 	FlushStates struct{}
-	// Flushed answers Flush, also where it could not be kept.
+	// StatesFlushed answers FlushStates, even if the states could not be stored.
 	StatesFlushed struct{}
-	// Check asks whether a number may be called at all, as a call or by a
-	// transfer: Checked. A Want asks it as well.
+	// CheckDestination asks whether the rules allow a call, a transfer or an SMS message to a number. The answer is
+	// DestinationChecked. RequestSlot makes the same check.
 	CheckDestination struct {
-		To          string // as a person or a far end writes it
+		To          string // as entered by a person or received from a peer
 		Environment domain.Environment
-		Message     string        // SMS message whose price is reserved until SettleSMS; "": it is a call
-		Micros      domain.Amount // price of the message
+		Message     string        // SMS message whose price is reserved until SettleSMS; "": it is a call // ID of the SMS message whose price is reserved until SettleSMS; "": a call
+		Micros      domain.Amount // price of the message in millionths
 		CallID      string
 		Generation  int
 	}
-	// ReserveSMS reserves the price of an SMS message that an earlier process has
-	// accepted, until SettleSMS. The cap is not checked.
+	// ReserveSMS reserves the price of an SMS message that an earlier process has accepted, until SettleSMS. The
+	// spending cap is not checked.
 	ReserveSMS struct {
 		Message string
 		Micros  domain.Amount
 	}
-	// SettleSMS ends the reservation of an SMS message and counts its price; 0: it was
-	// not sent. The process that stores the message as sent sends it once. With Found
-	// it may be sent any number of times.
+	// SettleSMS ends the reservation of an SMS message and counts its price; 0: the message was not sent. The
+	// process that stores the message as sent sends SettleSMS once. With AlreadyStored it may be sent repeatedly.
 	SettleSMS struct {
 		Message       string
 		Micros        domain.Amount
-		AlreadyStored bool // the message was found stored: it counts only while its price is reserved
+		AlreadyStored bool // the message was found stored as sent: it counts only while its price is reserved
 	}
-	// Set replaces the trunks of the workspace.
+	// SetTrunks replaces the trunks of the workspace.
 	SetTrunks struct{ Trunks []domain.Trunk }
-	// Hold keeps a channel for an orphaned dialog of a process that ended.
+	// HoldChannel occupies a channel for an abandoned dialog of an ended process.
 	HoldChannel struct {
 		CallID, TrunkID string
 		Until           time.Time
 	}
-	// ResumeMeter counts the cost of a resumed call from its answer in an earlier
-	// process on. The trunk may have been deleted since.
+	// ResumeMeter counts the cost of a resumed call from its answer in an earlier process. The trunk may have been
+	// deleted since.
 	ResumeMeter struct {
 		CallID      string
 		Environment domain.Environment
-		PerMinute   domain.Amount // the price of a minute; 0: nothing is counted
+		PerMinute   domain.Amount // price of a minute; 0: nothing is counted
 		Answered    time.Time
 	}
-	// Free ends a Hold, and whatever else a call has or waits for.
+	// ReleaseCall releases everything that a call holds or waits for.
 	ReleaseCall struct{ CallID string }
-	// Arrived counts a call that came in over a trunk: Refusal "" where it was
-	// taken, otherwise why it was not.
+	// InboundCallArrived counts an inbound call of a trunk. Refusal is "" for an accepted call, else the reason of
+	// the refusal.
 	InboundCallArrived struct{ TrunkID, Refusal string }
-	// Health asks for the state of each trunk: HealthNow.
+	// GetHealth requests the state of each trunk. The answer is Health.
 	GetHealth struct{}
-	// CountRecentCalls asks for the outbound calls of the live environment within a
-	// window, one hour at most: RecentCalls.
+	// CountRecentCalls requests the number of outbound live-environment calls within Window, at most one hour. The
+	// answer is RecentCalls.
 	CountRecentCalls struct{ Window time.Duration }
-	// CountHeld asks what the actor holds for calls: HeldCounts.
+	// CountHeld requests the counts of what the actor holds for calls. The answer is HeldCounts.
 	CountHeld struct{}
 )
 
-// What it answers.
+// Answers of the trunks actor.
 type (
-	// Slot is a channel on a target, taken until the leg or the call ends.
+	// Slot is a channel on a target. It is occupied until the leg or the call ends.
 	Slot struct {
 		CallID      string
-		Via         *domain.Trunk // with its credentials; nil: to a phone of the workspace. Nobody changes it
-		Phone       *domain.Trunk // the media settings of that phone; nil: the defaults
-		From        string        // the caller ID that this trunk shows, E.164
+		Via         *domain.Trunk // the trunk with its credentials, read-only; nil: the slot leads to a phone of the workspace
+		Phone       *domain.Trunk // media settings of that phone; nil: defaults
+		From        string        // caller ID that the trunk shows, in E.164
 		Target      resolve.Target
-		Key         string        // names the target in Want.Tried
-		MaxDuration time.Duration // of the call, by the rules of the workspace; 0: none
-		Probe       bool          // the call tries whether the trunk works again: tell ProbeRang once it rings
+		Key         string        // names the target in RequestSlot.Tried
+		MaxDuration time.Duration // of the call, by the rules of the workspace; 0: no limit
+		Probe       bool          // the call probes the trunk: send ProbeRinging once it rings
 		Generation  int
 	}
-	// NoSlot says why there is none, and when to ask again.
+	// SlotDenied says why there is no slot, and when a new request makes sense.
 	SlotDenied struct {
 		CallID        string
-		Reason        string        // no_trunk | exhausted | out | throttled | channels | destination_not_allowed | spend_cap_reached
-		Err           *domain.Error // of the last two; with no_trunk: why number_strip, number_add or the caller ID rule the trunks out; else nil
+		Reason        string        // one of the Reason constants
+		Err           *domain.Error // set for ReasonForbidden and ReasonSpendCap; with ReasonNoTrunk it may say why number rules exclude the trunks
 		Until         time.Time
-		AllTargetsOut bool // all targets that could take the call have failed lately
+		AllTargetsOut bool // all targets that could take the call have failed recently
 		Generation    int
 	}
-	// Checked answers Check. Err is nil where the number may be called:
-	// destination_not_allowed or spend_cap_reached otherwise.
+	// DestinationChecked answers CheckDestination. Err is nil if the number may be called. Otherwise its code is
+	// destination_not_allowed or spend_cap_reached.
 	DestinationChecked struct {
 		CallID      string
 		To          string // E.164
 		Err         *domain.Error
-		MaxDuration time.Duration // of what is called so; 0: no rule
+		MaxDuration time.Duration // of a call to the number; 0: no limit
 		Generation  int
 	}
-	// SpendCapReached tells the owner of an answered call that daily_spend_cap leaves no
-	// money for the next minute: the call has to end now. It is sent again every second.
+	// SpendCapReached tells the owner of an answered call to end it: daily_spend_cap leaves no money for the next
+	// minute. The message is repeated every second.
 	SpendCapReached struct{ CallID string }
-	// HealthNow is the state of each trunk by id, and what today's outbound calls
-	// have cost so far.
+	// Health is the state of each trunk by ID, and the cost of today's outbound calls and SMS messages so far.
 	Health struct {
 		Trunks     map[string]State
 		Spent      domain.Amount
-		SpentKnown bool // false until the billing ledger is read: Spent is incomplete
+		SpentKnown bool // false until the billing ledger is read; then Spent is incomplete
 	}
-	// RecentCalls answers CountRecentCalls: the sums of all trunks of the live
-	// environment.
+	// RecentCalls answers CountRecentCalls with the sums of all trunks of the live environment.
 	RecentCalls struct{ Attempts, Answered int }
 	// HeldCounts answers CountHeld. Without calls all counts are 0.
 	HeldCounts struct {
-		Channels      int // granted, on all trunks
-		Holding       int // calls that have channels
-		WatchedActors int // call actors
+		Channels      int // occupied channels on all trunks
+		Holding       int // calls with channels
+		WatchedActors int // call actors whose stop is watched
 		Meters        int // answered calls with a price per minute
-		Waiting       int // calls that wait for a slot
+		Waiting       int // requests that wait for a slot
 	}
-	// State is how a trunk is doing, in the words of the API.
+	// State is the state of a trunk in the terms of the API.
 	State struct {
 		Name        string
 		Environment domain.Environment
@@ -176,11 +172,10 @@ type (
 	}
 )
 
-// phone is the trunk of a way that needs none.
-var phone domain.Trunk //nolint:gochecknoglobals // nobody changes it
+// defaultPhoneTrunk is the trunk of a slot to a phone without media settings.
+var defaultPhoneTrunk domain.Trunk //nolint:gochecknoglobals // read-only
 
-// Trunk is the one that the slot is of; that of a phone has its media settings
-// and nothing else.
+// Trunk returns the trunk of the slot. For a phone it has media settings only.
 func (s *Slot) Trunk() *domain.Trunk {
 	switch {
 	case s.Via != nil:
@@ -188,10 +183,10 @@ func (s *Slot) Trunk() *domain.Trunk {
 	case s.Phone != nil:
 		return s.Phone
 	}
-	return &phone
+	return &defaultPhoneTrunk
 }
 
-// The reasons of NoSlot.
+// Reasons of SlotDenied.
 const (
 	ReasonNoTrunk   = "no_trunk"
 	ReasonExhausted = "exhausted"
@@ -202,9 +197,9 @@ const (
 	ReasonSpendCap  = "spend_cap_reached"
 )
 
-type tick struct{ generation int }
+type wakeUp struct{ generation int }
 
-// Control: all of these are answers, ends or bounded by permits.
+// Control admits the message even if the mailbox is full: it is an answer, ends something, or a permit bounds it.
 func (RequestSlot) Control()        {}
 func (BindCall) Control()           {}
 func (ReturnSlot) Control()         {}
@@ -219,10 +214,10 @@ func (HoldChannel) Control()        {}
 func (ReleaseCall) Control()        {}
 func (Slot) Control()               {}
 func (SlotDenied) Control()         {}
-func (tick) Control()               {}
+func (wakeUp) Control()             {}
 
-// Control admits the message also when the mailbox is full: it belongs to a live call.
+// Control admits the message even if the mailbox is full: it belongs to a live call.
 func (ResumeMeter) Control() {}
 
-// Control admits the message also when the mailbox is full: it ends a call.
+// Control admits the message even if the mailbox is full: it ends a call.
 func (SpendCapReached) Control() {}

@@ -13,13 +13,13 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// registerAgain is the pause after a registration that could not even begin:
-// SIP is not listening yet, or the trunk's record is unusable.
-const registerAgain = 5 * time.Second
+// registerRetry is the pause after a registration that could not start: SIP is not listening yet, or the trunk's
+// settings are unusable.
+const registerRetry = 5 * time.Second
 
-// What a registration hears and tells.
+// Messages of a registration.
 type (
-	// Registered tells the parent of each change.
+	// Registered reports each change of a registration's state to the parent actor.
 	Registered struct {
 		TrunkID string
 		State   sipregistration.State
@@ -29,34 +29,34 @@ type (
 	registrationRetry   struct{}
 )
 
-// Control: each is an answer, or bounded by what was asked.
+// Control admits the message even if the mailbox is full: each is an answer or a timer.
 func (Registered) Control()          {}
 func (registrationChanged) Control() {}
 func (registrationRetry) Control()   {}
 
-// RegistrationConfig is what the registration of one trunk needs.
+// RegistrationConfig configures the registration of one trunk.
 type RegistrationConfig struct {
 	Trunk    domain.Trunk // with its credentials
 	Register func(sipregistration.Config) (*sipregistration.Registration, error)
 	Log      *slog.Logger
 }
 
-// registration keeps one trunk registered: the child "registration-<trunk>" of
-// the trunks. Its end takes the contact back.
+// registration is the actor that keeps one trunk registered with its carrier. It is a child of the trunks actor.
+// When it stops it removes the contact.
 type registration struct {
-	cfg RegistrationConfig
-	now *sipregistration.Registration
+	cfg     RegistrationConfig
+	current *sipregistration.Registration
 }
 
-// RegistrationName is the name of a trunk's child.
+// RegistrationName returns the name of the child actor for a trunk.
 func RegistrationName(trunkID string) string { return "registration-" + trunkID }
 
-// RegistrationProps make the child. It tells its parent Registered.
+// RegistrationProps returns the properties of the child actor, which reports Registered to its parent.
 func RegistrationProps(cfg RegistrationConfig) *actor.Props {
 	return mailbox.Props(func() actor.Actor { return &registration{cfg: cfg} }, 100)
 }
 
-// Receive is the table of contents.
+// Receive dispatches the messages of the actor.
 func (r *registration) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started, registrationRetry:
@@ -64,33 +64,32 @@ func (r *registration) Receive(ctx actor.Context) {
 	case registrationChanged:
 		r.report(ctx, m.state)
 	case *actor.Stopping, *actor.Restarting:
-		r.end()
+		r.stop()
 	}
 }
 
-// start sends the first REGISTER; nothing here waits for the wire.
+// start sends the first REGISTER and does not wait for the response.
 func (r *registration) start(ctx actor.Context) {
-	if r.now != nil {
+	if r.current != nil {
 		return
 	}
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	to, ok := registerTo(&r.cfg.Trunk)
 	if !ok {
-		r.report(ctx, sipregistration.State{Status: sipregistration.Failed, Reason: "the trunk names no credentials and no proxy to register at"})
+		r.report(ctx, sipregistration.State{Status: sipregistration.Failed, Reason: "the trunk needs credentials and a proxy to register"})
 		return
 	}
 	to.Notify = func(s sipregistration.State) { root.Send(self, registrationChanged{state: s}) }
 	now, err := r.cfg.Register(to)
 	if err != nil {
-		r.report(ctx, sipregistration.State{Status: sipregistration.Failed, Reason: err.Error(), RetryAt: time.Now().Add(registerAgain)})
-		mailbox.SendAfter(ctx, registerAgain, registrationRetry{})
+		r.report(ctx, sipregistration.State{Status: sipregistration.Failed, Reason: err.Error(), RetryAt: time.Now().Add(registerRetry)})
+		mailbox.SendAfter(ctx, registerRetry, registrationRetry{})
 		return
 	}
-	r.now = now
+	r.current = now
 }
 
-// registerTo is where a trunk registers: at its first proxy, by priority, as
-// the user of its credentials.
+// registerTo returns the registration settings of a trunk: its proxy with the best priority, and its credentials.
 func registerTo(t *domain.Trunk) (sipregistration.Config, bool) {
 	if t.Auth == nil || t.Auth.Username == "" || len(t.Proxies) == 0 {
 		return sipregistration.Config{}, false
@@ -117,15 +116,15 @@ func (r *registration) report(ctx actor.Context, s sipregistration.State) {
 		slog.String("trunk_id", r.cfg.Trunk.ID), slog.String("status", string(s.Status)), slog.Int("code", s.Code), slog.String("reason", s.Reason),
 	}
 	if s.Status == sipregistration.Failed {
-		r.cfg.Log.Warn("a trunk is not registered", about...)
+		r.cfg.Log.Warn("trunk not registered", about...)
 		return
 	}
-	r.cfg.Log.Info("the registration of a trunk has changed", about...)
+	r.cfg.Log.Info("registration of a trunk changed", about...)
 }
 
-func (r *registration) end() {
-	if r.now != nil {
-		r.now.Stop(nil)
-		r.now = nil
+func (r *registration) stop() {
+	if r.current != nil {
+		r.current.Stop(nil)
+		r.current = nil
 	}
 }

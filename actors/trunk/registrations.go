@@ -11,7 +11,7 @@ import (
 	sipregistration "github.com/callboard/callboard/sip/registration"
 )
 
-// registrations are the trunks that register, each with a child actor.
+// registrations holds the child actors of the trunks that register.
 type registrations struct {
 	register func(sipregistration.Config) (*sipregistration.Registration, error) // nil: no trunk registers
 	log      *slog.Logger
@@ -19,11 +19,11 @@ type registrations struct {
 }
 
 type registrationChild struct {
-	pid      *actor.PID
-	settings string // of the trunk when the child was started
+	pid      *actor.PID // settings of the trunk when the child was started
+	settings string     // of the trunk when the child was started
 }
 
-// set starts the registrations of trunks that are missing or have changed, and stops the others.
+// set starts the registrations of trunks that are new or have changed, and stops the others.
 func (r *registrations) set(ctx actor.Context, trunks []*trunkState) {
 	if r.register == nil {
 		return
@@ -56,10 +56,10 @@ func (r *registrations) set(ctx actor.Context, trunks []*trunkState) {
 	}
 }
 
-// update notes the state of a trunk's registration.
+// update stores the state of a trunk's registration.
 func (r *registrations) update(b *trunkState, s sipregistration.State) {
 	if b == nil || b.registration == nil || s.Status == sipregistration.Removed {
-		return // of a registration that was replaced
+		return // of a replaced registration
 	}
 	shown := func(at time.Time) *time.Time {
 		if at.IsZero() {

@@ -17,42 +17,42 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// lookupLimit bounds one name look-up of a proxy.
+// lookupLimit limits one DNS look-up of a proxy.
 const lookupLimit = 5 * time.Second
 
-// Sources knows from which addresses calls may come, over all workspaces. It is
-// read for every message of a stranger, so it is one map behind a pointer.
+// Sources holds the source addresses of the trunks of all workspaces. It is read for every message of an unknown
+// source, so reads use an immutable index. Its methods are safe for concurrent use.
 type Sources struct {
-	mu     sync.Mutex // guards the writing side
-	of     map[string][]source
-	turn   uint64
-	turns  map[string]uint64 // by which each workspace stands there
-	byAddr atomic.Pointer[index]
-	// Resolve looks the names of proxies up; nil: names admit nobody.
+	mu                sync.Mutex // serializes updates
+	byWorkspace       map[string][]trunkSource
+	lastUpdate        uint64
+	updateByWorkspace map[string]uint64 // update that set each workspace's trunks
+	index             atomic.Pointer[sourceIndex]
+	// Resolve looks up the host names of proxies; nil: host names admit no source.
 	Resolve func(context.Context, resolve.Target) ([]resolve.Target, error)
-	// Carrier is where the built-in carrier sends from; nil: there is none. It
-	// is set before the first message.
+	// TestCarrier returns the source address of the built-in test carrier; nil: none. It must be set before the
+	// first message.
 	TestCarrier func() netip.AddrPort
 }
 
-// Entry is a trunk and whose it is.
+// Entry is a trunk and its workspace.
 type Entry struct {
 	WorkspaceID string
 	Trunk       domain.Trunk
 }
 
-// source is where a trunk's calls come from.
-type source struct {
+// trunkSource is the set of addresses from which a trunk's calls come.
+type trunkSource struct {
 	entry    Entry
 	addrs    []netip.Addr
 	networks []netip.Prefix
 }
 
-type index struct {
+type sourceIndex struct {
 	exact    map[netip.Addr][]Entry
 	networks []network
-	// simulated are the trunks of the built-in carrier.
-	simulated []Entry
+	// testCarrier lists the trunks of the built-in test carrier.
+	testCarrier []Entry
 }
 
 type network struct {
@@ -60,26 +60,25 @@ type network struct {
 	entry  Entry
 }
 
-// NewSources makes an empty one: it admits nobody.
+// NewSources returns empty Sources, which admit no source.
 func NewSources() *Sources {
-	b := &Sources{of: make(map[string][]source), turns: make(map[string]uint64)}
-	b.byAddr.Store(&index{exact: make(map[netip.Addr][]Entry)})
+	b := &Sources{byWorkspace: make(map[string][]trunkSource), updateByWorkspace: make(map[string]uint64)}
+	b.index.Store(&sourceIndex{exact: make(map[netip.Addr][]Entry)})
 	return b
 }
 
-// NextUpdate is taken before trunks are read for Set.
+// NextUpdate returns the number of an update. It is called before the trunks for Set are read.
 func (b *Sources) NextUpdate() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.turn++
-	return b.turn
+	b.lastUpdate++
+	return b.lastUpdate
 }
 
-// Set replaces a workspace's trunks, unless others did whose turn was later.
-// Names of proxies are looked up here, so it may take seconds: call it beside
-// an actor.
+// Set replaces a workspace's trunks unless a later update has done so. It looks up host names and may take seconds,
+// so an actor must call it from background work.
 func (b *Sources) Set(ctx context.Context, turn uint64, workspaceID string, trunks []domain.Trunk) {
-	sources := make([]source, 0, len(trunks))
+	sources := make([]trunkSource, 0, len(trunks))
 	for _, t := range trunks {
 		if t.IsTestOnly() {
 			continue
@@ -87,43 +86,43 @@ func (b *Sources) Set(ctx context.Context, turn uint64, workspaceID string, trun
 		t.Auth = nil
 		e := Entry{WorkspaceID: workspaceID, Trunk: t}
 		if t.Simulator {
-			sources = append(sources, source{entry: e})
+			sources = append(sources, trunkSource{entry: e})
 			continue
 		}
 		sources = append(sources, b.sourceOf(ctx, e))
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if turn < b.turns[workspaceID] {
+	if turn < b.updateByWorkspace[workspaceID] {
 		return
 	}
-	b.turns[workspaceID] = turn
-	b.of[workspaceID] = sources
-	ix := &index{exact: make(map[netip.Addr][]Entry)}
-	for _, list := range b.of {
+	b.updateByWorkspace[workspaceID] = turn
+	b.byWorkspace[workspaceID] = sources
+	ix := &sourceIndex{exact: make(map[netip.Addr][]Entry)}
+	for _, list := range b.byWorkspace {
 		for _, s := range list {
 			if s.entry.Trunk.Simulator {
-				ix.simulated = append(ix.simulated, s.entry)
+				ix.testCarrier = append(ix.testCarrier, s.entry)
 				continue
 			}
 			ix.add(s)
 		}
 	}
 	for _, found := range ix.exact {
-		slices.SortFunc(found, older)
+		slices.SortFunc(found, compareAge)
 	}
-	slices.SortFunc(ix.simulated, older)
-	b.byAddr.Store(ix)
+	slices.SortFunc(ix.testCarrier, compareAge)
+	b.index.Store(ix)
 }
 
-// older puts who came first first: where several workspaces claim one source,
-// a later trunk takes no calls from those that were there.
-func older(a, b Entry) int {
+// compareAge orders entries by the age of their trunks. If several workspaces claim a source, the oldest trunk
+// takes its calls.
+func compareAge(a, b Entry) int {
 	return cmp.Or(a.Trunk.CreatedAt.Compare(b.Trunk.CreatedAt), cmp.Compare(a.Trunk.ID, b.Trunk.ID))
 }
 
-func (b *Sources) sourceOf(ctx context.Context, e Entry) source {
-	s := source{entry: e}
+func (b *Sources) sourceOf(ctx context.Context, e Entry) trunkSource {
+	s := trunkSource{entry: e}
 	for _, text := range e.Trunk.Inbound.AllowedIPs {
 		if p, err := netip.ParsePrefix(text); err == nil {
 			s.networks = append(s.networks, p.Masked())
@@ -139,7 +138,7 @@ func (b *Sources) sourceOf(ctx context.Context, e Entry) source {
 		proxies = append(slices.Clip(proxies), *p)
 	}
 	for _, p := range proxies {
-		for _, a := range b.addresses(ctx, p) {
+		for _, a := range b.lookUpProxy(ctx, p) {
 			if !slices.Contains(s.addrs, a) {
 				s.addrs = append(s.addrs, a)
 			}
@@ -148,7 +147,7 @@ func (b *Sources) sourceOf(ctx context.Context, e Entry) source {
 	return s
 }
 
-func (ix *index) add(s source) {
+func (ix *sourceIndex) add(s trunkSource) {
 	for _, a := range s.addrs {
 		ix.exact[a] = append(ix.exact[a], s.entry)
 	}
@@ -157,7 +156,7 @@ func (ix *index) add(s source) {
 	}
 }
 
-func (b *Sources) addresses(ctx context.Context, p domain.Proxy) []netip.Addr {
+func (b *Sources) lookUpProxy(ctx context.Context, p domain.Proxy) []netip.Addr {
 	if a, err := netip.ParseAddr(strings.Trim(p.Host, "[]")); err == nil {
 		return []netip.Addr{a.Unmap()}
 	}
@@ -179,11 +178,11 @@ func (b *Sources) addresses(ctx context.Context, p domain.Proxy) []netip.Addr {
 	return out
 }
 
-// TrunksAt are the trunks whose calls may come from an address, the oldest first.
+// TrunksAt returns the trunks whose calls may come from an address, oldest first.
 func (b *Sources) TrunksAt(from netip.AddrPort) []Entry {
-	ix, a := b.byAddr.Load(), from.Addr().Unmap()
-	if b.TestCarrier != nil && len(ix.simulated) > 0 && b.TestCarrier() == netip.AddrPortFrom(a, from.Port()) {
-		return ix.simulated
+	ix, a := b.index.Load(), from.Addr().Unmap()
+	if b.TestCarrier != nil && len(ix.testCarrier) > 0 && b.TestCarrier() == netip.AddrPortFrom(a, from.Port()) {
+		return ix.testCarrier
 	}
 	out, more := ix.exact[a], false
 	for _, n := range ix.networks {
@@ -192,13 +191,13 @@ func (b *Sources) TrunksAt(from netip.AddrPort) []Entry {
 		}
 	}
 	if more {
-		slices.SortFunc(out, older)
+		slices.SortFunc(out, compareAge)
 	}
 	return out
 }
 
-// Admit is sip's question about a source. Where a trunk wants a proof, so does
-// it; where every one does, nobody calls from there without.
+// Admit decides about a message from a source. The user agent must authenticate it if all trunks at the source have
+// inbound.auth.
 func (b *Sources) Admit(s transport.Source) sip.Admission {
 	found := b.TrunksAt(s.Addr)
 	if len(found) == 0 {
@@ -217,7 +216,7 @@ func (b *Sources) Admit(s transport.Source) sip.Admission {
 	return a
 }
 
-// accountOf is the trunk at a source that a user of digest belongs to.
+// accountOf returns the account of a trunk at the source with this user name.
 func accountOf(found []Entry, user string) (auth.Account, bool) {
 	for i := range found {
 		if digest := found[i].Trunk.Inbound.Auth; digest != nil && digest.Username == user {

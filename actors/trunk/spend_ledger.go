@@ -13,40 +13,39 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-// spendLedger counts what the workspace spends today on outbound calls and SMS
-// messages, and what is reserved. daily_spend_cap is compared with the sum of
-// both. The billing ledger is another thing: the stored rows of ended calls.
+// spendLedger counts today's spending of the workspace on outbound calls and SMS messages, and reservations.
+// daily_spend_cap limits the sum of both. It is not the billing ledger, which consists of the stored rows of ended
+// calls.
 type spendLedger struct {
 	day      int64         // days since 1970 in UTC
 	micros   domain.Amount // spent today, without the live calls of this process
 	inLedger domain.Amount // part of micros that the billing ledger contains or will contain
-	known    bool          // what earlier processes spent today has been read
-	live     map[string]*meter
+	known    bool          // today's spending of earlier processes has been read
+	meters   map[string]*meter
 
 	reserved    domain.Amount            // for unanswered calls and queued SMS messages
 	smsReserved map[string]domain.Amount // part of reserved, by SMS message
-	cancelTimer func()                   // stops the timer of the next reservation; nil: no timer runs
+	cancelTimer func()                   // cancels the timer of the next reservation; nil: no timer runs
 
-	// restored holds parts of micros by call: calls that were live in an earlier
-	// process, and calls whose actor stopped without a report of their end. A
-	// process that resumes such a call subtracts the amount.
+	// restored holds parts of micros by call. They belong to calls that were live in an earlier process, and to
+	// calls whose actor stopped without reporting the end. A process that resumes such a call subtracts the amount.
 	restored map[string]domain.Amount
 	resumed  map[string]bool // calls resumed while known is false
 
-	// settled holds SMS messages of today that are counted already, although the
-	// commit that stores them as sent is not reported yet.
+	// settled holds SMS messages of today that are counted although their sender has not reported them as stored
+	// yet.
 	settled   map[string]bool
 	staleRead bool // an SMS message was sent during the read of the billing ledger
 }
 
-// Control admits the message also when the mailbox is full: its SMS message was accepted.
+// Control admits the message even if the mailbox is full: its SMS message was accepted.
 func (SettleSMS) Control() {}
 
-// Control admits the message also when the mailbox is full: its SMS message was accepted.
+// Control admits the message even if the mailbox is full: its SMS message was accepted.
 func (ReserveSMS) Control() {}
 
-// spendRead is the result of a read: what the billing ledger contains of a day, and
-// the stored spending outside the ledger.
+// spendRead is the result of reading today's spending: the sum of the billing ledger, and the stored spending
+// outside it.
 type spendRead struct {
 	day    int64
 	micros domain.Amount
@@ -54,20 +53,20 @@ type spendRead struct {
 	err    error
 }
 
-// Control admits the message also when the mailbox is full.
+// Control admits the message even if the mailbox is full.
 func (spendRead) Control() {}
 
 const (
-	readLimit = 20 * time.Second
-	readAgain = 5 * time.Second
-	retryCap  = time.Minute // until a call that the cap refused is tried again
+	readTimeout = 20 * time.Second
+	readRetry   = 5 * time.Second
+	capRetry    = time.Minute // until a call that the cap refused is tried again
 )
 
 func dayOf(t time.Time) int64 { return t.Unix() / 86400 }
 
 func midnight(now time.Time) time.Time { return time.Unix((dayOf(now)+1)*86400, 0).UTC() }
 
-// readSpend reads what earlier processes spent today.
+// readSpend reads today's spending of earlier processes.
 func (t *Trunks) readSpend(ctx actor.Context) {
 	if t.cfg.ReadLedgerSpend == nil {
 		t.spend.known = true
@@ -75,7 +74,7 @@ func (t *Trunks) readSpend(ctx actor.Context) {
 	}
 	t.spend.staleRead = false
 	read, stored, now := t.cfg.ReadLedgerSpend, t.cfg.LoadSpending, time.Now().UTC()
-	mailbox.RunTask(ctx, readLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, readTimeout, func(bound context.Context) any {
 		m := spendRead{day: dayOf(now)}
 		if m.micros, m.err = read(bound, midnight(now).Add(-24*time.Hour)); m.err == nil && stored != nil {
 			m.stored, m.err = stored(bound)
@@ -84,10 +83,10 @@ func (t *Trunks) readSpend(ctx actor.Context) {
 	})
 }
 
-// spendRead adds what was read to what this process has counted since.
+// spendRead adds the read amounts to what this process has counted since.
 func (t *Trunks) spendRead(ctx actor.Context, m spendRead) {
 	if m.err != nil {
-		mailbox.SendAfter(ctx, readAgain, spendReadDue{})
+		mailbox.SendAfter(ctx, readRetry, spendReadDue{})
 		return
 	}
 	if t.spend.staleRead && !t.spend.known {
@@ -104,39 +103,38 @@ func (t *Trunks) spendRead(ctx actor.Context, m spendRead) {
 		}
 	}
 	t.spend.known, t.spend.resumed = true, nil
-	t.keeper.wake(ctx)
-	t.serve(ctx)
+	t.keeper.scheduleSave(ctx)
+	t.serveWaiting(ctx)
 }
 
 // spendReadDue is the timer message that repeats a failed read.
 type spendReadDue struct{}
 
-// Control admits the message also when the mailbox is full.
+// Control admits the message even if the mailbox is full.
 func (spendReadDue) Control() {}
 
-// startDay sets the counters to zero on the first use of a new day in UTC.
+// startDay resets the counters on the first use in a new day (UTC).
 func (l *spendLedger) startDay(now time.Time) {
 	if day := dayOf(now); day != l.day {
 		l.day, l.micros, l.inLedger, l.settled, l.restored, l.resumed = day, 0, 0, nil, nil, nil
 	}
 }
 
-// spent is what today has cost so far, live calls included.
+// spent returns today's cost so far, including live calls.
 func (l *spendLedger) spent(now time.Time) domain.Amount {
 	l.startDay(now)
 	sum := l.micros
-	for _, m := range l.live {
+	for _, m := range l.meters {
 		sum = sum.Plus(m.spent(now))
 	}
 	return sum
 }
 
-// spentOrReserved is what counts against the cap: what today has cost, and what is
-// reserved.
+// spentOrReserved returns what counts against the cap: today's cost and all reservations.
 func (l *spendLedger) spentOrReserved(now time.Time) domain.Amount {
 	l.startDay(now)
 	sum := l.micros.Plus(l.reserved)
-	for _, m := range l.live {
+	for _, m := range l.meters {
 		sum = sum.Plus(max(m.spent(now), routing.CallCost(m.perMinute, m.reserved)))
 	}
 	return sum
@@ -146,8 +144,7 @@ func (l *spendLedger) reserve(micros domain.Amount) { l.reserved = l.reserved.Pl
 
 func (l *spendLedger) releaseReservation(micros domain.Amount) { l.reserved = l.reserved.Minus(micros) }
 
-// reserveSMS reserves an amount for an SMS message and replaces its former
-// reservation.
+// reserveSMS reserves an amount for an SMS message and replaces its former reservation.
 func (l *spendLedger) reserveSMS(message string, micros domain.Amount) {
 	l.releaseSMS(message)
 	if l.smsReserved == nil {
@@ -163,44 +160,43 @@ func (l *spendLedger) releaseSMS(message string) {
 	delete(l.smsReserved, message)
 }
 
-// outsideLedger is the part of spent that the billing ledger does not contain: live
-// calls, transfer legs, and calls whose actor stopped.
+// outsideLedger returns the part of today's cost that the billing ledger does not contain: live calls, transfer
+// legs, and calls whose actor stopped.
 func (l *spendLedger) outsideLedger(now time.Time) domain.Amount {
 	return l.spent(now).Minus(l.inLedger)
 }
 
-// ended stops the meter of a call that lasted for talked. inLedger says whether the
-// billing ledger gets a row of the call.
-func (l *spendLedger) ended(call string, talked time.Duration, inLedger bool, now time.Time) {
-	m, ok := l.live[call]
+// stopMeter stops the meter of a call of duration talked. inLedger says whether the billing ledger gets a row of
+// the call.
+func (l *spendLedger) stopMeter(call string, talked time.Duration, inLedger bool, now time.Time) {
+	m, ok := l.meters[call]
 	if !ok {
 		return
 	}
-	delete(l.live, call)
+	delete(l.meters, call)
 	l.startDay(now)
-	l.add(routing.CallCost(m.perMinute, talked), inLedger)
+	l.addSpend(routing.CallCost(m.perMinute, talked), inLedger)
 }
 
-// lost stops the meter of a call whose actor stopped without a report of the end.
-// The cost so far is stored in restored as well: after a hand-over the next process
-// resumes the meter from the answer and subtracts the amount.
-func (l *spendLedger) lost(call string, now time.Time) {
-	m, ok := l.live[call]
+// stopLostMeter stops the meter of a call whose actor stopped without reporting the end. It also adds the cost to
+// restored: after a hand-over the next process resumes the meter from the answer and subtracts the amount.
+func (l *spendLedger) stopLostMeter(call string, now time.Time) {
+	m, ok := l.meters[call]
 	if !ok {
 		return
 	}
-	delete(l.live, call)
+	delete(l.meters, call)
 	l.startDay(now)
 	cost := m.spent(now)
-	l.add(cost, false)
+	l.addSpend(cost, false)
 	if l.restored == nil {
 		l.restored = make(map[string]domain.Amount)
 	}
 	l.restored[call] = cost
 }
 
-// restore takes over the amounts that an earlier process stored for its live calls,
-// by call. It drops those of calls that were resumed before the read ended.
+// restore adds the amounts that an earlier process stored for its live calls. It drops those of calls that were
+// resumed before the read ended.
 func (l *spendLedger) restore(live map[string]domain.Amount) {
 	own := l.restored
 	l.restored = make(map[string]domain.Amount, len(live)+len(own))
@@ -211,14 +207,14 @@ func (l *spendLedger) restore(live map[string]domain.Amount) {
 	maps.Copy(l.restored, own)
 }
 
-func (l *spendLedger) add(micros domain.Amount, inLedger bool) {
+func (l *spendLedger) addSpend(micros domain.Amount, inLedger bool) {
 	l.micros = l.micros.Plus(micros)
 	if inLedger {
 		l.inLedger = l.inLedger.Plus(micros)
 	}
 }
 
-// workspace is the workspace whose rules apply; nil: none.
+// workspace returns the workspace whose rules apply; nil: none.
 func (c *Config) workspace() *domain.Workspace {
 	if c.Workspace == nil {
 		return nil
@@ -226,32 +222,31 @@ func (c *Config) workspace() *domain.Workspace {
 	return c.Workspace()
 }
 
-// forbidden checks the rules of the workspace for a call or an SMS message that
-// costs micros. err is nil where both are met. until is when to ask again; zero:
-// the answer stays the same.
-func (t *Trunks) forbidden(asked *RequestSlot, micros domain.Amount, now time.Time) (err *domain.Error, until time.Time) {
+// checkRules checks a call or an SMS message that costs micros against the workspace's rules. err is nil if it is
+// allowed. until is when to try again; zero: the answer will not change.
+func (t *Trunks) checkRules(request *RequestSlot, micros domain.Amount, now time.Time) (err *domain.Error, until time.Time) {
 	w := t.cfg.workspace()
 	if w == nil {
 		return nil, time.Time{}
 	}
-	if !asked.DestinationChecked {
-		if e := destination(asked.To, w, asked.Environment); e != nil {
+	if !request.DestinationChecked {
+		if e := checkDestination(request.To, w, request.Environment); e != nil {
 			return e, time.Time{}
 		}
 	}
-	limit := spendCapOf(w, asked.Environment)
+	limit := spendCapOf(w, request.Environment)
 	switch {
 	case limit == nil:
 		return nil, time.Time{}
 	case !t.spend.known:
-		return domain.Errorf(domain.CodeUnavailable, "what was spent today is still being counted; try again").With("retry_after", 1), now.Add(time.Second)
+		return domain.Errorf(domain.CodeUnavailable, "today's spending is still being counted; try again").With("retry_after", 1), now.Add(time.Second)
 	case !t.spend.affords(limit, micros, now):
-		return t.spend.capRefusal(limit, now)
+		return t.spend.refuseByCap(limit, now)
 	}
 	return nil, time.Time{}
 }
 
-func destination(to string, w *domain.Workspace, env domain.Environment) *domain.Error {
+func checkDestination(to string, w *domain.Workspace, env domain.Environment) *domain.Error {
 	err := domain.CheckDestination(to, w.Calling, w.DefaultCountry, env)
 	if err == nil {
 		return nil
@@ -262,8 +257,7 @@ func destination(to string, w *domain.Workspace, env domain.Environment) *domain
 	return domain.Errorf(domain.CodeDestinationNotAllowed, "this number cannot be called")
 }
 
-// maxDuration is the maximum duration of a call by the rules of the workspace; 0: there
-// is no limit.
+// maxDuration returns the maximum duration of a call by the rules of the workspace; 0: no limit.
 func (c *Config) maxDuration() time.Duration {
 	if w := c.workspace(); w != nil {
 		return time.Duration(w.Calling.MaxCallMinutes) * time.Minute
@@ -271,9 +265,8 @@ func (c *Config) maxDuration() time.Duration {
 	return 0
 }
 
-// onCheck answers whether a number may be called. It accepts a number as people write
-// it, and reserves the price of an SMS message.
-func (t *Trunks) onCheck(ctx actor.Context, m CheckDestination) {
+// onCheckDestination checks a number in any usual notation and reserves the price of an SMS message.
+func (t *Trunks) onCheckDestination(ctx actor.Context, m CheckDestination) {
 	now := time.Now()
 	out := DestinationChecked{CallID: m.CallID, To: m.To, MaxDuration: t.cfg.maxDuration(), Generation: m.Generation}
 	country := ""
@@ -285,8 +278,8 @@ func (t *Trunks) onCheck(ctx actor.Context, m CheckDestination) {
 		out.Err = domain.Errorf(domain.CodeDestinationNotAllowed, "this number cannot be called: it is %s", err.Error())
 	} else {
 		out.To = e164
-		t.spend.releaseSMS(m.Message) // each try of a message sends a new Check
-		out.Err, _ = t.forbidden(&RequestSlot{To: e164, Environment: m.Environment}, m.Micros, now)
+		t.spend.releaseSMS(m.Message) // each send attempt of a message sends CheckDestination again
+		out.Err, _ = t.checkRules(&RequestSlot{To: e164, Environment: m.Environment}, m.Micros, now)
 		if out.Err == nil && m.Micros > 0 {
 			t.spend.reserveSMS(m.Message, m.Micros)
 		}
@@ -304,24 +297,23 @@ func (t *Trunks) onSMS(ctx actor.Context, m any) {
 	}
 }
 
-// settleSMS settles an SMS message. The commit that stores the message as sent adds
-// its price to the usage of the day. A read of the usage that is under way may
-// contain it or not, so it is repeated.
+// settleSMS settles an SMS message. The commit that stores the message as sent adds its price to the usage of the
+// day. A running read of the usage may or may not include it, so the read is repeated.
 func (t *Trunks) settleSMS(ctx actor.Context, m SettleSMS) {
 	t.spend.startDay(time.Now())
 	if t.spend.settleSMS(m) {
 		t.spend.staleRead = true
 		if t.spend.known {
-			t.spend.add(m.Micros, true)
+			t.spend.addSpend(m.Micros, true)
 		}
 	}
 	if m.Micros == 0 {
-		t.serve(ctx) // a waiting call may fit under the cap now
+		t.serveWaiting(ctx) // a waiting call may fit under the cap now
 	}
 }
 
-// settleSMS releases the reservation of a message. counts says whether its price has
-// to be added: only the first report of a message adds it.
+// settleSMS releases the reservation of a message. counts reports whether its price must be added: only the first
+// report of a message adds it.
 func (l *spendLedger) settleSMS(m SettleSMS) (counts bool) {
 	_, reserved := l.smsReserved[m.Message]
 	l.releaseSMS(m.Message)

@@ -13,63 +13,62 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// How often what is known of the trunks is kept while it changes, and how long
-// that may take.
+// Interval and time limit of storing changed states.
 const (
-	keepEvery = 10 * time.Second
-	keepLimit = 5 * time.Second
+	saveInterval = 10 * time.Second
+	saveTimeout  = 5 * time.Second
 )
 
 type (
-	// statesRead are the states that an earlier process left.
+	// statesRead delivers the states that an earlier process stored.
 	statesRead struct {
 		states []domain.TrunkState
 		err    error
 	}
-	// saveStatesDue is the wake-up to keep what has changed.
+	// saveStatesDue is the timer message that stores changed states.
 	saveStatesDue struct{ generation int }
-	// statesSaved answers one commit of it.
+	// statesSaved is the result of one commit of states.
 	statesSaved struct {
-		trunks []string
-		gone   []string
-		err    error
+		trunks  []string
+		deleted []string
+		err     error
 	}
 )
 
-// Control: each is an answer, or a wake-up of one's own.
+// Control admits the message even if the mailbox is full.
 func (statesRead) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (saveStatesDue) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (statesSaved) Control() {}
 
-// stateKeeper saves the states of trunks for a restart: one commit of all changes, every ten seconds at most.
+// stateKeeper stores the states of trunks for a restart, with at most one commit every saveInterval.
 type stateKeeper struct {
-	off        bool            // nothing is saved
-	dirty      map[string]bool // trunks
-	gone       []string
-	spent      domain.Amount // as kept last
-	spentOn    int64
-	generation int
-	armed      bool // a wake-up is set
-	busy       bool // a commit is under way
-	waiting    []*actor.PID
+	disabled        bool            // states are not stored
+	dirty           map[string]bool // IDs of trunks with changes
+	deleted         []string
+	savedSpend      domain.Amount // amount of the last commit
+	savedSpendDay   int64
+	generation      int
+	timerSet        bool // the timer is set
+	saving          bool // a commit is running
+	flushRequesters []*actor.PID
 }
 
-func (k *stateKeeper) forgetTrunk(id string) {
+func (k *stateKeeper) deleteTrunk(id string) {
 	delete(k.dirty, id)
-	k.gone = append(k.gone, id)
+	k.deleted = append(k.deleted, id)
 }
 
-// readStates reads the states that an earlier process saved.
+// readStates reads the states that an earlier process stored.
 func (t *Trunks) readStates(ctx actor.Context) {
 	if t.cfg.LoadStates == nil {
 		return
 	}
 	read := t.cfg.LoadStates
-	mailbox.RunTask(ctx, readLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, readTimeout, func(bound context.Context) any {
 		states, err := read(bound)
 		return statesRead{states, err}
 	})
@@ -77,28 +76,28 @@ func (t *Trunks) readStates(ctx actor.Context) {
 
 func (t *Trunks) onStatesRead(ctx actor.Context, m statesRead) {
 	if m.err != nil {
-		t.cfg.Log.Warn("how the trunks did before could not be read", slog.Any("error", m.err))
+		t.cfg.Log.Warn("stored trunk states could not be read", slog.Any("error", m.err))
 		return
 	}
 	now := time.Now()
 	for i := range m.states {
 		s := &m.states[i]
 		if b := t.trunks.byID(s.TrunkID); b != nil {
-			b.restore(s, now)
+			b.restoreState(s, now)
 			for measure, at := range s.AlarmsReportedAt {
 				t.alarms.sentAt[s.TrunkID+measure] = at
 			}
 		} else {
-			t.keeper.forgetTrunk(s.TrunkID)
+			t.keeper.deleteTrunk(s.TrunkID)
 		}
 	}
-	if len(t.keeper.gone) > 0 {
-		t.keeper.wake(ctx)
+	if len(t.keeper.deleted) > 0 {
+		t.keeper.scheduleSave(ctx)
 	}
-	t.serve(ctx)
+	t.serveWaiting(ctx)
 }
 
-// markChanged notes that the state of a trunk has changed.
+// markChanged marks the state of a trunk as changed.
 func (t *Trunks) markChanged(ctx actor.Context, b *trunkState) {
 	if t.cfg.SaveStates == nil || b.trunk.Simulator {
 		return
@@ -107,56 +106,56 @@ func (t *Trunks) markChanged(ctx actor.Context, b *trunkState) {
 		t.keeper.dirty = make(map[string]bool)
 	}
 	t.keeper.dirty[b.trunk.ID] = true
-	t.keeper.wake(ctx)
+	t.keeper.scheduleSave(ctx)
 }
 
-// wake sets the timer of the next commit.
-func (k *stateKeeper) wake(ctx actor.Context) {
-	if k.armed || k.busy || k.off {
+// scheduleSave sets the timer of the next commit.
+func (k *stateKeeper) scheduleSave(ctx actor.Context) {
+	if k.timerSet || k.saving || k.disabled {
 		return
 	}
-	k.armed = true
+	k.timerSet = true
 	k.generation++
-	mailbox.SendAfter(ctx, keepEvery, saveStatesDue{k.generation})
+	mailbox.SendAfter(ctx, saveInterval, saveStatesDue{k.generation})
 }
 
-// saveStates commits the changes.
+// saveStates commits all changes.
 func (t *Trunks) saveStates(ctx actor.Context) {
 	k := &t.keeper
-	if k.busy {
+	if k.saving {
 		return
 	}
 	now := time.Now()
 	var s *domain.Spending
-	if outside := t.spend.outsideLedger(now); t.spend.known && (outside != k.spent || t.spend.day != k.spentOn) && (outside > 0 || k.spent > 0) {
+	if outside := t.spend.outsideLedger(now); t.spend.known && (outside != k.savedSpend || t.spend.day != k.savedSpendDay) && (outside > 0 || k.savedSpend > 0) {
 		s = &domain.Spending{Day: t.spend.day, Micros: outside, Live: t.spend.liveSpendByCall(now)}
-		k.spent, k.spentOn = outside, t.spend.day
+		k.savedSpend, k.savedSpendDay = outside, t.spend.day
 	}
-	if t.cfg.SaveStates == nil || len(k.dirty) == 0 && len(k.gone) == 0 && s == nil {
+	if t.cfg.SaveStates == nil || len(k.dirty) == 0 && len(k.deleted) == 0 && s == nil {
 		t.keeper.answerFlushes(ctx)
 		return
 	}
-	m := statesSaved{gone: k.gone}
+	m := statesSaved{deleted: k.deleted}
 	states := make([]domain.TrunkState, 0, len(k.dirty))
 	for id := range k.dirty {
 		if b := t.trunks.byID(id); b != nil {
-			states, m.trunks = append(states, b.kept(t.alarms.sentAt, now)), append(m.trunks, id)
+			states, m.trunks = append(states, b.savedState(t.alarms.sentAt, now)), append(m.trunks, id)
 		}
 	}
-	k.dirty, k.gone, k.busy = nil, nil, true
+	k.dirty, k.deleted, k.saving = nil, nil, true
 	keep := t.cfg.SaveStates
-	mailbox.RunTask(ctx, keepLimit, func(bound context.Context) any {
-		m.err = keep(bound, states, m.gone, s)
+	mailbox.RunTask(ctx, saveTimeout, func(bound context.Context) any {
+		m.err = keep(bound, states, m.deleted, s)
 		return m
 	})
 }
 
 func (t *Trunks) onStatesSaved(ctx actor.Context, m statesSaved) {
 	k := &t.keeper
-	k.busy = false
+	k.saving = false
 	if m.err != nil {
-		t.cfg.Log.Warn("how the trunks do could not be kept; trying again", slog.Any("error", m.err))
-		k.gone, k.spentOn = append(k.gone, m.gone...), 0
+		t.cfg.Log.Warn("trunk states could not be stored; trying again", slog.Any("error", m.err))
+		k.deleted, k.savedSpendDay = append(k.deleted, m.deleted...), 0
 		for _, id := range m.trunks {
 			if b := t.trunks.byID(id); b != nil {
 				t.markChanged(ctx, b)
@@ -166,81 +165,80 @@ func (t *Trunks) onStatesSaved(ctx actor.Context, m statesSaved) {
 		return
 	}
 	switch {
-	case len(k.waiting) > 0 && len(k.dirty) > 0: // whoever waits wants to see what came meanwhile too
+	case len(k.flushRequesters) > 0 && len(k.dirty) > 0: // a flush includes changes that arrived during the commit
 		t.saveStates(ctx)
 		return
-	case len(k.dirty) > 0 || len(k.gone) > 0 || len(t.spend.live) > 0:
-		t.keeper.wake(ctx)
+	case len(k.dirty) > 0 || len(k.deleted) > 0 || len(t.spend.meters) > 0:
+		t.keeper.scheduleSave(ctx)
 	}
 	t.keeper.answerFlushes(ctx)
 }
 
 // answerFlushes answers the requests that wait for a commit.
 func (k *stateKeeper) answerFlushes(ctx actor.Context) {
-	for _, pid := range k.waiting {
+	for _, pid := range k.flushRequesters {
 		if pid != nil {
 			ctx.Send(pid, StatesFlushed{})
 		}
 	}
-	k.waiting = nil
+	k.flushRequesters = nil
 }
 
-// kept is what is known of a trunk, as it is kept.
-func (b *trunkState) kept(told map[string]time.Time, now time.Time) domain.TrunkState {
+// savedState returns the state of a trunk as it is stored. alarmsSentAt holds the times of sent alarms by trunk and
+// measure.
+func (b *trunkState) savedState(alarmsSentAt map[string]time.Time, now time.Time) domain.TrunkState {
 	s := domain.TrunkState{
-		TrunkID: b.trunk.ID, WorkspaceID: b.trunk.WorkspaceID, BackoffUntil: b.backoff, BackoffDelay: b.wait, LastError: b.lastErr,
-		ActiveAlarms: maps.Clone(b.raised), AlarmsReportedAt: make(map[string]time.Time), Minutes: b.record.Minutes(now),
-		InboundCalls: b.arrived, InboundRefusals: maps.Clone(b.refused),
+		TrunkID: b.trunk.ID, WorkspaceID: b.trunk.WorkspaceID, BackoffUntil: b.backoffUntil, BackoffDelay: b.backoffTime, LastError: b.lastErr,
+		ActiveAlarms: maps.Clone(b.raisedAlarms), AlarmsReportedAt: make(map[string]time.Time), Minutes: b.record.Minutes(now),
+		InboundCalls: b.inboundCalls, InboundRefusals: maps.Clone(b.inboundRefusals),
 	}
-	for measure := range b.raised {
-		if at, ok := told[b.trunk.ID+measure]; ok {
+	for measure := range b.raisedAlarms {
+		if at, ok := alarmsSentAt[b.trunk.ID+measure]; ok {
 			s.AlarmsReportedAt[measure] = at
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.health)) {
-		if h := b.health[key]; h.failures > 0 || h.good || h.out.After(now) || h.rests.After(now) {
+		if h := b.health[key]; h.failures > 0 || h.lastSucceeded || h.outUntil.After(now) || h.restUntil.After(now) {
 			s.Targets = append(s.Targets, domain.TargetState{
-				Key: key, Failures: h.failures, Good: h.good, OutUntil: h.out, RestsUntil: h.rests, LastError: h.lastErr,
+				Key: key, Failures: h.failures, Good: h.lastSucceeded, OutUntil: h.outUntil, RestsUntil: h.restUntil, LastError: h.lastErr,
 			})
 		}
 	}
 	return s
 }
 
-// restore goes on from what was kept; what this process has seen itself counts
-// more.
-func (b *trunkState) restore(s *domain.TrunkState, now time.Time) {
+// restoreState adds a stored state. What this process has observed itself takes precedence.
+func (b *trunkState) restoreState(s *domain.TrunkState, now time.Time) {
 	b.record.AddMinutes(s.Minutes, now)
-	b.arrived += s.InboundCalls
+	b.inboundCalls += s.InboundCalls
 	for why, n := range s.InboundRefusals {
-		b.refused[why] += n
+		b.inboundRefusals[why] += n
 	}
-	if b.backoff.IsZero() {
-		b.backoff, b.wait = sooner(s.BackoffUntil, now), s.BackoffDelay
+	if b.backoffUntil.IsZero() {
+		b.backoffUntil, b.backoffTime = limitRest(s.BackoffUntil, now), s.BackoffDelay
 	}
 	if b.lastErr == "" {
 		b.lastErr = s.LastError
 	}
 	for measure, since := range s.ActiveAlarms {
-		if _, on := b.raised[measure]; !on {
-			b.raised[measure] = since
+		if _, on := b.raisedAlarms[measure]; !on {
+			b.raisedAlarms[measure] = since
 		}
 	}
 	for _, x := range s.Targets {
 		h := b.health[x.Key]
-		if h == nil || h.failures > 0 || h.good {
+		if h == nil || h.failures > 0 || h.lastSucceeded {
 			continue
 		}
-		h.failures, h.good, h.lastErr = x.Failures, x.Good, x.LastError
-		h.out, h.rests = sooner(x.OutUntil, now), sooner(x.RestsUntil, now)
+		h.failures, h.lastSucceeded, h.lastErr = x.Failures, x.Good, x.LastError
+		h.outUntil, h.restUntil = limitRest(x.OutUntil, now), limitRest(x.RestsUntil, now)
 		b.publishHealth(x.Key, h)
 	}
 }
 
-// sooner bounds a rest by the longest that there is: the clock may have been
-// set back meanwhile.
-func sooner(until, now time.Time) time.Time {
-	if limit := now.Add(maxWait); until.After(limit) {
+// limitRest limits a stored end of a rest, because the clock may have been set back.
+func limitRest(until, now time.Time) time.Time {
+	if limit := now.Add(maxRetryAfter); until.After(limit) {
 		return limit
 	}
 	return until

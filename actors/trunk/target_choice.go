@@ -7,16 +7,16 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-// call is what is wanted, as the choice of a route takes it.
-func (w *RequestSlot) call() routing.Call {
+// routingCall returns the request in the form that routing decisions take.
+func (w *RequestSlot) routingCall() routing.Call {
 	return routing.Call{To: w.To, From: w.From, AnyCallerID: w.AnyCallerID, FromTrunkID: w.FromTrunkID, TrunkID: w.TrunkID, Environment: w.Environment}
 }
 
-// target is the trunk's next untried target as a slot of it.
-func (t *Trunks) target(b *trunkState, w *RequestSlot, now time.Time) (slot Slot, rests time.Time, ok bool) {
-	from, err := routing.SelectCallerID(b.trunk, w.call())
+// nextTarget returns a slot for the trunk's next untried target.
+func (t *Trunks) nextTarget(b *trunkState, w *RequestSlot, now time.Time) (slot Slot, rests time.Time, ok bool) {
+	from, err := routing.SelectCallerID(b.trunk, w.routingCall())
 	if err != nil {
-		return slot, time.Time{}, false // the trunk was changed meanwhile
+		return slot, time.Time{}, false // the trunk has changed since the routing decision
 	}
 	slot = Slot{CallID: w.CallID, Via: b.trunk, From: from, MaxDuration: t.cfg.maxDuration(), Generation: w.Generation}
 	if b.trunk.Simulator {
@@ -27,7 +27,7 @@ func (t *Trunks) target(b *trunkState, w *RequestSlot, now time.Time) (slot Slot
 		slot.Target.TrunkID, slot.Key = b.trunk.ID, b.trunk.ID+"|simulator"
 		return slot, time.Time{}, ok && !slices.Contains(w.Tried, slot.Key)
 	}
-	i, rests, ok := b.pick(w.Tried, now)
+	i, rests, ok := b.pickTarget(w.Tried, now)
 	if ok {
 		slot.Target, slot.Key = b.targets[i].to, b.targets[i].key
 	}

@@ -14,54 +14,54 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// How often targets are looked after.
+// Intervals and time limits of DNS look-ups and OPTIONS pings.
 const (
-	pingEvery = 30 * time.Second
-	pingLimit = 4 * time.Second
-	lookEvery = 10 * time.Second // names of trunks that are in use; what is cached costs nothing
-	lookRest  = time.Minute      // names of the others
-	lookLimit = 5 * time.Second
+	pingInterval        = 30 * time.Second
+	pingTimeout         = 4 * time.Second
+	resolveInterval     = 10 * time.Second // for host names of trunks in use; cached answers cost nothing
+	idleResolveInterval = time.Minute      // for host names of other trunks
+	resolveTimeout      = 5 * time.Second
 )
 
 type (
-	// checkTargetsDue is the wake-up to resolve names and ping targets.
+	// checkTargetsDue is the timer message to resolve host names and ping targets.
 	checkTargetsDue struct{ generation int }
-	// found are what the names of a trunk's proxies lead to.
-	found struct {
+	// targetsResolved delivers the addresses of a trunk's proxies.
+	targetsResolved struct {
 		trunkID string
 		targets map[domain.Proxy][]resolve.Target
 	}
-	// pinged are what the targets of a trunk answered to OPTIONS.
-	pinged struct {
-		trunkID string
-		by      map[string]pong
+	// targetsPinged delivers the answers of a trunk's targets to OPTIONS.
+	targetsPinged struct {
+		trunkID  string
+		byTarget map[string]pingOutcome
 	}
-	pong struct {
+	pingOutcome struct {
 		sip.PingResult
 		err error
 	}
 )
 
-// Control: each is an answer, or a wake-up of one's own.
+// Control admits the message even if the mailbox is full: each is an answer or a timer.
 func (checkTargetsDue) Control() {}
-func (found) Control()           {}
-func (pinged) Control()          {}
+func (targetsResolved) Control() {}
+func (targetsPinged) Control()   {}
 
-// targetMonitor knows when the names of trunks are resolved and their targets pinged.
+// targetMonitor decides when the host names of trunks are resolved and their targets pinged.
 type targetMonitor struct {
-	resolvedAt map[string]time.Time // by trunk
+	resolvedAt map[string]time.Time // by trunk ID
 	pingedAt   map[string]time.Time
-	generation int // of the wake-up
+	generation int // of the timer
 	cancel     func()
 }
 
-// forgetTrunk has a trunk resolved and pinged at once, if it is still there.
-func (m *targetMonitor) forgetTrunk(id string) {
+// removeTrunk removes the times of a trunk. A trunk that still exists is then resolved and pinged at once.
+func (m *targetMonitor) removeTrunk(id string) {
 	delete(m.resolvedAt, id)
 	delete(m.pingedAt, id)
 }
 
-// stop takes the wake-up back.
+// stop cancels the timer.
 func (m *targetMonitor) stop() {
 	if m.cancel != nil {
 		m.cancel()
@@ -69,22 +69,23 @@ func (m *targetMonitor) stop() {
 	}
 }
 
-// checkTargets resolves names and pings targets that are due, and sets the next wake-up while any trunk needs one.
+// checkTargets resolves the host names and pings the targets that are due. It sets the timer while any trunk needs
+// checks.
 func (t *Trunks) checkTargets(ctx actor.Context) {
 	now, needed := time.Now(), false
 	for _, b := range t.trunks.states {
-		if names := b.names(); len(names) > 0 && t.cfg.Resolve != nil {
+		if names := b.unresolvedProxies(); len(names) > 0 && t.cfg.Resolve != nil {
 			needed = true
-			if at := t.monitor.resolvedAt[b.trunk.ID]; at.IsZero() || now.Sub(at) >= lookRest || b.used {
-				b.used, t.monitor.resolvedAt[b.trunk.ID] = false, now
-				t.resolve(ctx, b.trunk.ID, names)
+			if at := t.monitor.resolvedAt[b.trunk.ID]; at.IsZero() || now.Sub(at) >= idleResolveInterval || b.usedSinceLookup {
+				b.usedSinceLookup, t.monitor.resolvedAt[b.trunk.ID] = false, now
+				t.resolveNames(ctx, b.trunk.ID, names)
 			}
 		}
 		if b.trunk.OptionsPing && !b.trunk.Simulator && t.cfg.Ping != nil {
 			needed = true
-			if now.Sub(t.monitor.pingedAt[b.trunk.ID]) >= pingEvery-time.Second {
+			if now.Sub(t.monitor.pingedAt[b.trunk.ID]) >= pingInterval-time.Second {
 				t.monitor.pingedAt[b.trunk.ID] = now
-				t.ping(ctx, b)
+				t.pingTargets(ctx, b)
 			}
 		}
 	}
@@ -92,14 +93,14 @@ func (t *Trunks) checkTargets(ctx actor.Context) {
 	t.monitor.stop()
 	if needed {
 		jitter := time.Duration(rand.Int64N(int64(time.Second))) //nolint:gosec // spreads work, no secret
-		t.monitor.cancel = mailbox.SendAfter(ctx, lookEvery+jitter, checkTargetsDue{t.monitor.generation})
+		t.monitor.cancel = mailbox.SendAfter(ctx, resolveInterval+jitter, checkTargetsDue{t.monitor.generation})
 	}
 }
 
-func (t *Trunks) resolve(ctx actor.Context, trunkID string, names []domain.Proxy) {
+func (t *Trunks) resolveNames(ctx actor.Context, trunkID string, names []domain.Proxy) {
 	lookUp := t.cfg.Resolve
-	mailbox.RunTask(ctx, lookLimit, func(bound context.Context) any {
-		m := found{trunkID: trunkID, targets: make(map[domain.Proxy][]resolve.Target, len(names))}
+	mailbox.RunTask(ctx, resolveTimeout, func(bound context.Context) any {
+		m := targetsResolved{trunkID: trunkID, targets: make(map[domain.Proxy][]resolve.Target, len(names))}
 		for _, p := range names {
 			if all, err := lookUp(bound, resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: trunkID}); err == nil {
 				m.targets[p] = all
@@ -109,8 +110,8 @@ func (t *Trunks) resolve(ctx actor.Context, trunkID string, names []domain.Proxy
 	})
 }
 
-// onResolved takes the targets of names; a name that cannot be resolved at the moment keeps its targets.
-func (t *Trunks) onResolved(ctx actor.Context, m found) {
+// onTargetsResolved takes resolved targets into use. A host name without an answer keeps its former targets.
+func (t *Trunks) onTargetsResolved(ctx actor.Context, m targetsResolved) {
 	b := t.trunks.byID(m.trunkID)
 	if b == nil {
 		return
@@ -120,26 +121,26 @@ func (t *Trunks) onResolved(ctx actor.Context, m found) {
 			b.resolved[p] = all
 		}
 	}
-	b.set(b.trunk)
-	t.serve(ctx)
+	b.setTrunk(b.trunk)
+	t.serveWaiting(ctx)
 }
 
-// ping asks every target of a trunk whether it lives, side by side.
-func (t *Trunks) ping(ctx actor.Context, b *trunkState) {
+// pingTargets sends OPTIONS to all targets of a trunk in parallel.
+func (t *Trunks) pingTargets(ctx actor.Context, b *trunkState) {
 	ping, id, env := t.cfg.Ping, b.trunk.ID, b.trunk.Environment
 	targets := append([]target(nil), b.targets...)
-	mailbox.RunTask(ctx, pingLimit+time.Second, func(bound context.Context) any {
-		m := pinged{trunkID: id, by: make(map[string]pong, len(targets))}
+	mailbox.RunTask(ctx, pingTimeout+time.Second, func(bound context.Context) any {
+		m := targetsPinged{trunkID: id, byTarget: make(map[string]pingOutcome, len(targets))}
 		var mu sync.Mutex
 		var wait sync.WaitGroup
-		limit, cancel := context.WithTimeout(bound, pingLimit)
+		limit, cancel := context.WithTimeout(bound, pingTimeout)
 		defer cancel()
 		for _, to := range targets {
 			wait.Go(func() {
 				p, err := ping(limit, env, to.to)
 				mu.Lock()
 				defer mu.Unlock()
-				m.by[to.key] = pong{p, err}
+				m.byTarget[to.key] = pingOutcome{p, err}
 			})
 		}
 		wait.Wait()
@@ -147,14 +148,14 @@ func (t *Trunks) ping(ctx actor.Context, b *trunkState) {
 	})
 }
 
-func (t *Trunks) onPonged(ctx actor.Context, m pinged) {
+func (t *Trunks) onTargetsPinged(ctx actor.Context, m targetsPinged) {
 	b := t.trunks.byID(m.trunkID)
 	if b == nil {
 		return
 	}
 	now := time.Now()
-	for key, p := range m.by {
-		b.onPong(key, p.PingResult, p.err, now)
+	for key, p := range m.byTarget {
+		b.applyPing(key, p.PingResult, p.err, now)
 	}
-	t.serve(ctx)
+	t.serveWaiting(ctx)
 }

@@ -15,10 +15,10 @@ import (
 
 const (
 	alarmLimit  = 10 * time.Second
-	alarmRepeat = 15 * time.Minute // an alarm that is raised again sooner is not published
+	alarmRepeat = 15 * time.Minute // an alarm that is raised again within this time is not sent
 )
 
-// Alarm says that a trunk performs worse than its settings allow, or that it has recovered.
+// Alarm reports that a trunk performs worse than its settings allow, or that it has recovered.
 type Alarm struct {
 	Trunk     domain.Trunk // without its credentials
 	Measure   string       // asr, acd, short_call_share, or a reason of refusal
@@ -29,16 +29,16 @@ type Alarm struct {
 	Recovered bool
 }
 
-// trunkAlarms raises the alarms of trunks, and lowers them.
+// trunkAlarms raises and clears the alarms of trunks.
 type trunkAlarms struct {
-	send   func(ctx context.Context, a Alarm) // nil: no listener
+	send   func(ctx context.Context, a Alarm) // nil: alarms are not sent
 	sentAt map[string]time.Time               // by trunk and measure
 }
 
-// check raises the alarms of a trunk that are due, and lowers those that are over.
+// check raises the alarms of a trunk whose bounds are exceeded and clears the others.
 func (l *trunkAlarms) check(ctx actor.Context, b *trunkState, now time.Time) {
 	a := b.trunk.Alarms
-	if a.MinASR <= 0 && a.MinACDSeconds <= 0 && a.MaxShortCallShare <= 0 && len(b.raised) == 0 {
+	if a.MinASR <= 0 && a.MinACDSeconds <= 0 && a.MaxShortCallShare <= 0 && len(b.raisedAlarms) == 0 {
 		return
 	}
 	breaches := routing.FindBreaches(b.record.Totals(now), a)
@@ -46,24 +46,24 @@ func (l *trunkAlarms) check(ctx actor.Context, b *trunkState, now time.Time) {
 	for _, x := range breaches {
 		on[string(x.Measure)] = true
 		l.raise(ctx, b, Alarm{
-			Measure: string(x.Measure), Value: round(x.Value), Bound: x.Bound, Calls: x.Calls,
+			Measure: string(x.Measure), Value: roundToThousandths(x.Value), Bound: x.Bound, Calls: x.Calls,
 			Message: fmt.Sprintf("%s of trunk %s is %.3g over its last %d calls; its bound is %.3g", x.Measure, b.trunk.Name, x.Value, x.Calls, x.Bound),
 		}, now)
 	}
 	for _, m := range []routing.Measure{routing.ASR, routing.ACD, routing.ShortCalls} {
-		if _, was := b.raised[string(m)]; was && !on[string(m)] {
+		if _, was := b.raisedAlarms[string(m)]; was && !on[string(m)] {
 			l.lower(ctx, b, string(m))
 		}
 	}
 }
 
-func round(v float64) float64 { return math.Round(v*1000) / 1000 }
+func roundToThousandths(v float64) float64 { return math.Round(v*1000) / 1000 }
 
 func (l *trunkAlarms) raise(ctx actor.Context, b *trunkState, a Alarm, now time.Time) {
-	if _, on := b.raised[a.Measure]; on {
+	if _, on := b.raisedAlarms[a.Measure]; on {
 		return
 	}
-	b.raised[a.Measure] = now
+	b.raisedAlarms[a.Measure] = now
 	if last, sent := l.sentAt[b.trunk.ID+a.Measure]; sent && now.Sub(last) < alarmRepeat {
 		return
 	}
@@ -72,14 +72,14 @@ func (l *trunkAlarms) raise(ctx actor.Context, b *trunkState, a Alarm, now time.
 }
 
 func (l *trunkAlarms) lower(ctx actor.Context, b *trunkState, measure string) {
-	if _, on := b.raised[measure]; !on {
+	if _, on := b.raisedAlarms[measure]; !on {
 		return
 	}
-	delete(b.raised, measure)
-	l.publish(ctx, b, Alarm{Measure: measure, Recovered: true, Message: fmt.Sprintf("trunk %s does well again: %s", b.trunk.Name, measure)})
+	delete(b.raisedAlarms, measure)
+	l.publish(ctx, b, Alarm{Measure: measure, Recovered: true, Message: fmt.Sprintf("trunk %s has recovered: %s", b.trunk.Name, measure)})
 }
 
-// publish hands an alarm over, outside of the actor.
+// publish sends an alarm, outside the actor.
 func (l *trunkAlarms) publish(ctx actor.Context, b *trunkState, a Alarm) {
 	if l.send == nil {
 		return

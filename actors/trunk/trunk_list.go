@@ -7,17 +7,17 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-// trunkList are the states of a workspace's trunks, oldest first.
+// trunkList holds the states of a workspace's trunks, oldest first.
 type trunkList struct {
 	states  []*trunkState
-	records []*domain.Trunk // of states
+	records []*domain.Trunk // of states, in the same order
 }
 
 func (l *trunkList) add(b *trunkState) {
 	l.states, l.records = append(l.states, b), append(l.records, b.trunk)
 }
 
-// byID is the state of a trunk; nil: there is no such trunk.
+// byID returns the state of a trunk; nil: no such trunk.
 func (l *trunkList) byID(id string) *trunkState {
 	for _, b := range l.states {
 		if b.trunk.ID == id {
@@ -27,11 +27,10 @@ func (l *trunkList) byID(id string) *trunkState {
 	return nil
 }
 
-// routes are the trunks that may take the number, the best first. The test
-// environment has only the simulator. The error says why a trunk for the number
-// cannot be used.
+// routes returns the trunks that may take a number, best first. The test environment uses only the test carrier.
+// The error says why a trunk for the number cannot be used.
 func (l *trunkList) routes(w RequestSlot) ([]*trunkState, error) {
-	found, refused := routing.SelectTrunks(l.records, w.call())
+	found, refused := routing.SelectTrunks(l.records, w.routingCall())
 	out := make([]*trunkState, len(found))
 	for i, n := range found {
 		out[i] = l.states[n]
@@ -39,7 +38,7 @@ func (l *trunkList) routes(w RequestSlot) ([]*trunkState, error) {
 	return out, refused
 }
 
-// recentCalls sums the live calls of all trunks within a window, one hour at most.
+// recentCalls sums the calls of all live-environment trunks within a window, at most one hour.
 func (l *trunkList) recentCalls(window time.Duration) RecentCalls {
 	var sum RecentCalls
 	now := time.Now()
@@ -53,8 +52,9 @@ func (l *trunkList) recentCalls(window time.Duration) RecentCalls {
 	return sum
 }
 
-// apiStates is the state of each trunk by ID, as the API shows it, with the requests that wait for it first.
-func (l *trunkList) apiStates(requests []waiter) map[string]State {
+// apiStates returns the state of each trunk by ID as the API shows it. A request counts as waiting for its first
+// route.
+func (l *trunkList) apiStates(requests []waitingRequest) map[string]State {
 	now := time.Now()
 	waiting := make(map[*trunkState]int)
 	for i := range requests {
@@ -64,7 +64,7 @@ func (l *trunkList) apiStates(requests []waiter) map[string]State {
 	}
 	out := make(map[string]State, len(l.states))
 	for _, b := range l.states {
-		out[b.trunk.ID] = b.state(now, waiting[b])
+		out[b.trunk.ID] = b.apiState(now, waiting[b])
 	}
 	return out
 }

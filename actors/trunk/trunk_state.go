@@ -15,127 +15,126 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// How a trunk is punished for refusing: a throttled one waits from firstWait,
-// doubling to lastWait, or as long as it asked for; a target that failed
-// outAfter times in a row is tried last for outFor.
+// Penalties of a trunk or target. A throttled trunk waits from minBackoff, doubling to maxBackoff, or as long as
+// its Retry-After says. A target that failed failuresBeforeOut times in a row is tried last for outTime.
 const (
-	firstWait = time.Second
-	lastWait  = time.Minute
-	outAfter  = 3
-	outFor    = 30 * time.Second
-	maxWait   = 10 * time.Minute // of a Retry-After that a stranger may ask for
+	minBackoff        = time.Second
+	maxBackoff        = time.Minute
+	failuresBeforeOut = 3
+	outTime           = 30 * time.Second
+	maxRetryAfter     = 10 * time.Minute // maximum Retry-After that a carrier may request
 )
 
-// trunkState is one trunk's calls per second, channels, targets and health.
+// trunkState is the state of one trunk: its rate limit, channels, targets and health.
 type trunkState struct {
-	trunk        *domain.Trunk // nobody changes it: slots of calls that live show it
-	channels     int
-	next         time.Time // the next call may leave then
-	backoff      time.Time // no call before
-	wait         time.Duration
-	targets      []target
-	views        []routing.Target // the targets as the choice sees them
-	health       map[string]*health
-	resolved     map[domain.Proxy][]resolve.Target // what the names of proxies lead to
-	used         bool                              // since its names were looked up
-	record       routing.CallStatistics
-	raised       map[string]time.Time // alarms that are on, since when
-	lastErr      string
-	arrived      uint64
-	refused      map[string]int // calls that came in
-	registration *domain.TrunkRegistration
-	probe        probe
+	trunk           *domain.Trunk // read-only: slots of live calls refer to it
+	channels        int
+	nextSlotTime    time.Time // earliest time of the next call
+	backoffUntil    time.Time // no call before this time
+	backoffTime     time.Duration
+	targets         []target
+	routingTargets  []routing.Target // the targets in the form that routing decisions take
+	health          map[string]*health
+	resolved        map[domain.Proxy][]resolve.Target // resolved addresses by proxy
+	usedSinceLookup bool                              // used since the last look-up of its host names
+	record          routing.CallStatistics
+	raisedAlarms    map[string]time.Time // active alarms, with the time when they were raised
+	lastErr         string
+	inboundCalls    uint64
+	inboundRefusals map[string]int // refused inbound calls by reason
+	registration    *domain.TrunkRegistration
+	probe           probe
 }
 
-// The times between the calls that try whether a trunk works again.
+// Intervals between probe calls to a trunk that is out.
 const (
-	firstProbe = 5 * time.Second
-	lastProbe  = time.Minute
-	probeLook  = time.Second // how soon to ask again while one is under way
+	minProbeInterval = 5 * time.Second
+	maxProbeInterval = time.Minute
+	probeRetry       = time.Second // retry of other requests while a probe is in progress
 )
 
-// probe is the one call that tries whether a trunk whose targets are all out works again.
+// probe is the call that tests whether a trunk works again after all its targets have failed.
 type probe struct {
-	call     string    // "": none is under way
-	failures int       // of such calls in a row
-	next     time.Time // not before then
+	call     string    // "": none is under way // ID of the probe call; "": none
+	failures int       // failed probes in a row
+	next     time.Time // earliest time of the next probe
 }
 
-// waitUntil is when such a call may be tried; zero: now.
+// waitUntil returns when the next probe may start; zero: now.
 func (p *probe) waitUntil(now time.Time) time.Time {
 	switch {
 	case p.call != "":
-		return now.Add(probeLook)
+		return now.Add(probeRetry)
 	case p.next.After(now):
 		return p.next
 	}
 	return time.Time{}
 }
 
-// failed plans the next one.
-func (p *probe) failed(now time.Time) {
-	p.call, p.next = "", now.Add(min(firstProbe<<min(p.failures, 8), lastProbe))
+// scheduleNext schedules the next probe after a failed one.
+func (p *probe) scheduleNext(now time.Time) {
+	p.call, p.next = "", now.Add(min(minProbeInterval<<min(p.failures, 8), maxProbeInterval))
 	p.failures++
 }
 
-// targetWorks says whether a target may be tried as one that works.
+// targetWorks reports whether a target may be used without a probe and without being the last choice.
 func (b *trunkState) targetWorks(key string, w *RequestSlot, now time.Time) bool {
-	if w.MayProbe && b.allOut(now) {
+	if w.MayProbe && b.allTargetsOut(now) {
 		return false
 	}
 	h := b.health[key]
-	return h == nil || !h.out.After(now)
+	return h == nil || !h.outUntil.After(now)
 }
 
-// allOut says whether every target has failed again and again, and none has worked since.
-func (b *trunkState) allOut(now time.Time) bool {
+// allTargetsOut reports whether every target has failed repeatedly and none has worked since.
+func (b *trunkState) allTargetsOut(now time.Time) bool {
 	return len(b.targets) > 0 && !slices.ContainsFunc(b.targets, func(t target) bool {
 		h := b.health[t.key]
-		return h == nil || h.failures < outAfter && !h.out.After(now)
+		return h == nil || h.failures < failuresBeforeOut && !h.outUntil.After(now)
 	})
 }
 
-// target is one way into the trunk.
+// target is one target of the trunk.
 type target struct {
 	to    resolve.Target
-	proxy string // as the trunk names it
+	proxy string // as configured in the trunk
 	key   string
 }
 
-// health is what is known of a target; it outlives a change of its trunk.
+// health is the health of a target. It survives changes of the trunk.
 type health struct {
-	failures int       // of INVITEs in a row
-	good     bool      // the last INVITE did its work
-	out      time.Time // tried last until then
-	rests    time.Time // not tried until then
-	lastErr  string
-	missed   int // OPTIONS in a row
-	pinged   time.Time
-	ping     sip.PingResult
-	pingErr  string
+	failures      int       // failed INVITEs in a row
+	lastSucceeded bool      // the last INVITE reached a callee or got a regular answer
+	outUntil      time.Time // tried last until then
+	restUntil     time.Time // not tried until then
+	lastErr       string
+	missedPings   int // unanswered OPTIONS in a row
+	pingedAt      time.Time
+	ping          sip.PingResult
+	pingErr       string
 }
 
 func newTrunkState() *trunkState {
 	return &trunkState{
 		trunk: new(domain.Trunk), health: make(map[string]*health), resolved: make(map[domain.Proxy][]resolve.Target),
-		raised: make(map[string]time.Time), refused: make(map[string]int),
+		raisedAlarms: make(map[string]time.Time), inboundRefusals: make(map[string]int),
 	}
 }
 
-// set replaces the trunk, which may be new or changed.
-func (b *trunkState) set(t *domain.Trunk) {
+// setTrunk replaces the settings of the trunk.
+func (b *trunkState) setTrunk(t *domain.Trunk) {
 	b.trunk = t
 	for p := range b.resolved {
 		if !slices.Contains(t.Proxies, p) {
 			delete(b.resolved, p)
 		}
 	}
-	b.lay()
+	b.updateTargets()
 }
 
-// lay sets out the targets: each proxy, or what its name leads to.
-func (b *trunkState) lay() {
-	b.targets, b.views = b.targets[:0], b.views[:0]
+// updateTargets computes the targets: each proxy, or the resolved addresses of its host name.
+func (b *trunkState) updateTargets() {
+	b.targets, b.routingTargets = b.targets[:0], b.routingTargets[:0]
 	kept := make(map[string]*health, len(b.health))
 	for i, p := range b.trunk.Proxies {
 		all := b.resolved[p]
@@ -157,17 +156,16 @@ func (b *trunkState) lay() {
 			}
 			kept[key] = h
 			b.targets = append(b.targets, target{to: to, proxy: resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}.String(), key: key})
-			b.views = append(b.views, routing.Target{
-				Key: key, Proxy: i, Priority: p.Priority, Weight: p.Weight, OutUntil: h.out, RestsUntil: h.rests,
+			b.routingTargets = append(b.routingTargets, routing.Target{
+				Key: key, Proxy: i, Priority: p.Priority, Weight: p.Weight, OutUntil: h.outUntil, RestsUntil: h.restUntil,
 			})
 		}
 	}
 	b.health = kept
 }
 
-// names are the proxies that have to be looked up: those that are no address.
-// Behind an outbound proxy only that one is.
-func (b *trunkState) names() []domain.Proxy {
+// unresolvedProxies returns the proxies whose host is a name. Behind an outbound proxy no name is resolved here.
+func (b *trunkState) unresolvedProxies() []domain.Proxy {
 	if b.trunk.Simulator || b.trunk.OutboundProxy != nil {
 		return nil
 	}
@@ -180,56 +178,58 @@ func (b *trunkState) names() []domain.Proxy {
 	return out
 }
 
-// pick is the next target for a call. until: all that are left rest till then.
-func (b *trunkState) pick(tried []string, now time.Time) (i int, until time.Time, ok bool) {
-	b.used = true
-	return routing.SelectTarget(b.views, tried, now, rand.ExpFloat64)
+// pickTarget returns the index of the next target for a call. If all remaining targets rest, until is the end of
+// the first rest.
+func (b *trunkState) pickTarget(tried []string, now time.Time) (i int, until time.Time, ok bool) {
+	b.usedSinceLookup = true
+	return routing.SelectTarget(b.routingTargets, tried, now, rand.ExpFloat64)
 }
 
-// ready says why the trunk cannot take a call now, and until when.
-func (b *trunkState) ready(now time.Time) (until time.Time, why string) {
+// blockedReason returns why the trunk cannot take a call now, and until when; "": it can.
+func (b *trunkState) blockedReason(now time.Time) (until time.Time, why string) {
 	switch {
-	case b.backoff.After(now):
-		return b.backoff, ReasonThrottled
+	case b.backoffUntil.After(now):
+		return b.backoffUntil, ReasonThrottled
 	case b.trunk.MaxChannels > 0 && b.channels >= b.trunk.MaxChannels:
 		return time.Time{}, ReasonChannels
-	case b.next.After(now):
-		return b.next, ReasonThrottled
+	case b.nextSlotTime.After(now):
+		return b.nextSlotTime, ReasonThrottled
 	}
 	return time.Time{}, ""
 }
 
-// takeSlot takes a channel and the trunk's next time slot. Time slots are evenly spaced: a pause allows no burst.
+// takeSlot occupies a channel and the next interval of the rate limit. Intervals are evenly spaced: a pause allows
+// no burst.
 func (b *trunkState) takeSlot(now time.Time) {
 	b.channels++
 	if b.trunk.CallsPerSecond > 0 {
-		b.next = now.Add(time.Duration(float64(time.Second) / b.trunk.CallsPerSecond))
+		b.nextSlotTime = now.Add(time.Duration(float64(time.Second) / b.trunk.CallsPerSecond))
 	}
 }
 
-// learn changes health and record by how a leg ended, or that it was answered.
-func (b *trunkState) learn(m *LegResult, now time.Time) {
+// applyResult updates health and statistics from the result of a leg.
+func (b *trunkState) applyResult(m *LegResult, now time.Time) {
 	switch {
 	case m.Answered:
 		b.record.CountAnswered(now)
-		b.recover(m.Key)
+		b.markWorking(m.Key)
 		return
 	case m.Verdict.Throttled && !m.Redirected:
-		b.wait = min(max(2*b.wait, firstWait), lastWait)
-		b.backoff = now.Add(max(b.wait, min(m.Final.RetryAfter, maxWait)))
+		b.backoffTime = min(max(2*b.backoffTime, minBackoff), maxBackoff)
+		b.backoffUntil = now.Add(max(b.backoffTime, min(m.Final.RetryAfter, maxRetryAfter)))
 		b.lastErr = "throttled"
 	case m.Verdict.Reason == domain.ReasonTrunkError || m.Verdict.Reason == domain.ReasonTrunkRejected:
-		b.lastErr = strings.TrimSpace(string(m.Verdict.Reason) + " " + said(m.Final))
-		b.failed(m, now)
+		b.lastErr = strings.TrimSpace(string(m.Verdict.Reason) + " " + responseText(m.Final))
+		b.targetFailed(m, now)
 	case m.Verdict.Reason == domain.ReasonCancelled || m.Verdict.Reason == domain.ReasonNotSent:
 		return
 	default:
-		b.recover(m.Key) // busy, no answer, declined: the trunk did its work
+		b.markWorking(m.Key) // busy, no answer or declined: the trunk works
 	}
 	b.record.CountRefused(string(m.Verdict.Reason), now)
 }
 
-func said(f outcome.Final) string {
+func responseText(f outcome.Final) string {
 	switch {
 	case f.NoResponse:
 		return "no answer at all"
@@ -241,75 +241,75 @@ func said(f outcome.Final) string {
 	return f.Reason
 }
 
-// failed notes that a target did not do its work. One that asked for a pause
-// gets it; one that keeps failing, or that OPTIONS misses as well, comes last.
-func (b *trunkState) failed(m *LegResult, now time.Time) {
+// targetFailed records a failure of a target. A target that sent Retry-After rests that long. A target that fails
+// repeatedly, or misses OPTIONS as well, is tried last.
+func (b *trunkState) targetFailed(m *LegResult, now time.Time) {
 	h := b.health[m.Key]
 	if h == nil || m.Redirected {
 		return
 	}
 	if m.CallID == b.probe.call {
-		b.probe.failed(now)
+		b.probe.scheduleNext(now)
 	}
 	h.failures++
-	h.good, h.lastErr = false, b.lastErr
+	h.lastSucceeded, h.lastErr = false, b.lastErr
 	if m.Final.RetryAfter > 0 {
-		h.rests = now.Add(min(m.Final.RetryAfter, maxWait))
+		h.restUntil = now.Add(min(m.Final.RetryAfter, maxRetryAfter))
 	}
-	if h.failures >= outAfter || h.missed > 0 || m.Final.RetryAfter > 0 {
-		h.out = now.Add(max(outFor, min(m.Final.RetryAfter, maxWait)))
+	if h.failures >= failuresBeforeOut || h.missedPings > 0 || m.Final.RetryAfter > 0 {
+		h.outUntil = now.Add(max(outTime, min(m.Final.RetryAfter, maxRetryAfter)))
 	}
 	b.publishHealth(m.Key, h)
 }
 
-func (b *trunkState) recover(key string) {
-	b.wait, b.lastErr, b.probe = 0, "", probe{}
+func (b *trunkState) markWorking(key string) {
+	b.backoffTime, b.lastErr, b.probe = 0, "", probe{}
 	if h := b.health[key]; h != nil {
-		*h = health{good: true, missed: h.missed, pinged: h.pinged, ping: h.ping, pingErr: h.pingErr}
+		*h = health{lastSucceeded: true, missedPings: h.missedPings, pingedAt: h.pingedAt, ping: h.ping, pingErr: h.pingErr}
 		b.publishHealth(key, h)
 	}
 }
 
-// onPong stores the result of OPTIONS. A target whose INVITEs succeed is never
-// put last for a miss; one that answers is tried again at once.
-func (b *trunkState) onPong(key string, p sip.PingResult, err error, now time.Time) {
+// applyPing records the result of OPTIONS. A missed OPTIONS never demotes a target whose INVITEs succeed. An answer
+// makes a target usable at once.
+func (b *trunkState) applyPing(key string, p sip.PingResult, err error, now time.Time) {
 	h := b.health[key]
 	if h == nil {
 		return
 	}
-	h.pinged, h.ping, h.pingErr = now, p, ""
+	h.pingedAt, h.ping, h.pingErr = now, p, ""
 	switch {
 	case err != nil:
-		h.missed++
+		h.missedPings++
 		h.pingErr = err.Error()
-		if !h.good && h.missed >= 2 {
-			h.out = now.Add(2 * pingEvery)
+		if !h.lastSucceeded && h.missedPings >= 2 {
+			h.outUntil = now.Add(2 * pingInterval)
 		}
-	case p.Code == 503: // it lives and wants no calls
-		h.missed = 0
-		if !h.good {
-			h.out = now.Add(2 * pingEvery)
+	case p.Code == 503: // the target is alive but accepts no calls
+		h.missedPings = 0
+		if !h.lastSucceeded {
+			h.outUntil = now.Add(2 * pingInterval)
 		}
 	default:
-		h.missed, h.failures, h.out, b.probe = 0, 0, time.Time{}, probe{}
+		h.missedPings, h.failures, h.outUntil, b.probe = 0, 0, time.Time{}, probe{}
 	}
 	b.publishHealth(key, h)
 }
 
-// publishHealth shows a target's health to the choice.
+// publishHealth copies a target's health to the routing targets.
 func (b *trunkState) publishHealth(key string, h *health) {
-	for i := range b.views {
-		if b.views[i].Key == key {
-			b.views[i].OutUntil, b.views[i].RestsUntil = h.out, h.rests
+	for i := range b.routingTargets {
+		if b.routingTargets[i].Key == key {
+			b.routingTargets[i].OutUntil, b.routingTargets[i].RestsUntil = h.outUntil, h.restUntil
 		}
 	}
 }
 
-// state is the trunk as the API shows it.
-func (b *trunkState) state(now time.Time, waiting int) State {
+// apiState returns the state of the trunk as the API shows it.
+func (b *trunkState) apiState(now time.Time, waiting int) State {
 	h := domain.TrunkHealth{
 		Status: "up", Channels: b.channels, Waiting: waiting, LastError: b.lastErr, Targets: []domain.TargetHealth{},
-		BackoffUntil: until(b.backoff, now), Registration: b.registration,
+		BackoffUntil: futureTime(b.backoffUntil, now), Registration: b.registration,
 	}
 	out := 0
 	for i := range b.targets {
@@ -322,17 +322,17 @@ func (b *trunkState) state(now time.Time, waiting int) State {
 	switch {
 	case out > 0 && out == len(b.targets):
 		h.Status = "down"
-	case out > 0 || h.BackoffUntil != nil || len(b.raised) > 0:
+	case out > 0 || h.BackoffUntil != nil || len(b.raisedAlarms) > 0:
 		h.Status = "degraded"
 	}
 	s := b.record.Totals(now)
 	q := domain.TrunkQuality{
 		WindowSeconds: int(routing.StatisticsWindow / time.Second), Attempts: s.Attempts, Answered: s.Answered, ASR: s.ASR(),
 		ACDSeconds: s.ACD().Seconds(), ShortCalls: s.Short, ShortCallShare: s.ShortShare(), Refusals: s.RefusalsByReason(),
-		InboundCalls: b.arrived, InboundRefusals: make(map[string]int, len(b.refused)), Alarms: []string{},
+		InboundCalls: b.inboundCalls, InboundRefusals: make(map[string]int, len(b.inboundRefusals)), Alarms: []string{},
 	}
-	maps.Copy(q.InboundRefusals, b.refused)
-	for what := range b.raised {
+	maps.Copy(q.InboundRefusals, b.inboundRefusals)
+	for what := range b.raisedAlarms {
 		q.Alarms = append(q.Alarms, what)
 	}
 	slices.Sort(q.Alarms)
@@ -345,13 +345,13 @@ func (b *trunkState) targetState(i int, now time.Time) domain.TargetHealth {
 		Target: b.targets[i].to.String(), Proxy: b.targets[i].proxy, Status: "up", Failures: h.failures, LastError: h.lastErr,
 	}
 	switch {
-	case h.rests.After(now):
-		t.Status, t.OutUntil = "resting", until(h.rests, now)
-	case h.out.After(now):
-		t.Status, t.OutUntil = "out", until(h.out, now)
+	case h.restUntil.After(now):
+		t.Status, t.OutUntil = "resting", futureTime(h.restUntil, now)
+	case h.outUntil.After(now):
+		t.Status, t.OutUntil = "out", futureTime(h.outUntil, now)
 	}
-	if !h.pinged.IsZero() {
-		at, fine := h.pinged.UTC(), h.pingErr == ""
+	if !h.pingedAt.IsZero() {
+		at, fine := h.pingedAt.UTC(), h.pingErr == ""
 		t.PingedAt, t.PingOK, t.PingCode, t.PingMillis = &at, &fine, h.ping.Code, h.ping.RTT.Milliseconds()
 		if !fine && t.LastError == "" {
 			t.LastError = h.pingErr
@@ -360,7 +360,7 @@ func (b *trunkState) targetState(i int, now time.Time) domain.TargetHealth {
 	return t
 }
 
-func until(t, now time.Time) *time.Time {
+func futureTime(t, now time.Time) *time.Time {
 	if !t.After(now) {
 		return nil
 	}

@@ -18,43 +18,43 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// patience is how long a Want may wait for its slot: less than the lease of a permit.
-const patience = 5 * time.Second
+// defaultMaxWait is how long a RequestSlot may wait for its slot. It is shorter than the lease of a permit.
+const defaultMaxWait = 5 * time.Second
 
-// Config of a workspace's trunks. Only Trunks and Log are required.
+// Config configures the trunks of a workspace. Only Trunks and Log are required.
 type Config struct {
 	Trunks          []domain.Trunk
-	TestCarrier     func() (resolve.Target, bool)                                                     // where the built-in carrier listens
-	Workspace       func() *domain.Workspace                                                          // whose rules hold; nil: none do
-	Resolve         func(context.Context, resolve.Target) ([]resolve.Target, error)                   // what a name leads to, the best first; nil: sip looks it up for each call
-	Ping            func(context.Context, domain.Environment, resolve.Target) (sip.PingResult, error) // OPTIONS; nil: nobody is pinged
-	Register        func(sipregistration.Config) (*sipregistration.Registration, error)               // nil: nobody is registered
-	ReadLedgerSpend func(ctx context.Context, since time.Time) (domain.Amount, error)                 // what the ledger says; nil: nothing
-	SendAlarm       func(ctx context.Context, a Alarm)                                                // hears that a trunk does badly, beside the actor; nil: nobody
-	// Beside is what was spent today besides, as Keep was given it; nil: nothing.
+	TestCarrier     func() (resolve.Target, bool)                                                     // returns the address of the built-in test carrier
+	Workspace       func() *domain.Workspace                                                          // returns the workspace whose rules apply; nil: none
+	Resolve         func(context.Context, resolve.Target) ([]resolve.Target, error)                   // resolves a host name, best address first; nil: the SIP stack resolves it for each call
+	Ping            func(context.Context, domain.Environment, resolve.Target) (sip.PingResult, error) // sends OPTIONS; nil: targets are not pinged
+	Register        func(sipregistration.Config) (*sipregistration.Registration, error)               // starts a registration; nil: trunks do not register
+	ReadLedgerSpend func(ctx context.Context, since time.Time) (domain.Amount, error)                 // returns the sum of the billing ledger since a time; nil: 0
+	SendAlarm       func(ctx context.Context, a Alarm)                                                // receives alarms, outside the actor; nil: alarms are not sent
+	// LoadSpending returns the spending that SaveStates stored last; nil: none.
 	LoadSpending func(ctx context.Context) (domain.Spending, error)
-	// Kept are the states that Keep was given before, of whatever trunks; nil: none.
+	// LoadStates returns all states that SaveStates has stored; nil: none.
 	LoadStates func(ctx context.Context) ([]domain.TrunkState, error)
-	// Keep keeps states in one commit, forgets those of the trunks that are gone,
-	// and keeps what was spent; beside the actor. nil: nothing is kept.
+	// SaveStates stores states and spending and deletes the states of deleted trunks in one commit, outside the
+	// actor. A nil s keeps the stored spending. nil: nothing is stored.
 	SaveStates func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error
 	Log        *slog.Logger
 }
 
-// Trunks is the actor: it grants slots of trunks to calls. Its components hold the trunks' states, the channels of
-// calls, the spending of the day, alarms and registrations.
+// Trunks is the actor that grants trunk slots to calls. Its components hold the states of trunks, the channels of
+// calls, today's spending, alarms and registrations.
 type Trunks struct {
 	cfg    Config
 	trunks trunkList
 
-	waiting    []waiter
-	generation int // of the wake-up for them
-	cancel     func()
-	wakeAt     time.Time // while cancel is set
+	waiting     []waitingRequest
+	generation  int // of the timer for waiting requests
+	cancelTimer func()
+	wakeAt      time.Time // time of the timer while cancelTimer is set
 
-	channels callChannels
-	calls    map[string]string     // pid → call
-	owners   map[string]*actor.PID // call → its actor
+	channels    callChannels
+	callByPID   map[string]string     // call ID by PID of the call actor
+	actorByCall map[string]*actor.PID // call actor by call ID
 
 	spend         spendLedger
 	monitor       targetMonitor
@@ -63,81 +63,81 @@ type Trunks struct {
 	keeper        stateKeeper
 }
 
-type waiter struct {
-	want   RequestSlot
-	routes []*trunkState
-	from   *actor.PID
-	expiry time.Time
+type waitingRequest struct {
+	request   RequestSlot
+	routes    []*trunkState
+	requester *actor.PID
+	deadline  time.Time
 }
 
-// New makes the actor.
+// New returns the actor.
 func New(cfg Config) actor.Actor {
 	t := &Trunks{
-		cfg: cfg, calls: make(map[string]string), owners: make(map[string]*actor.PID), spend: spendLedger{live: make(map[string]*meter)},
+		cfg: cfg, callByPID: make(map[string]string), actorByCall: make(map[string]*actor.PID), spend: spendLedger{meters: make(map[string]*meter)},
 		monitor: targetMonitor{resolvedAt: make(map[string]time.Time), pingedAt: make(map[string]time.Time)},
-		alarms:  trunkAlarms{send: cfg.SendAlarm, sentAt: make(map[string]time.Time)}, keeper: stateKeeper{off: cfg.SaveStates == nil},
+		alarms:  trunkAlarms{send: cfg.SendAlarm, sentAt: make(map[string]time.Time)}, keeper: stateKeeper{disabled: cfg.SaveStates == nil},
 		registrations: registrations{register: cfg.Register, log: cfg.Log, byTrunk: make(map[string]registrationChild)},
 	}
-	t.channels = callChannels{held: make(map[string]*holding), spend: &t.spend}
+	t.channels = callChannels{byCall: make(map[string]*channelsOfCall), spend: &t.spend}
 	return t
 }
 
-// Receive is the table of contents.
+// Receive dispatches the messages of the actor.
 func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of contents
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		t.set(ctx, t.cfg.Trunks)
+		t.setTrunks(ctx, t.cfg.Trunks)
 		t.readSpend(ctx)
 		t.readStates(ctx)
 	case *actor.Stopping:
 		t.monitor.stop()
 	case RequestSlot:
-		t.onWant(ctx, m)
+		t.onRequestSlot(ctx, m)
 	case CheckDestination:
-		t.onCheck(ctx, m)
+		t.onCheckDestination(ctx, m)
 	case ReserveSMS, SettleSMS:
 		t.onSMS(ctx, m)
 	case BindCall:
-		t.bind(ctx, m)
+		t.bindCall(ctx, m)
 	case ReturnSlot:
 		t.channels.release(m.CallID, m.Key)
-		t.serve(ctx)
+		t.serveWaiting(ctx)
 	case LegResult:
-		t.onResult(ctx, &m)
+		t.onLegResult(ctx, &m)
 	case ProbeRinging:
-		t.onProbeRang(ctx, m)
+		t.onProbeRinging(ctx, m)
 	case CallEnded:
-		t.onEnded(ctx, &m)
+		t.onCallEnded(ctx, &m)
 	case InboundCallArrived:
-		t.onArrived(ctx, m)
+		t.onInboundCallArrived(ctx, m)
 	case SetTrunks:
-		t.set(ctx, m.Trunks)
-		t.reroute(ctx)
+		t.setTrunks(ctx, m.Trunks)
+		t.rerouteWaiting(ctx)
 	case HoldChannel:
 		if b := t.trunks.byID(m.TrunkID); b != nil {
-			t.channels.hold(m.CallID, b)
+			t.channels.addHeld(m.CallID, b)
 		}
 	case ResumeMeter:
 		t.resumeMeter(ctx, m)
 	case ReleaseCall:
-		t.forgetCall(m.CallID)
-		t.serve(ctx)
+		t.releaseCall(m.CallID)
+		t.serveWaiting(ctx)
 	case FlushStates:
-		t.keeper.waiting = append(t.keeper.waiting, ctx.Sender())
+		t.keeper.flushRequesters = append(t.keeper.flushRequesters, ctx.Sender())
 		t.saveStates(ctx)
 	case GetHealth, CountRecentCalls, CountHeld:
 		t.answerState(ctx)
-	case tick:
+	case wakeUp:
 		if m.generation == t.generation {
-			t.cancel = nil
-			t.serve(ctx)
+			t.cancelTimer = nil
+			t.serveWaiting(ctx)
 		}
 	case *actor.Terminated:
-		if call, ok := t.calls[m.Who.Id]; ok {
-			delete(t.calls, m.Who.Id)
-			delete(t.owners, call)
-			t.forgetCall(call)
-			t.serve(ctx)
+		if call, ok := t.callByPID[m.Who.Id]; ok {
+			delete(t.callByPID, m.Who.Id)
+			delete(t.actorByCall, call)
+			t.releaseCall(call)
+			t.serveWaiting(ctx)
 		}
 	default:
 		t.receiveOwn(ctx)
@@ -158,31 +158,31 @@ func (t *Trunks) answerState(ctx actor.Context) {
 
 // countHeld counts what the actor holds for calls.
 func (t *Trunks) countHeld() HeldCounts {
-	now := HeldCounts{Holding: len(t.channels.held), WatchedActors: len(t.calls), Meters: len(t.spend.live), Waiting: len(t.waiting)}
+	now := HeldCounts{Holding: len(t.channels.byCall), WatchedActors: len(t.callByPID), Meters: len(t.spend.meters), Waiting: len(t.waiting)}
 	for _, b := range t.trunks.states {
 		now.Channels += b.channels
 	}
 	return now
 }
 
-// receiveOwn handles the messages of its own work and children.
+// receiveOwn handles the messages of the actor's own work and children.
 func (t *Trunks) receiveOwn(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case checkTargetsDue:
 		if m.generation == t.monitor.generation {
 			t.checkTargets(ctx)
 		}
-	case found:
-		t.onResolved(ctx, m)
-	case pinged:
-		t.onPonged(ctx, m)
+	case targetsResolved:
+		t.onTargetsResolved(ctx, m)
+	case targetsPinged:
+		t.onTargetsPinged(ctx, m)
 	case Registered:
 		t.registrations.update(t.trunks.byID(m.TrunkID), m.State)
 	case statesRead:
 		t.onStatesRead(ctx, m)
 	case saveStatesDue:
 		if m.generation == t.keeper.generation {
-			t.keeper.armed = false
+			t.keeper.timerSet = false
 			t.saveStates(ctx)
 		}
 	case statesSaved:
@@ -194,11 +194,11 @@ func (t *Trunks) receiveOwn(ctx actor.Context) {
 	case reserveMinutes:
 		t.reserveMinutes(ctx)
 	case mailbox.TaskPanicked:
-		t.cfg.Log.Error("work beside the trunks failed", slog.Any("reason", m.Value), slog.String("stack", m.Stack))
+		t.cfg.Log.Error("background work of trunks panicked", slog.Any("reason", m.Value), slog.String("stack", m.Stack))
 	}
 }
 
-func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
+func (t *Trunks) setTrunks(ctx actor.Context, trunks []domain.Trunk) {
 	old := make(map[string]*trunkState, len(t.trunks.states))
 	for _, b := range t.trunks.states {
 		old[b.trunk.ID] = b
@@ -213,22 +213,22 @@ func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 			b = newTrunkState()
 		}
 		if delete(old, tr.ID); !slices.Equal(b.trunk.Proxies, tr.Proxies) {
-			t.monitor.forgetTrunk(tr.ID)
+			t.monitor.removeTrunk(tr.ID)
 		}
-		b.set(tr)
+		b.setTrunk(tr)
 		t.trunks.add(b)
 	}
 	for id := range old {
-		t.monitor.forgetTrunk(id)
-		t.keeper.forgetTrunk(id)
+		t.monitor.removeTrunk(id)
+		t.keeper.deleteTrunk(id)
 	}
 	t.registrations.set(ctx, t.trunks.states)
 	t.checkTargets(ctx)
 }
 
-func (t *Trunks) onWant(ctx actor.Context, w RequestSlot) {
+func (t *Trunks) onRequestSlot(ctx actor.Context, w RequestSlot) {
 	now := time.Now()
-	if err, until := t.forbidden(&w, 0, now); err != nil {
+	if err, until := t.checkRules(&w, 0, now); err != nil {
 		reason := string(err.Code)
 		if err.Code == domain.CodeUnavailable {
 			reason = ReasonThrottled
@@ -237,119 +237,119 @@ func (t *Trunks) onWant(ctx actor.Context, w RequestSlot) {
 		return
 	}
 	if w.MaxWait <= 0 {
-		w.MaxWait = patience
+		w.MaxWait = defaultMaxWait
 	}
 	routes, refused := t.trunks.routes(w)
 	if e, ok := errors.AsType[*domain.Error](refused); ok {
 		reason := ReasonForbidden
 		_, rewriting := errors.AsType[*domain.RewriteError](refused)
 		if rewriting || e.Code == domain.CodeCallerIDRequired || e.Code == domain.CodeCallerIDNotAllowed {
-			reason = ReasonNoTrunk // a fault of the trunk: the number itself may be called
+			reason = ReasonNoTrunk // a fault of the trunk's settings: the number itself may be called
 		}
 		ctx.Send(ctx.Sender(), SlotDenied{CallID: w.CallID, Reason: reason, Err: e, Generation: w.Generation})
 		return
 	}
-	one := waiter{want: w, routes: routes, from: ctx.Sender(), expiry: now.Add(w.MaxWait)}
-	if !t.answer(ctx, one, now) {
+	one := waitingRequest{request: w, routes: routes, requester: ctx.Sender(), deadline: now.Add(w.MaxWait)}
+	if !t.answerRequest(ctx, one, now) {
 		t.waiting = append(t.waiting, one)
-		t.plan(ctx, now)
+		t.scheduleWakeUp(ctx, now)
 	}
 }
 
-// serve answers what waits, in order, as far as that is possible now.
-func (t *Trunks) serve(ctx actor.Context) {
+// serveWaiting answers waiting requests in order, as far as possible now.
+func (t *Trunks) serveWaiting(ctx actor.Context) {
 	now := time.Now()
-	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return !w.blocked(now) && t.answer(ctx, w, now) })
-	t.plan(ctx, now)
+	t.waiting = slices.DeleteFunc(t.waiting, func(w waitingRequest) bool { return !w.isBlocked(now) && t.answerRequest(ctx, w, now) })
+	t.scheduleWakeUp(ctx, now)
 }
 
-// reroute finds other ways for what waits, after the trunks have changed.
-func (t *Trunks) reroute(ctx actor.Context) {
+// rerouteWaiting selects routes for waiting requests again after the trunks have changed.
+func (t *Trunks) rerouteWaiting(ctx actor.Context) {
 	now := time.Now()
 	for i := range t.waiting {
-		t.waiting[i].routes, _ = t.trunks.routes(t.waiting[i].want) // none: answered as having no trunk
-	}
-	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return t.answer(ctx, w, now) })
-	t.plan(ctx, now)
+		t.waiting[i].routes, _ = t.trunks.routes(t.waiting[i].request) // none: answered as having no trunk
+	} // without routes the request is denied with ReasonNoTrunk
+	t.waiting = slices.DeleteFunc(t.waiting, func(w waitingRequest) bool { return t.answerRequest(ctx, w, now) })
+	t.scheduleWakeUp(ctx, now)
 }
 
-// blocked spares a closer look: every route is busy for now, and none for too
-// long.
-func (w *waiter) blocked(now time.Time) bool {
-	if len(w.routes) == 0 || !now.Before(w.expiry) {
+// isBlocked reports cheaply that a request must keep waiting: every route is busy, and some route may become free
+// before the deadline.
+func (w *waitingRequest) isBlocked(now time.Time) bool {
+	if len(w.routes) == 0 || !now.Before(w.deadline) {
 		return false
 	}
 	for _, b := range w.routes {
-		until, why := b.ready(now)
-		if why == "" || (why == ReasonThrottled && !until.Before(w.expiry)) {
+		until, why := b.blockedReason(now)
+		if why == "" || (why == ReasonThrottled && !until.Before(w.deadline)) {
 			return false
 		}
 	}
 	return true
 }
 
-// plan sets the one wake-up at the next moment at which a waiter can go on.
-func (t *Trunks) plan(ctx actor.Context, now time.Time) {
+// scheduleWakeUp sets the timer to the next time at which a waiting request can be answered.
+func (t *Trunks) scheduleWakeUp(ctx actor.Context, now time.Time) {
 	if len(t.waiting) == 0 {
-		if t.cancel != nil {
-			t.cancel()
-			t.cancel = nil
+		if t.cancelTimer != nil {
+			t.cancelTimer()
+			t.cancelTimer = nil
 		}
 		return
 	}
-	at := t.waiting[0].expiry
+	at := t.waiting[0].deadline
 	for _, b := range t.trunks.states {
-		if b.next.After(now) && b.next.Before(at) {
-			at = b.next
+		if b.nextSlotTime.After(now) && b.nextSlotTime.Before(at) {
+			at = b.nextSlotTime
 		}
-		if b.backoff.After(now) && b.backoff.Before(at) {
-			at = b.backoff
+		if b.backoffUntil.After(now) && b.backoffUntil.Before(at) {
+			at = b.backoffUntil
 		}
-		for i := range b.views {
-			if rests := b.views[i].RestsUntil; rests.After(now) && rests.Before(at) {
+		for i := range b.routingTargets {
+			if rests := b.routingTargets[i].RestsUntil; rests.After(now) && rests.Before(at) {
 				at = rests
 			}
 		}
 	}
-	if t.cancel != nil {
+	if t.cancelTimer != nil {
 		if at.Equal(t.wakeAt) {
 			return
 		}
-		t.cancel()
+		t.cancelTimer()
 	}
 	t.generation++
 	t.wakeAt = at
-	t.cancel = mailbox.SendAfter(ctx, max(at.Sub(now), time.Millisecond), tick{t.generation})
+	t.cancelTimer = mailbox.SendAfter(ctx, max(at.Sub(now), time.Millisecond), wakeUp{t.generation})
 }
 
-// answer says Slot or NoSlot; false: the want has to wait inside. A target that
-// failed lately is taken only where no other trunk has a better one.
-func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
-	w := one.want
+// answerRequest sends Slot or SlotDenied. It returns false if the request has to wait. A recently failed target is
+// used only if no other trunk has a better one.
+func (t *Trunks) answerRequest(ctx actor.Context, one waitingRequest, now time.Time) bool {
+	w := one.request
 	verdict := SlotDenied{CallID: w.CallID, Reason: ReasonNoTrunk, Generation: w.Generation}
 	var last Slot
 	var of *trunkState
 	limit := spendCapOf(t.cfg.workspace(), w.Environment)
 	for _, b := range one.routes {
 		if limit != nil && !t.spend.affords(limit, t.cfg.initialReservation(b, w.To), now) {
-			verdict.worse(ReasonSpendCap, time.Time{})
+			verdict.useStrongerReason(ReasonSpendCap, time.Time{})
 			continue
 		}
-		slot, rests, ok := t.target(b, &w, now)
+		slot, rests, ok := t.nextTarget(b, &w, now)
 		switch {
 		case !ok && rests.IsZero():
-			verdict.worse(ReasonExhausted, time.Time{})
+			verdict.useStrongerReason(ReasonExhausted, time.Time{})
 			continue
 		case !ok:
-			verdict.worse(ReasonThrottled, rests)
+			verdict.useStrongerReason(ReasonThrottled, rests)
 			continue
 		}
-		if until, why := b.ready(now); why != "" {
-			verdict.worse(why, until)
+		if until, why := b.blockedReason(now); why != "" {
+			verdict.useStrongerReason(why, until)
 			continue
 		}
 		if b.targetWorks(slot.Key, &w, now) {
-			t.grant(ctx, &one, b, slot, now)
+			t.grantSlot(ctx, &one, b, slot, now)
 			return true
 		}
 		if of == nil {
@@ -357,47 +357,46 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 		}
 	}
 	if of != nil {
-		t.grantOut(ctx, &one, of, last, now)
+		t.grantFailedTarget(ctx, &one, of, last, now)
 		return true
 	}
-	verdict.AllTargetsOut = len(one.routes) > 0 && !slices.ContainsFunc(one.routes, func(b *trunkState) bool { return !b.allOut(now) })
-	soon := verdict.Reason == ReasonChannels || (!verdict.Until.IsZero() && verdict.Until.Before(one.expiry))
-	if soon && now.Before(one.expiry) {
+	verdict.AllTargetsOut = len(one.routes) > 0 && !slices.ContainsFunc(one.routes, func(b *trunkState) bool { return !b.allTargetsOut(now) })
+	soon := verdict.Reason == ReasonChannels || (!verdict.Until.IsZero() && verdict.Until.Before(one.deadline))
+	if soon && now.Before(one.deadline) {
 		return false
 	}
 	if verdict.Reason == ReasonSpendCap {
-		verdict.Err, verdict.Until = t.spend.capRefusal(limit, now)
+		verdict.Err, verdict.Until = t.spend.refuseByCap(limit, now)
 	}
-	ctx.Send(one.from, verdict)
+	ctx.Send(one.requester, verdict)
 	return true
 }
 
-// grantOut gives a target that failed lately to a call. One that can wait gets it only where no other such call tries the
-// trunk, and where it is time to.
-func (t *Trunks) grantOut(ctx actor.Context, one *waiter, b *trunkState, slot Slot, now time.Time) {
-	if one.want.MayProbe && b.allOut(now) {
+// grantFailedTarget grants a target that failed recently. If the request may probe and all targets are out, only
+// one probe at a time gets the slot, at growing intervals.
+func (t *Trunks) grantFailedTarget(ctx actor.Context, one *waitingRequest, b *trunkState, slot Slot, now time.Time) {
+	if one.request.MayProbe && b.allTargetsOut(now) {
 		if until := b.probe.waitUntil(now); !until.IsZero() {
-			ctx.Send(one.from, SlotDenied{CallID: slot.CallID, Reason: ReasonOut, Until: until, AllTargetsOut: true, Generation: one.want.Generation})
+			ctx.Send(one.requester, SlotDenied{CallID: slot.CallID, Reason: ReasonOut, Until: until, AllTargetsOut: true, Generation: one.request.Generation})
 			return
 		}
 		b.probe.call, slot.Probe = slot.CallID, true
 	}
-	t.grant(ctx, one, b, slot, now)
+	t.grantSlot(ctx, one, b, slot, now)
 }
 
-func (t *Trunks) grant(ctx actor.Context, one *waiter, b *trunkState, slot Slot, now time.Time) {
+func (t *Trunks) grantSlot(ctx actor.Context, one *waitingRequest, b *trunkState, slot Slot, now time.Time) {
 	b.takeSlot(now)
-	c := channel{of: b, trunk: b.trunk, key: slot.Key}
-	if one.want.Environment == domain.Live {
-		c.reserved = t.cfg.initialReservation(b, one.want.To)
+	c := channel{state: b, trunk: b.trunk, key: slot.Key}
+	if one.request.Environment == domain.Live {
+		c.reserved = t.cfg.initialReservation(b, one.request.To)
 	}
-	t.channels.add(slot.CallID, one.want.To, c)
-	ctx.Send(one.from, slot)
+	t.channels.add(slot.CallID, one.request.To, c)
+	ctx.Send(one.requester, slot)
 }
 
-// worse keeps the reason that says most: what only has to wait wins over what
-// cannot be.
-func (n *SlotDenied) worse(reason string, until time.Time) {
+// useStrongerReason keeps the reason that says most: a temporary reason replaces a permanent one.
+func (n *SlotDenied) useStrongerReason(reason string, until time.Time) {
 	rank := map[string]int{ReasonNoTrunk: 0, ReasonExhausted: 1, ReasonSpendCap: 2, ReasonChannels: 3, ReasonThrottled: 4}
 	switch {
 	case rank[reason] > rank[n.Reason]:
@@ -407,20 +406,20 @@ func (n *SlotDenied) worse(reason string, until time.Time) {
 	}
 }
 
-func (t *Trunks) bind(ctx actor.Context, m BindCall) {
-	if _, known := t.calls[m.Call.Id]; known {
+func (t *Trunks) bindCall(ctx actor.Context, m BindCall) {
+	if _, known := t.callByPID[m.Call.Id]; known {
 		return
 	}
-	t.calls[m.Call.Id], t.owners[m.CallID] = m.CallID, m.Call
+	t.callByPID[m.Call.Id], t.actorByCall[m.CallID] = m.CallID, m.Call
 	ctx.Watch(m.Call)
 }
 
-// onResult learns from how a leg ended, or that it was answered.
-func (t *Trunks) onResult(ctx actor.Context, m *LegResult) {
+// onLegResult updates health, alarms and spending from the result of a leg.
+func (t *Trunks) onLegResult(ctx actor.Context, m *LegResult) {
 	now := time.Now()
-	t.charge(ctx, m, now)
+	t.chargeResult(ctx, m, now)
 	if b := t.trunks.byID(m.TrunkID); b != nil {
-		b.learn(m, now)
+		b.applyResult(m, now)
 		t.markChanged(ctx, b)
 		if m.Verdict.Alert && !m.Redirected {
 			t.alarms.raise(ctx, b, Alarm{
@@ -435,47 +434,47 @@ func (t *Trunks) onResult(ctx actor.Context, m *LegResult) {
 	}
 	if !m.Answered {
 		t.channels.release(m.CallID, m.Key)
-		t.serve(ctx)
+		t.serveWaiting(ctx)
 	}
 }
 
-// onProbeRang notes that a trunk that was out works again.
-func (t *Trunks) onProbeRang(ctx actor.Context, m ProbeRinging) {
+// onProbeRinging marks a trunk that was out as working.
+func (t *Trunks) onProbeRinging(ctx actor.Context, m ProbeRinging) {
 	if b := t.trunks.byID(m.TrunkID); b != nil {
-		b.recover(m.Key)
+		b.markWorking(m.Key)
 		t.markChanged(ctx, b)
-		t.serve(ctx)
+		t.serveWaiting(ctx)
 	}
 }
 
-// onEnded counts an answered call that is over.
-func (t *Trunks) onEnded(ctx actor.Context, m *CallEnded) {
+// onCallEnded counts the duration of an answered call.
+func (t *Trunks) onCallEnded(ctx actor.Context, m *CallEnded) {
 	now := time.Now()
-	t.spend.ended(m.CallID, m.Talked, !m.TransferLeg, now)
-	t.keeper.wake(ctx)
+	t.spend.stopMeter(m.CallID, m.Talked, !m.TransferLeg, now)
+	t.keeper.scheduleSave(ctx)
 	if b := t.trunks.byID(m.TrunkID); b != nil {
 		t.markChanged(ctx, b)
 		b.record.CountEnded(m.Talked, routing.ShortCallLimit(b.trunk.Alarms), now)
 		t.alarms.check(ctx, b, now)
 	}
-	t.serve(ctx) // what the call had reserved is free
+	t.serveWaiting(ctx) // the reservation of the call is released
 }
 
-func (t *Trunks) onArrived(ctx actor.Context, m InboundCallArrived) {
+func (t *Trunks) onInboundCallArrived(ctx actor.Context, m InboundCallArrived) {
 	b := t.trunks.byID(m.TrunkID)
 	switch {
 	case b == nil:
 		return
 	case m.Refusal == "":
-		b.arrived++
+		b.inboundCalls++
 	default:
-		b.refused[m.Refusal]++
+		b.inboundRefusals[m.Refusal]++
 	}
 	t.markChanged(ctx, b)
 }
 
-// forgetCall frees the channels of a call and removes its waiting requests: its actor has stopped.
-func (t *Trunks) forgetCall(call string) {
-	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return w.want.CallID == call })
+// releaseCall releases the channels of a stopped call and removes its waiting requests.
+func (t *Trunks) releaseCall(call string) {
+	t.waiting = slices.DeleteFunc(t.waiting, func(w waitingRequest) bool { return w.request.CallID == call })
 	t.channels.releaseAll(call)
 }

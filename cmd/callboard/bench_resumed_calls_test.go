@@ -15,7 +15,7 @@ import (
 
 var handoverLogPattern = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="live calls are handed over to another node"`)
 
-var resumeLogPattern = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="a call of an earlier process goes on here"`)
+var resumeLogPattern = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="call of an earlier process resumed"`)
 
 // BenchmarkClusterSurvival measures how many live calls resume after a kill and how long their agents are silent.
 // The silence ends when another node, or the restarted node, has the answer to its re-INVITE and sends audio.

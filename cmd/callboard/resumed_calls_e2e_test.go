@@ -31,7 +31,7 @@ func (s *service) awaitSpeaking(id string) {
 
 // countResumedCalls returns the number of resumed calls in the log.
 func (s *service) countResumedCalls() int {
-	return strings.Count(s.logText(), "a call of an earlier process goes on here")
+	return strings.Count(s.logText(), "call of an earlier process resumed")
 }
 
 // transcriptText returns the lines of a call's transcript.

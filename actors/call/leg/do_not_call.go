@@ -9,22 +9,23 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 )
 
-// IsListed reports whether a number is on the do-not-call lists that apply to a call.
-// It may block. On an error the number is not called.
+// IsListed reports whether a number is on one of the do-not-call lists in s. It may block. On an error the number
+// is not called.
 type IsListed func(ctx context.Context, s dnc.ScrubRules, e164 string) (bool, error)
 
-// BlockedError says why a number must not be called.
+// BlockedError reports that a number must not be called. cause is set if the do-not-call lists could not be
+// queried.
 type BlockedError struct{ cause error }
 
-// Error says whether the number is listed or the lists were not available.
+// Error says whether the number is listed or the lists were unavailable.
 func (b *BlockedError) Error() string {
 	if b.cause != nil {
-		return fmt.Sprintf("call: the do-not-call lists could not be asked: %v", b.cause)
+		return fmt.Sprintf("call: the do-not-call lists could not be queried: %v", b.cause)
 	}
 	return "call: the number is on a do-not-call list"
 }
 
-// Code is the reason in the record of a transfer.
+// Code is the error code in the record of a transfer.
 func (b *BlockedError) Code() domain.Code {
 	if b.cause != nil {
 		return domain.CodeUnavailable
@@ -32,8 +33,8 @@ func (b *BlockedError) Code() domain.Code {
 	return domain.CodeDNCBlocked
 }
 
-// CheckDoNotCall checks a number right before its INVITE or REFER. The error is a
-// *BlockedError. A nil listed allows all numbers.
+// CheckDoNotCall checks a number right before its INVITE or REFER. The error is a *BlockedError. A nil listed
+// allows every number.
 func CheckDoNotCall(ctx context.Context, listed IsListed, s dnc.ScrubRules, e164 string) error {
 	if listed == nil {
 		return nil
@@ -48,7 +49,7 @@ func CheckDoNotCall(ctx context.Context, listed IsListed, s dnc.ScrubRules, e164
 	return nil
 }
 
-// FailureReason is the reason in a record of a leg that could not be placed.
+// FailureReason returns the reason that a call record shows for a leg that was not placed.
 func FailureReason(err error) string {
 	if b, ok := errors.AsType[*BlockedError](err); ok {
 		return string(b.Code())

@@ -6,26 +6,26 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// forkedDialog is a call to several contacts of a phone. It stands for all of them
-// until one has answered; then Resources puts the answered dialog in its place.
+// forkedDialog is a call to several contacts of a phone (forking). It represents all of them until one contact
+// answers. Then Resources replaces it by the dialog of that contact.
 type forkedDialog struct {
 	Dialog // to the first contact
 	all    *forking.Call
 }
 
-// State is that of the answered dialog, or of the first.
+// State returns the state of the answered dialog, or of the first one before an answer.
 func (f *forkedDialog) State() sip.DialogState { return f.all.Dialog().State() }
 
 // Ack acknowledges the answered dialog.
 func (f *forkedDialog) Ack() { f.all.Dialog().Ack() }
 
-// Cancel cancels all of them.
+// Cancel cancels the INVITEs to all contacts.
 func (f *forkedDialog) Cancel(reason string) { f.all.Cancel(reason) }
 
-// Bye ends all of them.
+// Bye ends the dialogs with all contacts.
 func (f *forkedDialog) Bye(q850 int, text string) { f.all.Bye(q850, text) }
 
-// answeredDialog is the answered dialog of a fork as soon as it is known, else d.
+// answeredDialog returns the answered dialog of a forked call, or d if d is not forked or not answered.
 func answeredDialog(d Dialog) Dialog {
 	if f, forked := d.(*forkedDialog); forked {
 		if answered := f.all.Answered(); answered != nil {
@@ -35,7 +35,7 @@ func answeredDialog(d Dialog) Dialog {
 	return d
 }
 
-// ContactHosts are the addresses from which a phone's audio may come, whatever the
+// ContactHosts returns the hosts of a phone's contacts. Audio from these hosts is accepted, whatever the phone's
 // address behind its NAT is.
 func ContactHosts(contacts []registrar.Contact) []string {
 	var out []string

@@ -33,18 +33,17 @@ type Session interface {
 	Close() (media.Stats, <-chan media.Recording)
 }
 
-// Media opens media sessions.
+// Media opens and connects media sessions.
 type Media interface {
-	// Open opens a session if a port pair is free.
+	// Open opens a session. It fails with media.ErrNoPorts if no RTP port pair is free.
 	Open(o media.Options) (Session, error)
-	// Bridge lets the peers of two sessions hear each other until undo.
+	// Bridge connects the audio of two sessions until undo is called.
 	Bridge(a, b Session) (undo func())
-	// Preview lets the peer of a held session hear the early media of another one,
-	// once there is any, until undo or Bridge.
+	// Preview plays the early media of session early to the peer of session held, until undo or Bridge is called.
 	Preview(held, early Session) (undo func())
 }
 
-// NewMedia makes a Media of the media engine.
+// NewMedia returns a Media that uses the media engine.
 func NewMedia(e *media.Engine) Media { return engine{e} }
 
 type engine struct{ engine *media.Engine }
@@ -58,10 +57,10 @@ func (e engine) Open(o media.Options) (Session, error) {
 	return s, nil
 }
 
-// Bridge joins two sessions.
+// Bridge connects the audio of two sessions.
 func (engine) Bridge(a, b Session) (undo func()) { return connect(a, b, media.Bridge) }
 
-// Preview joins two sessions before the answer.
+// Preview plays early media to the peer of a held session.
 func (engine) Preview(held, early Session) (undo func()) { return connect(held, early, media.Preview) }
 
 func connect(a, b Session, how func(a, b *media.Session) func()) (undo func()) {

@@ -8,12 +8,12 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// IsMediaRefusal reports whether an error is about the peer's SDP.
+// IsMediaRefusal reports whether an error says that the peer's SDP is not acceptable.
 func IsMediaRefusal(err error) bool {
 	return errors.Is(err, media.ErrNoCodec) || errors.Is(err, media.ErrBadSDP) || errors.Is(err, media.ErrRefusedAddress)
 }
 
-// RefusalWarning is the Warning header of a refused SDP; none for other errors.
+// RefusalWarning returns the Warning header (RFC 3261 §20.43) for a refused SDP; nil for other errors.
 func RefusalWarning(err error) []message.Header {
 	switch {
 	case errors.Is(err, media.ErrNoCodec):

@@ -9,11 +9,11 @@ import (
 
 const sipOK = 200
 
-// ErrNoSession says that the media session of a leg is gone.
+// ErrNoSession says that the media session of a leg is closed.
 var ErrNoSession = errors.New("call: no media session")
 
-// AcceptAnswer takes the SDP of an answer. An answer without SDP confirms that of
-// the provisional response of the dialog with the tag previewed (RFC 3261 §13.2.1).
+// AcceptAnswer passes the SDP of a 200 response to the session. Without SDP the answer of the provisional response
+// with the tag previewed stays in force (RFC 3261 §13.2.1).
 func AcceptAnswer(s Session, e sip.Answered, previewed string) error {
 	if len(e.Body) == 0 && previewed != "" && previewed == e.State.RemoteTag {
 		return nil
@@ -21,8 +21,7 @@ func AcceptAnswer(s Session, e sip.Answered, previewed string) error {
 	return s.Accept(e.Body)
 }
 
-// AnswerReoffer answers a new offer of the peer. The error says why the offer was
-// refused.
+// AnswerReoffer answers a re-INVITE of the peer. The error says why its SDP was refused.
 func AnswerReoffer(log *slog.Logger, s Session, e sip.Reoffer) error {
 	if s == nil {
 		e.Reply(500, nil)
@@ -34,7 +33,7 @@ func AnswerReoffer(log *slog.Logger, s Session, e sip.Reoffer) error {
 	}
 	body, err := s.Answer(e.Body)
 	if err != nil {
-		log.Warn("a new offer was refused", slog.Any("error", err))
+		log.Warn("SDP offer refused", slog.Any("error", err))
 		e.Reply(488, nil, RefusalWarning(err)...)
 		return err
 	}
@@ -42,8 +41,8 @@ func AnswerReoffer(log *slog.Logger, s Session, e sip.Reoffer) error {
 	return nil
 }
 
-// RenewKey renews the SRTP key of what we send, by an offer within the dialog. If the
-// peer refuses it, the call stays as it is, and the session asks again.
+// RenewKey renews the SRTP key of sent audio with a re-INVITE. If the peer refuses, the old key stays in use and
+// the session requests a new key later.
 func RenewKey(log *slog.Logger, s Session, d Dialog) {
 	if s == nil || d == nil {
 		return
@@ -51,11 +50,11 @@ func RenewKey(log *slog.Logger, s Session, d Dialog) {
 	s.Rekey()
 	d.Reoffer(s.Offer(), func(r sip.OfferResult) {
 		if r.Err != nil || r.Code != sipOK {
-			log.Warn("a new key was refused", slog.Int("code", r.Code))
+			log.Warn("re-INVITE with a new SRTP key refused", slog.Int("code", r.Code))
 			return
 		}
 		if err := s.Accept(r.Body); err != nil {
-			log.Warn("the answer to a new key cannot be used", slog.Any("error", err))
+			log.Warn("SDP answer to a new SRTP key refused", slog.Any("error", err))
 		}
 	})
 }

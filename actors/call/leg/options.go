@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// MediaAddresses are our address for the audio of a peer, as its signalling sees us,
-// and the address of the next hop to the peer; both are zero if that is a name.
+// MediaAddresses returns the address at which the peer can reach this service for audio, and the address of the
+// next hop. Both are zero if the next hop is a host name.
 func MediaAddresses(ua UserAgent, slot trunk.Slot, contacts []registrar.Contact) (ours, peer netip.Addr) {
 	next := slot.Target
 	if p := slot.Trunk().OutboundProxy; p != nil {
@@ -30,8 +30,8 @@ func MediaAddresses(ua UserAgent, slot trunk.Slot, contacts []registrar.Contact)
 	return ua.Host(next.Transport, netip.AddrPortFrom(peer, uint16(next.Port&0xFFFF))), peer
 }
 
-// SetTrunkOptions applies the media settings of a trunk to a session. more are further
-// networks that audio may come from.
+// SetTrunkOptions applies the media settings of a trunk to session options. more lists further networks from which
+// audio is accepted.
 func SetTrunkOptions(o *media.Options, slot trunk.Slot, more []string) {
 	t := slot.Trunk()
 	o.Codecs, o.Networks = ParseCodecs(t.Codecs), mediaNetworks(slot, more)
@@ -61,8 +61,8 @@ func SetTrunkOptions(o *media.Options, slot trunk.Slot, more []string) {
 	}
 }
 
-// mediaNetworks are the networks that the audio of a trunk may use: its proxies, the
-// target, its media networks and more.
+// mediaNetworks returns the networks from which a trunk's audio is accepted: its media networks, more, the target
+// and the proxies.
 func mediaNetworks(slot trunk.Slot, more []string) []netip.Prefix {
 	var out []netip.Prefix
 	t := slot.Trunk()
@@ -81,7 +81,7 @@ func mediaNetworks(slot trunk.Slot, more []string) []netip.Prefix {
 	return out
 }
 
-// ParseCodecs are the codecs of these names; PCMU and PCMA if none is known.
+// ParseCodecs returns the codecs with these names; PCMU and PCMA if no name is known.
 func ParseCodecs(names []string) []media.Codec {
 	var out []media.Codec
 	for _, n := range names {
@@ -102,7 +102,7 @@ func ParseCodecs(names []string) []media.Codec {
 	return out
 }
 
-// OtherCodecs are the codecs for a second offer to a target that refused these.
+// OtherCodecs returns the codecs of a second offer to a target that refused c.
 func OtherCodecs(c []media.Codec) []media.Codec {
 	if len(c) == 1 && c[0] == media.PCMU {
 		return []media.Codec{media.PCMA}

@@ -7,22 +7,21 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Resources are the dialog and the media session of the leg that is under way. The
-// actor of the leg and its background work fill them in. The parent releases them if
-// the actor dies. The lock is held for moments only, never while anything waits.
+// Resources are the dialog and the media session of a leg in progress. The actor of the leg and its background work
+// set them. The parent actor releases them if the actor fails. The lock is never held during blocking work.
 type Resources struct {
 	mu        sync.Mutex
 	released  bool // new sessions and dialogs are closed at once
-	cancelled bool // no INVITE may be sent any more
-	silent    bool // the peer gets no BYE: another process has the call
+	cancelled bool // no INVITE may be sent from here on
+	silent    bool // the peer gets no BYE: another process owns the call
 	incoming  *sip.Incoming
-	leg       int // number of the leg with this dialog and session
+	leg       int // number of the leg of dialog and session
 	dialog    Dialog
 	session   Session
 	recording <-chan media.Recording
 }
 
-// NewResources are those of a leg; in is its INVITE if it is inbound, else nil.
+// NewResources returns the resources of a leg. in is the INVITE of an inbound leg, else nil.
 func NewResources(in *sip.Incoming) *Resources { return &Resources{incoming: in} }
 
 // CancelInvite prevents an INVITE that has not been sent yet.
@@ -32,8 +31,8 @@ func (r *Resources) CancelInvite() {
 	r.cancelled = true
 }
 
-// SetSession takes the media session of a leg. It returns false if the resources are
-// released; then the caller closes the session.
+// SetSession stores the media session of a leg. It returns false after a release; then the caller must close the
+// session.
 func (r *Resources) SetSession(leg int, s Session) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,8 +43,8 @@ func (r *Resources) SetSession(leg int, s Session) bool {
 	return true
 }
 
-// SetDialog takes the dialog of a leg, or ends it if the resources are released or
-// the leg is not the current one: a leg may be refused before its INVITE returns.
+// SetDialog stores the dialog of a leg. It ends the dialog if the resources are released or the leg is not the
+// current one: an INVITE can be refused before Invite returns.
 func (r *Resources) SetDialog(leg int, d Dialog) {
 	r.mu.Lock()
 	late, silent := r.released || r.leg != leg, r.silent
@@ -61,8 +60,8 @@ func (r *Resources) SetDialog(leg int, d Dialog) {
 	}
 }
 
-// SetResumedDialog takes the dialog of a resumed call, which has no media session
-// yet. It ends the dialog and returns false if the resources are released.
+// SetResumedDialog stores the dialog of a resumed call before its media session exists. After a release it ends the
+// dialog and returns false.
 func (r *Resources) SetResumedDialog(leg int, d Dialog) bool {
 	r.mu.Lock()
 	if !r.released {
@@ -81,14 +80,14 @@ func (r *Resources) ReplaceDialog(leg int, d Dialog) (former Dialog) {
 	return former
 }
 
-// Session is the media session; nil: there is none.
+// Session returns the media session; nil: none.
 func (r *Resources) Session() Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.session
 }
 
-// Dialog is the SIP dialog; nil: there is none.
+// Dialog returns the SIP dialog; nil: none.
 func (r *Resources) Dialog() Dialog {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,14 +95,15 @@ func (r *Resources) Dialog() Dialog {
 	return r.dialog
 }
 
-// Recording brings the recording of the last session that was closed; nil: none was.
+// Recording returns the channel that delivers the recording of the last closed session; nil: no session was closed.
 func (r *Resources) Recording() <-chan media.Recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.recording
 }
 
-// Close closes the media session of a leg that is over and returns its statistics.
+// Close closes the media session of an ended leg and returns its statistics. had reports whether a session was
+// open.
 func (r *Resources) Close() (s media.Stats, had bool) {
 	r.mu.Lock()
 	session := r.session
@@ -126,7 +126,7 @@ func (r *Resources) Released() bool {
 	return r.released
 }
 
-// Release ends the dialog and closes the session. It may be called again.
+// Release ends the dialog and closes the session. Further calls have no effect.
 func (r *Resources) Release() (s media.Stats, had bool) {
 	r.mu.Lock()
 	r.released = true
@@ -158,7 +158,7 @@ func abandonDialog(d Dialog) {
 	}
 }
 
-// withoutPanic runs f where a panic must not end the process.
+// withoutPanic runs f and discards a panic, which must not end the process.
 func withoutPanic(f func()) {
 	defer func() { _ = recover() }()
 	f()

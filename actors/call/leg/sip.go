@@ -1,5 +1,5 @@
-// Package leg is one leg of a call: its SIP dialog, its media session and the row
-// that a crash leaves of it. It knows neither the call nor its conversation.
+// Package leg holds one leg of a call: its SIP dialog, its media session, and the row that allows to end the leg
+// after a crash. It does not depend on the call or its conversation.
 package leg
 
 import (
@@ -27,19 +27,19 @@ type Dialog interface {
 // UserAgent sends the INVITEs of legs.
 type UserAgent interface {
 	DialogOpener
-	// Host is our address as a peer sees it; zero if it is not known.
+	// Host returns the address of this service as a peer sees it; zero if unknown.
 	Host(network string, peer netip.AddrPort) netip.Addr
 	Invite(in sip.Invite) (Dialog, error)
 }
 
-// Resumer is a UserAgent that can continue the dialog of another process, or end it.
+// Resumer is a UserAgent that can continue or end a dialog of another process.
 type Resumer interface {
 	Resume(r sip.Resumption) (Dialog, error)
 	EndAbandoned(s sip.DialogState, done func(answered bool))
 }
 
-// NewUserAgent makes a UserAgent of the SIP stack. It calls may right before each INVITE;
-// nil: always.
+// NewUserAgent returns a UserAgent that uses the SIP stack. may is called right before each INVITE and reports
+// whether it may be sent; nil: always.
 func NewUserAgent(ua *sip.UserAgent, may func() bool) UserAgent { return userAgent{ua, may} }
 
 type userAgent struct {
@@ -64,7 +64,7 @@ func (u userAgent) Invite(in sip.Invite) (Dialog, error) {
 	return d, nil
 }
 
-// Resume continues a dialog, while this process owns its shard.
+// Resume continues a dialog of another process if this process owns the shard.
 func (u userAgent) Resume(r sip.Resumption) (Dialog, error) {
 	if u.may != nil && !u.may() {
 		return nil, transport.ErrCallsSuspended

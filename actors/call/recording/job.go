@@ -15,29 +15,29 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// job stores the recording of one ended call. It is passed from the actor to its
-// work and back, never used by both.
+// job stores the recording of one ended call. Either the queue's actor or the background work uses the job, never
+// both at once.
 type job struct {
 	callID    string
-	recovered bool                   // from the files of an earlier process, perhaps of a call that does not exist
-	isPart    bool                   // the call has a longer recording already: this is a part of it
-	pending   <-chan media.Recording // brings recording; nil: it is there
+	recovered bool                   // from spool files of an earlier process; its call may not exist
+	isPart    bool                   // the stored recording of the call is longer; this one is a part of it
+	pending   <-chan media.Recording // delivers recording; nil: recording is set
 	recording media.Recording
-	uploaded  bool // by this process
-	probe     bool // it tries for all held jobs whether the blob storage works
+	uploaded  bool // this process has uploaded the blob
+	probe     bool // this job tests for all held jobs whether the blob storage works
 	wait      time.Duration
 }
 
-// run stores what is not stored yet. It may be repeated at any point. Each step has
-// a time limit, an upload one that grows with its size.
+// run performs the steps that are not done yet. It may be repeated after any failure. Each step has a time limit;
+// the limit of an upload grows with its size.
 func (j *job) run(ctx context.Context, cfg *Config) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("call: finishing panicked: %v", v)
+			err = fmt.Errorf("call: storing a recording panicked: %v", v)
 		}
 	}()
 	if j.pending != nil {
-		bound, cancel := context.WithTimeout(ctx, stepLimit)
+		bound, cancel := context.WithTimeout(ctx, stepTimeout)
 		defer cancel()
 		select {
 		case j.recording = <-j.pending:
@@ -47,7 +47,7 @@ func (j *job) run(ctx context.Context, cfg *Config) (err error) {
 		}
 	}
 	if j.recovered && !exists(j.recording.Path) {
-		return nil // another job has stored it
+		return nil // another job has stored the recording
 	}
 	return j.store(ctx, cfg)
 }
@@ -55,9 +55,9 @@ func (j *job) run(ctx context.Context, cfg *Config) (err error) {
 func (j *job) store(ctx context.Context, cfg *Config) error {
 	r := j.recording
 	if r.Err != nil {
-		cfg.Log.Error("a recording was lost", slog.String("call_id", j.callID), slog.Any("error", r.Err))
+		cfg.Log.Error("recording lost", slog.String("call_id", j.callID), slog.Any("error", r.Err))
 	} else if r.Gap != nil {
-		cfg.Log.Error("a recording has gaps: it could not be written all the time", slog.String("call_id", j.callID), slog.Any("error", r.Gap))
+		cfg.Log.Error("recording has gaps: writing failed for a time", slog.String("call_id", j.callID), slog.Any("error", r.Gap))
 	}
 	kept := r.Err == nil && r.Path != ""
 	if kept {
@@ -99,14 +99,14 @@ func (j *job) store(ctx context.Context, cfg *Config) error {
 	}
 	if r.Path != "" {
 		if err := os.Remove(r.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			cfg.Log.Warn("a spooled recording stays behind", slog.String("call_id", j.callID), slog.Any("error", err))
+			cfg.Log.Warn("spool file of a stored recording could not be removed", slog.String("call_id", j.callID), slog.Any("error", err))
 		}
 	}
 	return nil
 }
 
-// isWanted reports whether the call and its recording still exist, and removes the
-// file if not: it may have waited long. It sets isPart.
+// isWanted reports whether the call and its recording still exist. If not, it removes the spool file, because the
+// job may have waited for long. It sets isPart.
 func (j *job) isWanted(ctx context.Context, cfg *Config) (bool, error) {
 	deleted := false
 	err := changeCall(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
@@ -120,25 +120,24 @@ func (j *job) isWanted(ctx context.Context, cfg *Config) (bool, error) {
 	return err == nil, err
 }
 
-// remove deletes blob and file of a call that does not exist any more, or whose
-// recording was deleted.
+// remove deletes blob and spool file of a call that does not exist, or whose recording was deleted.
 func (j *job) remove(ctx context.Context, cfg *Config) error {
-	cfg.Log.Warn("a recording that nobody wants any more is removed", slog.String("call_id", j.callID))
+	cfg.Log.Warn("recording of a deleted call removed", slog.String("call_id", j.callID))
 	if err := cfg.Blobs.Delete(ctx, cfg.Workspace, BlobName(j.callID)); err != nil {
-		return fmt.Errorf("%w: %s: %w", errNoBlobs, j.callID, err)
+		return fmt.Errorf("%w: %s: %w", errBlobStore, j.callID, err)
 	}
-	_ = os.Remove(j.recording.Path + joinedSuffix) // of a process that has died
+	_ = os.Remove(j.recording.Path + joinedSuffix) // temporary file of a process that has ended
 	if err := os.Remove(j.recording.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// BlobName is the name of the blob with a call's recording.
+// BlobName returns the name of the blob with a call's recording.
 func BlobName(callID string) string { return callID + ".wav" }
 
 func upload(ctx context.Context, cfg *Config, callID, path string) error {
-	f, err := os.Open(path) //nolint:gosec // our own spool
+	f, err := os.Open(path) //nolint:gosec // a path in the spool folder
 	if err != nil {
 		return fmt.Errorf("call: recording of %s: %w", callID, err)
 	}
@@ -147,18 +146,18 @@ func upload(ctx context.Context, cfg *Config, callID, path string) error {
 	if err != nil {
 		return fmt.Errorf("call: recording of %s: %w", callID, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, stepLimit+time.Duration(info.Size()/minUpload)*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout+time.Duration(info.Size()/minUploadRate)*time.Second)
 	defer cancel()
 	if _, err = cfg.Blobs.Put(ctx, cfg.Workspace, BlobName(callID), f); err != nil {
-		return fmt.Errorf("%w: %s: %w", errNoBlobs, callID, err)
+		return fmt.Errorf("%w: %s: %w", errBlobStore, callID, err)
 	}
 	return nil
 }
 
-// changeCall reads a call that is over and commits the change that f makes of it,
-// again after a conflict. A nil change is not committed. It takes at most stepLimit.
+// changeCall reads an ended call and commits the change that f returns. It repeats both after a version conflict. A
+// nil change is not committed. The time limit is stepTimeout.
 func changeCall(ctx context.Context, cfg *Config, callID string, f func(*domain.Call) *commit.Change) error {
-	ctx, cancel := context.WithTimeout(ctx, stepLimit)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	var last error
 	for range maxConflicts {

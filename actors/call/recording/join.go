@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	partSuffix   = ".beginning" // of the file with an earlier part of a recording
-	joinedSuffix = ".joined"    // of the temporary file of a join
+	partSuffix   = ".beginning" // suffix of a spool file with an earlier part of a recording
+	joinedSuffix = ".joined"    // suffix of the temporary file of a join
 )
 
-// errNoRest says that a part of a recording cannot be joined with the rest.
-var errNoRest = errors.New("call: the rest of a recording cannot be read here")
+// errStoredUnreadable says that the stored recording cannot be read, so a part cannot be joined with it.
+var errStoredUnreadable = errors.New("call: the stored recording cannot be read")
 
-// joinStored writes a part that another process has left here into the stored
-// recording of the call, where that one is silent. Then it removes the part.
+// joinStored copies a part from the spool into the stored recording of the call, where the stored one is silent.
+// Afterwards it removes the part.
 func (j *job) joinStored(ctx context.Context, cfg *Config) error {
 	path := j.recording.Path + joinedSuffix
 	defer func() { _ = os.Remove(path) }()
 	taken, err := j.overlayStored(ctx, cfg, path)
-	if errors.Is(err, errNoRest) {
-		return j.keepPart(cfg, err)
+	if errors.Is(err, errStoredUnreadable) {
+		return j.setPartAside(cfg, err)
 	}
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (j *job) joinStored(ctx context.Context, cfg *Config) error {
 		if err != nil {
 			return err
 		}
-		cfg.Log.Info("a recording has the part back that another process had of it", slog.String("call_id", j.callID), slog.Duration("part", taken))
+		cfg.Log.Info("part of a recording joined with the stored recording", slog.String("call_id", j.callID), slog.Duration("part", taken))
 	}
 	if err = os.Remove(j.recording.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -63,7 +63,7 @@ func (j *job) joinStored(ctx context.Context, cfg *Config) error {
 	return nil
 }
 
-// secondsOf is the length of a recording in seconds; 0: it is not known.
+// secondsOf returns the length of a recording in seconds; 0: unknown.
 func secondsOf(path string) float64 {
 	length, err := wav.Repair(path)
 	if err != nil {
@@ -72,27 +72,27 @@ func secondsOf(path string) float64 {
 	return length.Seconds()
 }
 
-// overlayStored writes the stored recording and the part into one file and returns
-// how much of it comes from the part.
+// overlayStored writes the stored recording and the part into one file. taken is the duration that comes from the
+// part.
 func (j *job) overlayStored(ctx context.Context, cfg *Config, path string) (taken time.Duration, err error) {
 	part, err := os.Open(j.recording.Path)
 	if err != nil {
 		return 0, fmt.Errorf("call: recording of %s: %w", j.callID, err)
 	}
 	defer func() { _ = part.Close() }()
-	bound, cancel := context.WithTimeout(ctx, stepLimit)
+	bound, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	kept, size, err := cfg.Blobs.Open(bound, cfg.Workspace, BlobName(j.callID))
-	if errors.Is(err, domain.ErrNotFound) { // the call says that there is one
-		return 0, errNoRest
+	if errors.Is(err, domain.ErrNotFound) { // the call record says that a stored recording exists
+		return 0, errStoredUnreadable
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%w: %s: %w", errNoBlobs, j.callID, err)
+		return 0, fmt.Errorf("%w: %s: %w", errBlobStore, j.callID, err)
 	}
 	defer func() { _ = kept.Close() }()
-	late := time.AfterFunc(stepLimit+time.Duration(size/minUpload)*time.Second, func() { _ = kept.Close() })
+	late := time.AfterFunc(stepTimeout+time.Duration(size/minUploadRate)*time.Second, func() { _ = kept.Close() })
 	defer late.Stop()
-	out, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // our own spool
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // a path in the spool folder
 	if err != nil {
 		return 0, fmt.Errorf("call: recording of %s: %w", j.callID, err)
 	}
@@ -101,14 +101,14 @@ func (j *job) overlayStored(ctx context.Context, cfg *Config, path string) (take
 	err = errors.Join(err, out.Close())
 	switch {
 	case source.err != nil:
-		return 0, fmt.Errorf("%w: %s: %w", errNoBlobs, j.callID, source.err)
+		return 0, fmt.Errorf("%w: %s: %w", errBlobStore, j.callID, source.err)
 	case errors.Is(err, wav.ErrFormat):
-		return 0, errors.Join(errNoRest, err)
+		return 0, errors.Join(errStoredUnreadable, err)
 	}
 	return taken, err
 }
 
-// errorReader remembers the read error of the stored recording.
+// errorReader remembers a read error of the stored recording.
 type errorReader struct {
 	io.Reader
 	err error
@@ -123,10 +123,10 @@ func (r *errorReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// keepPart renames a part that cannot be joined, so that JoinParts tries it again.
-// If another part has that name already, the file stays under its own.
-func (j *job) keepPart(cfg *Config, why error) error {
-	cfg.Log.Warn("a part of a recording that went on in another process lies in the spool", slog.String("call_id", j.callID), slog.Any("error", why))
+// setPartAside renames a part that cannot be joined, so that JoinParts retries it. If a part with the new name
+// exists already, the file keeps its name.
+func (j *job) setPartAside(cfg *Config, why error) error {
+	cfg.Log.Warn("part of a recording stays in the spool: it cannot be joined now", slog.String("call_id", j.callID), slog.Any("error", why))
 	if strings.HasSuffix(j.recording.Path, partSuffix) {
 		return nil
 	}

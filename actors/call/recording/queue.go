@@ -1,6 +1,5 @@
-// Package recording stores the recordings of ended calls. A recording lies in the
-// spool folder until its blob and its call record are stored; one that a process
-// left behind is stored by the next process.
+// Package recording stores the recordings of ended calls. A recording stays in the spool folder until its blob and
+// its call record are stored. The next process stores the recordings that a process leaves in the spool.
 package recording
 
 import (
@@ -26,17 +25,17 @@ import (
 )
 
 const (
-	maxRunning   = 8 // jobs at a time, so that they never stall the commits that dial
-	stepLimit    = 2 * time.Minute
-	firstRetry   = time.Second
-	lastRetry    = 30 * time.Second
-	maxConflicts = 10
-	minUpload    = 64 << 10 // bytes per second: the slowest upload that is waited for
+	maxRunning    = 8 // simultaneous jobs: few enough to leave the store free for dialling
+	stepTimeout   = 2 * time.Minute
+	firstRetry    = time.Second
+	lastRetry     = 30 * time.Second
+	maxConflicts  = 10
+	minUploadRate = 64 << 10 // minimum upload rate in bytes per second that a time limit allows for
 )
 
 var (
-	errNotFinal = errors.New("call: the call is not over yet")
-	errNoBlobs  = errors.New("call: a recording cannot be kept")
+	errNotFinal  = errors.New("call: the call has not ended yet")
+	errBlobStore = errors.New("call: the blob storage did not accept the recording")
 )
 
 // Store reads and changes the records of calls.
@@ -47,78 +46,77 @@ type Store interface {
 
 // Blobs stores finished recordings.
 type Blobs interface {
-	// Put stores a blob under a name and returns its size. Putting the same
-	// name again replaces it.
+	// Put stores a blob under a name and returns its size in bytes. It replaces a blob with the same name.
 	Put(ctx context.Context, workspace, name string, r io.Reader) (int64, error)
-	// Open opens a blob and returns its size in bytes; domain.ErrNotFound if it
-	// does not exist. The caller closes it.
+	// Open opens a blob and returns its size in bytes. The error is domain.ErrNotFound if the blob does not exist.
+	// The caller closes the blob.
 	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
-	// Delete removes a blob. A blob that does not exist is no error.
+	// Delete removes a blob. Deleting a missing blob is no error.
 	Delete(ctx context.Context, workspace, name string) error
 }
 
-// Config is what a Queue needs.
+// Config configures a Queue.
 type Config struct {
 	Workspace string
-	SpoolDir  string // holds a folder of recordings per workspace; "": nothing is recovered from it
-	PublicURL string // of recording_url, without a slash at its end
+	SpoolDir  string // holds a folder of recordings per workspace; "": nothing is recovered from it // root folder with one folder of recordings per workspace; "": no recovery
+	PublicURL string // base of recording_url, without a trailing slash
 	Store     Store
 	Blobs     Blobs
 	Log       *slog.Logger
-	Committed func()                  // called after a commit; nil: nothing is called
+	Committed func()                  // called after a commit; nil: not called
 	LiveCalls func() iter.Seq[string] // IDs of the calls that still write to their files
-	Idle      func(ctx actor.Context) // called whenever a job has ended; nil: nothing is called
+	Idle      func(ctx actor.Context) // called after each finished job; nil: not called
 }
 
 func (cfg *Config) folder() string { return filepath.Join(cfg.SpoolDir, cfg.Workspace) }
 
 type (
-	// JoinParts joins the parts of recordings in the spool with the rest.
+	// JoinParts joins the parts of recordings in the spool with the stored recordings.
 	JoinParts struct{}
-	// jobDone is the result of one attempt of a job.
+	// jobDone is the result of one run of a job.
 	jobDone struct {
 		job *job
 		err error
 	}
-	// jobDue tries a job again; nil: one of those that wait for the blob storage.
+	// jobDue runs a waiting job again. With a nil job a held job probes the blob storage.
 	jobDue struct{ job *job }
-	// spoolRead brings recordings that an earlier process has left.
+	// spoolRead delivers recordings that an earlier process has left in the spool.
 	spoolRead struct {
 		jobs   []*job
-		callID string // the one call whose files were read; "": all
-		scan   bool   // it ends a scan
+		callID string // the one call whose files were read; "": all // the call whose files were read; "": all calls
+		scan   bool   // the message ends a scan of the spool
 	}
 )
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (JoinParts) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (jobDone) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (jobDue) Control() {}
 
-// Control admits it always.
+// Control admits the message even if the mailbox is full.
 func (spoolRead) Control() {}
 
-// Queue stores the recordings of a workspace, a few at a time. It belongs to one
-// actor, which passes it the messages that it does not know itself.
+// Queue stores the recordings of a workspace, maxRunning at a time. One actor owns it and passes it the messages
+// that the actor does not handle itself.
 type Queue struct {
-	cfg        Config
-	ready      []*job
-	running    map[*job]bool
-	waiting    map[*job]bool   // for their next attempt
-	held       []*job          // while the blob storage fails; one of them probes it
-	blobWait   time.Duration   // before the next probe; 0: the blob storage works
-	probing    bool            // a probe is scheduled
-	recovering map[string]bool // calls whose files are being read
-	scans      int             // of the whole spool, under way
-	joinAgain  bool            // JoinParts arrived during a scan: scan again after it
-	skipped    map[string]bool // calls that the last scan skipped because their files were in use
+	cfg           Config
+	ready         []*job
+	running       map[*job]bool
+	waiting       map[*job]bool   // waiting for their retry
+	held          []*job          // waiting until the blob storage works; one of them probes it
+	probeInterval time.Duration   // delay before the next probe; 0: the blob storage works
+	probing       bool            // a probe is scheduled
+	recovering    map[string]bool // calls whose spool files are being read
+	scans         int             // scans of the whole spool in progress
+	joinAgain     bool            // JoinParts arrived during a scan: scan again afterwards
+	skipped       map[string]bool // calls that the last scan skipped because their files were in use
 }
 
-// NewQueue makes an empty queue.
+// NewQueue returns an empty queue.
 func NewQueue(cfg Config) *Queue {
 	return &Queue{cfg: cfg, running: make(map[*job]bool), waiting: make(map[*job]bool), recovering: make(map[string]bool)}
 }
@@ -137,8 +135,7 @@ func (q *Queue) Receive(ctx actor.Context) {
 	}
 }
 
-// ReceiveAgain handles a message whose handling has panicked, where nothing else
-// would repeat it.
+// ReceiveAgain handles a message again after a panic, if the message would otherwise be lost.
 func (q *Queue) ReceiveAgain(ctx actor.Context) {
 	switch ctx.Message().(type) {
 	case jobDone, jobDue:
@@ -146,15 +143,15 @@ func (q *Queue) ReceiveAgain(ctx actor.Context) {
 	}
 }
 
-// Len is the number of recordings that are not stored yet.
+// Len returns the number of recordings that are not stored yet.
 func (q *Queue) Len() int { return len(q.ready) + len(q.running) + len(q.waiting) + len(q.held) }
 
-// Active reports whether a job is under way. Recordings that wait for the blob
-// storage do not count: they are safe in the spool, and the next process finds them.
+// Active reports whether a job is in progress. Recordings that wait for the blob storage do not count: they are
+// safe in the spool for the next process.
 func (q *Queue) Active() bool { return len(q.ready)+len(q.running)+len(q.waiting) > 0 }
 
-// Add stores the recording of a call that is over. If the final record says already
-// that there is no file, nothing remains to be done.
+// Add queues the recording of an ended call. It does nothing if the final record already says that there is no
+// recording.
 func (q *Queue) Add(ctx actor.Context, c *domain.Call, pending <-chan media.Recording) {
 	if c.AnsweredAt == nil || !c.Record || pending == nil {
 		return
@@ -183,14 +180,13 @@ func (q *Queue) startJobs(ctx actor.Context) {
 		}
 		q.running[j] = true
 		cfg := &q.cfg
-		mailbox.RunTask(ctx, 0, func(bound context.Context) any { // each step has a limit of its own
+		mailbox.RunTask(ctx, 0, func(bound context.Context) any { // each step has its own time limit
 			return jobDone{job: j, err: j.run(bound, cfg)}
 		})
 	}
 }
 
-// nextJob removes the first ready job whose call has no running job; nil: there is
-// none.
+// nextJob removes and returns the first ready job whose call has no running job; nil: none.
 func (q *Queue) nextJob() *job {
 	at := slices.IndexFunc(q.ready, func(j *job) bool {
 		for other := range q.running {
@@ -204,7 +200,7 @@ func (q *Queue) nextJob() *job {
 		return nil
 	}
 	j := q.ready[at]
-	if at == 0 { // nearly always
+	if at == 0 { // the usual case
 		q.ready = q.ready[1:]
 	} else {
 		q.ready = slices.Delete(q.ready, at, at+1)
@@ -214,14 +210,14 @@ func (q *Queue) nextJob() *job {
 
 func (q *Queue) finishJob(ctx actor.Context, m jobDone) {
 	delete(q.running, m.job)
-	noBlobs, probe := errors.Is(m.err, errNoBlobs), m.job.probe
+	noBlobs, probe := errors.Is(m.err, errBlobStore), m.job.probe
 	m.job.probe = false
 	if !noBlobs && (probe || m.err == nil && m.job.uploaded) {
-		q.ready, q.held, q.blobWait = append(q.ready, q.held...), nil, 0
+		q.ready, q.held, q.probeInterval = append(q.ready, q.held...), nil, 0
 	}
 	if m.err == nil {
 		q.joinFetchedPart(ctx, m.job)
-		if q.skipped[m.job.callID] { // once, also after a recovered job
+		if q.skipped[m.job.callID] { // once per skipped call
 			delete(q.skipped, m.job.callID)
 			q.Recover(ctx, m.job.callID)
 		}
@@ -241,7 +237,7 @@ func (q *Queue) finishJob(ctx actor.Context, m jobDone) {
 	}
 	m.job.wait = min(max(2*m.job.wait, firstRetry), lastRetry)
 	if !errors.Is(m.err, errNotFinal) {
-		q.cfg.Log.Warn("what a call left could not be kept; trying again", slog.String("call_id", m.job.callID), slog.Any("error", m.err),
+		q.cfg.Log.Warn("recording could not be stored; trying again", slog.String("call_id", m.job.callID), slog.Any("error", m.err),
 			slog.Duration("after", m.job.wait))
 	}
 	q.waiting[m.job] = true
@@ -249,17 +245,17 @@ func (q *Queue) finishJob(ctx actor.Context, m jobDone) {
 	q.startJobs(ctx)
 }
 
-// holdJob keeps a job until the blob storage works again. One of the held jobs
-// probes it, and one log line tells of all.
+// holdJob keeps a job until the blob storage works again. One held job probes the storage; a single log line covers
+// all of them.
 func (q *Queue) holdJob(ctx actor.Context, m jobDone) {
 	q.held = append(q.held, m.job)
 	if q.probing {
 		return
 	}
-	q.probing, q.blobWait = true, min(max(2*q.blobWait, firstRetry), lastRetry)
-	q.cfg.Log.Warn("recordings cannot be kept now and wait in the spool", slog.Int("recordings", len(q.held)), slog.Any("error", m.err),
-		slog.Duration("after", q.blobWait))
-	mailbox.SendAfter(ctx, q.blobWait, jobDue{})
+	q.probing, q.probeInterval = true, min(max(2*q.probeInterval, firstRetry), lastRetry)
+	q.cfg.Log.Warn("recordings wait in the spool: the blob storage fails", slog.Int("recordings", len(q.held)), slog.Any("error", m.err),
+		slog.Duration("after", q.probeInterval))
+	mailbox.SendAfter(ctx, q.probeInterval, jobDue{})
 }
 
 func (q *Queue) probeBlobs(ctx actor.Context) {
@@ -285,33 +281,33 @@ func (q *Queue) retryJob(ctx actor.Context, m jobDue) {
 	q.startJobs(ctx)
 }
 
-// RecoverSpool stores the recordings that a crash has left in the spool, except
-// those of resumable calls, which still write to their files.
+// RecoverSpool queues the recordings that a crashed process has left in the spool. It skips resumable calls, which
+// still write to their files.
 func (q *Queue) RecoverSpool(ctx actor.Context, resumable map[string]bool) {
 	if q.cfg.SpoolDir == "" {
 		return
 	}
 	dir, log, now := q.cfg.folder(), q.cfg.Log, time.Now()
-	if err := os.MkdirAll(dir, 0o700); err != nil { // here: the workspace may be gone when the scan runs
-		log.Error("the spool of recordings cannot be made", slog.Any("error", err))
+	if err := os.MkdirAll(dir, 0o700); err != nil { // not during the scan: the workspace may be deleted by then
+		log.Error("spool folder of recordings cannot be created", slog.Any("error", err))
 		return
 	}
 	q.scan(ctx, func() []*job { return readSpool(dir, now, resumable, log) })
 }
 
-// Recover stores what another process has recorded of one call.
+// Recover queues the recording of one call that another process has left in the spool.
 func (q *Queue) Recover(ctx actor.Context, callID string) {
 	if q.cfg.SpoolDir == "" || q.recovering[callID] {
 		return
 	}
 	q.recovering[callID] = true
 	dir, log := q.cfg.folder(), q.cfg.Log
-	mailbox.RunTask(ctx, stepLimit, func(context.Context) any {
+	mailbox.RunTask(ctx, stepTimeout, func(context.Context) any {
 		return spoolRead{callID: callID, jobs: combine(dir, filesOf(dir, callID), time.Now(), log)}
 	})
 }
 
-// addRecovered queues the jobs, except those of live calls.
+// addRecovered queues recovered jobs, except those of live calls.
 func (q *Queue) addRecovered(ctx actor.Context, m spoolRead) {
 	delete(q.recovering, m.callID)
 	if m.scan {
@@ -331,7 +327,7 @@ func (q *Queue) addRecovered(ctx actor.Context, m spoolRead) {
 	}
 }
 
-// joinParts looks for parts in the spool, one scan at a time.
+// joinParts searches the spool for parts, one scan at a time.
 func (q *Queue) joinParts(ctx actor.Context) {
 	if q.joinAgain = q.scans > 0; q.joinAgain || q.cfg.SpoolDir == "" {
 		return
@@ -348,15 +344,15 @@ func (q *Queue) joinParts(ctx actor.Context) {
 	})
 }
 
-// scan looks for unfinished recordings. It reports its end also after a panic,
-// because joinParts waits for it.
+// scan runs find outside the actor. It reports the end of the scan even after a panic, because joinParts waits for
+// it.
 func (q *Queue) scan(ctx actor.Context, find func() []*job) {
 	q.scans++
 	log := q.cfg.Log
-	mailbox.RunTask(ctx, stepLimit, func(context.Context) (m any) {
+	mailbox.RunTask(ctx, stepTimeout, func(context.Context) (m any) {
 		defer func() {
 			if v := recover(); v != nil {
-				log.Error("what is left of recordings could not be looked at", slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+				log.Error("scan of the recording spool panicked", slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 				m = spoolRead{scan: true}
 			}
 		}()
@@ -364,8 +360,8 @@ func (q *Queue) scan(ctx actor.Context, find func() []*job) {
 	})
 }
 
-// joinFetchedPart joins a part that was fetched while its call lived, once the
-// recording of the call is stored or does not exist.
+// joinFetchedPart joins a part that arrived from another node during the call. It runs once the recording of the
+// call is stored or known to be missing.
 func (q *Queue) joinFetchedPart(ctx actor.Context, j *job) {
 	if j.recovered || q.cfg.SpoolDir == "" {
 		return
@@ -383,7 +379,7 @@ func (q *Queue) liveCalls() map[string]bool {
 	return live
 }
 
-// busyCalls are the calls whose files are in use.
+// busyCalls returns the calls whose spool files are in use.
 func (q *Queue) busyCalls() map[string]bool {
 	busy := q.liveCalls()
 	maps.Copy(busy, q.recovering)

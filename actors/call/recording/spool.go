@@ -14,22 +14,22 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// Fetches and joins of a process that has died are done again.
+// Names of temporary files, and when an abandoned one is removed.
 const (
-	fetchInfix   = ".part-"  // in the names of files that are being fetched
-	abandonAfter = time.Hour // without a write
+	fetchInfix     = ".part-"  // in the names of files that are being fetched from another node
+	abandonedAfter = time.Hour // since the last write
 )
 
-// spoolFile is a file of a recording that is not stored yet.
+// spoolFile is a file in the spool: a recording, or a part of one.
 type spoolFile struct {
 	name   string
 	callID string
-	order  int // of the part in the call
+	order  int // position of the part in the call
 	info   os.FileInfo
 }
 
-// parseName reads a file name: id.wav, or id.wav.beginning for the earlier part of a
-// recording, which another node has made.
+// parseName parses a spool file name: id.wav, or id.wav.beginning for an earlier part that another node has
+// recorded.
 func parseName(name string) (f spoolFile, ok bool) {
 	rest, early := strings.CutSuffix(name, partSuffix)
 	id, is := strings.CutSuffix(rest, ".wav")
@@ -40,24 +40,23 @@ func parseName(name string) (f spoolFile, ok bool) {
 	return f, is && id != ""
 }
 
-// SpoolPath is the file in which a live call is recorded.
+// SpoolPath returns the file in which a live call is recorded.
 func SpoolPath(spoolDir, workspace, callID string) string {
 	return filepath.Join(spoolDir, workspace, callID+".wav")
 }
 
-// IsSpoolFile reports whether a file of the spool is a recording, or a part of one.
+// IsSpoolFile reports whether a spool file is a recording or a part of one.
 func IsSpoolFile(name string) bool {
 	_, is := parseName(name)
 	return is
 }
 
-// IsAbandoned reports whether a file of the spool is a temporary file of a process
-// that has ended.
+// IsAbandoned reports whether a spool file is a temporary file that no process writes any more.
 func IsAbandoned(name string, written, now time.Time) bool {
-	return (strings.Contains(name, fetchInfix) || strings.HasSuffix(name, joinedSuffix)) && now.Sub(written) > abandonAfter
+	return (strings.Contains(name, fetchInfix) || strings.HasSuffix(name, joinedSuffix)) && now.Sub(written) > abandonedAfter
 }
 
-// RenameToFree renames a file; fs.ErrExist if there is one of the new name.
+// RenameToFree renames a file. It fails with fs.ErrExist if the new name exists.
 func RenameToFree(from, to string) error {
 	if err := os.Link(from, to); err != nil {
 		return err
@@ -65,8 +64,8 @@ func RenameToFree(from, to string) error {
 	return os.Remove(from)
 }
 
-// FreePartPath is the path in the workspace's spool folder for a recording of another
-// node's spool; "": another part of the same call is still there.
+// FreePartPath returns the path in the spool folder for a recording from another node. It returns "" if another
+// part of the same call is still there.
 func FreePartPath(dir, file string) string {
 	path := filepath.Join(dir, strings.TrimSuffix(file, partSuffix)+partSuffix)
 	if exists(path) {
@@ -80,11 +79,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// callsWithParts are the calls with an earlier part in the spool.
+// callsWithParts returns the IDs of calls that have an earlier part in the spool.
 func callsWithParts(dir string) (ids []string) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // it was never made, or is gone
+		return nil // the folder does not exist
 	}
 	for _, f := range files {
 		if s, is := parseName(f.Name()); is && strings.HasSuffix(f.Name(), partSuffix) && !slices.Contains(ids, s.callID) {
@@ -94,8 +93,8 @@ func callsWithParts(dir string) (ids []string) {
 	return ids
 }
 
-// combine joins the files of one call, as far as they fit, and returns a job for
-// each remaining file. If a file was written after now, it returns no job.
+// combine joins the files of one call where possible and returns a job for each remaining file. It returns no job
+// if a file was written after now.
 func combine(dir string, files []spoolFile, now time.Time, log *slog.Logger) []*job {
 	slices.SortFunc(files, func(a, b spoolFile) int { return cmp.Compare(a.order, b.order) })
 	var found []*job
@@ -107,11 +106,11 @@ func combine(dir string, files []spoolFile, now time.Time, log *slog.Logger) []*
 		length, err := wav.Repair(path)
 		switch {
 		case errors.Is(err, wav.ErrFormat):
-			log.Warn("a spooled recording is beyond repair", slog.String("call_id", l.callID), slog.Any("error", err))
+			log.Warn("recording in the spool is not a WAV file", slog.String("call_id", l.callID), slog.Any("error", err))
 			_ = os.Remove(path)
 			continue
-		case err != nil: // the machine's fault, not the file's: it is there at the next start
-			log.Error("a spooled recording cannot be read", slog.String("call_id", l.callID), slog.Any("error", err))
+		case err != nil: // a read error of the disk: the next start tries again
+			log.Error("recording in the spool cannot be read", slog.String("call_id", l.callID), slog.Any("error", err))
 			continue
 		}
 		j := &job{callID: l.callID, recovered: true, recording: media.Recording{Path: path, Duration: length}}
@@ -130,7 +129,7 @@ func combine(dir string, files []spoolFile, now time.Time, log *slog.Logger) []*
 	return found
 }
 
-// filesOf are the files of one call.
+// filesOf returns the spool files of one call.
 func filesOf(dir, callID string) (out []spoolFile) {
 	for _, name := range []string{callID + ".wav" + partSuffix, callID + ".wav"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -142,14 +141,14 @@ func filesOf(dir, callID string) (out []spoolFile) {
 	return out
 }
 
-// readSpool returns jobs for the recordings in a folder, except those of live calls.
+// readSpool returns jobs for the recordings in a folder, except those of the calls in live.
 func readSpool(dir string, now time.Time, live map[string]bool, log *slog.Logger) []*job {
 	files, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrNotExist) { // the workspace is gone
+	if errors.Is(err, os.ErrNotExist) { // the workspace was deleted
 		return nil
 	}
 	if err != nil {
-		log.Error("the spool of recordings cannot be read", slog.Any("error", err))
+		log.Error("spool folder of recordings cannot be read", slog.Any("error", err))
 		return nil
 	}
 	calls := make(map[string][]spoolFile)
@@ -174,22 +173,21 @@ func readSpool(dir string, now time.Time, live map[string]bool, log *slog.Logger
 	return found
 }
 
-// overlayFile writes the earlier part of a recording into the later one, where that
-// one is silent.
+// overlayFile copies the earlier part of a recording into the later one, where the later one is silent.
 func overlayFile(path, before string) (err error) {
 	both := path + joinedSuffix
 	defer func() { _ = os.Remove(both) }()
-	over, err := os.Open(path) //nolint:gosec // our own spool
+	over, err := os.Open(path) //nolint:gosec // a path in the spool folder
 	if err != nil {
 		return err
 	}
 	defer func() { _ = over.Close() }()
-	under, err := os.Open(before) //nolint:gosec // as above
+	under, err := os.Open(before) //nolint:gosec // a path in the spool folder
 	if err != nil {
 		return err
 	}
 	defer func() { _ = under.Close() }()
-	out, err := os.OpenFile(both, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // as above
+	out, err := os.OpenFile(both, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // a path in the spool folder
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
-// Package recovery is the checkpoint of a live call: the state that another process
-// needs to resume it after a crash or a hand-over.
+// Package recovery holds the checkpoint of a live call: the state that another process needs to resume the call
+// after a crash or a hand-over.
 package recovery
 
 import (
@@ -14,16 +14,14 @@ import (
 )
 
 const (
-	// MaxAge is the age up to which a checkpoint is resumed: a peer that has heard
-	// nothing for longer has hung up.
+	// MaxAge is the maximum age of a checkpoint that is resumed. A peer that hears nothing for longer has hung up.
 	MaxAge = 60 * time.Second
-	// maxResumptions limits how often one call is resumed: the call itself may be
-	// what ends a process.
+	// maxResumptions limits how often one call is resumed, because the call itself may be what crashes processes.
 	maxResumptions = 3
 )
 
-// Checkpoint is the state of a live call for another process. It is stored in the
-// row of the attempt (domain.Attempt.Kept); the dialog is in the row's leg.
+// Checkpoint is the state of a live call for another process. The attempt's row stores it in domain.Attempt.Kept;
+// the dialog is stored with the row's leg.
 type Checkpoint struct {
 	At           time.Time                `json:"at"`
 	Leg          int                      `json:"leg"`
@@ -37,10 +35,10 @@ type Checkpoint struct {
 	Networks     []string                 `json:"networks,omitempty"`
 	MaxDuration  time.Duration            `json:"max_duration"`
 	RingTimeout  time.Duration            `json:"ring_timeout,omitempty"`
-	PerMinute    *domain.Amount           `json:"per_minute,omitempty"` // price of a minute; nil: the trunk names none
+	PerMinute    *domain.Amount           `json:"per_minute,omitempty"` // price of a minute; nil: the trunk defines none
 	Appointments booking.CallAppointments `json:"appointments,omitempty"`
 	Confidential bool                     `json:"confidential,omitempty"`
-	Paused       bool                     `json:"paused,omitempty"` // the recording
+	Paused       bool                     `json:"paused,omitempty"` // the recording is paused
 	Resumptions  int                      `json:"times,omitempty"`
-	HandedOver   bool                     `json:"handed,omitempty"` // its process stopped in order: the resumption is not counted
+	HandedOver   bool                     `json:"handed,omitempty"` // the former process stopped in order, so the resumption is not counted
 }

@@ -12,28 +12,27 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Results of a resumption.
+// Results of a resumption, as the metric of resumptions names them.
 const (
 	ResultResumed  = "resumed"
-	ResultRefused  = "refused"   // by the peer
-	ResultNoAnswer = "no_answer" // of the peer
+	ResultRefused  = "refused"   // the peer refused the re-INVITE
+	ResultNoAnswer = "no_answer" // the peer did not answer
 	ResultFailed   = "failed"    // no media session, or no route to the peer
 )
 
-// Resumable is a call of a process that has ended, which may be resumed here.
+// Resumable is a call of an ended process that this process may resume.
 type Resumable struct {
 	Call       domain.Call
 	Attempt    domain.Attempt
-	Trunk      *domain.Trunk // of its leg; nil: it was deleted
-	Owner      *actor.PID    // as in call.Start
+	Trunk      *domain.Trunk // trunk of the leg; nil: deleted
+	Owner      *actor.PID    // as in call.StartOutbound
 	Checkpoint Checkpoint
 	Dialog     sip.DialogState
 	Script     domain.Script
 }
 
-// NewResumable reports whether an open call can be resumed, and prepares it: its
-// attempt then counts as opened by boot. The attempt has to be stored before
-// anything is sent.
+// NewResumable checks whether an open call can be resumed and prepares it. The attempt then belongs to boot, the ID
+// of this process. The caller must store the attempt before anything is sent.
 func NewResumable(c domain.Call, a domain.Attempt, boot string, now time.Time) (*Resumable, bool) {
 	r := &Resumable{Call: c, Attempt: a}
 	k := &r.Checkpoint
@@ -56,7 +55,7 @@ func NewResumable(c domain.Call, a domain.Attempt, boot string, now time.Time) (
 		return nil, false
 	}
 	k.Resumptions++
-	k.Media.Lift() // stored raised: the next process begins above all that this one sends
+	k.Media.Lift() // a process that resumes the call after this one continues above all values that this one sends
 	r.Dialog.RaiseCSeq()
 	b, err := domain.AppendRow(nil, k)
 	if err != nil {
@@ -72,5 +71,5 @@ func NewResumable(c domain.Call, a domain.Attempt, boot string, now time.Time) (
 	return r, true
 }
 
-// TrunkID is that of the call's leg.
+// TrunkID returns the ID of the trunk of the call's leg.
 func (r *Resumable) TrunkID() string { return r.Attempt.Legs[r.Checkpoint.Leg-1].TrunkID }

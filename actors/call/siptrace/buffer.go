@@ -1,5 +1,5 @@
-// Package siptrace keeps the SIP messages of live calls in memory until their
-// end stores them. Its memory is bounded per dialog and for dialogs without a call.
+// Package siptrace keeps the SIP messages of live calls in memory until the end of each call stores them. The
+// memory per dialog and for dialogs without a call is limited.
 package siptrace
 
 import (
@@ -13,20 +13,19 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Limits of one dialog, and of unclaimed dialogs: an INVITE arrives before its
-// call exists.
+// Limits of one dialog, and of dialogs that no call has claimed: an INVITE arrives before its call exists.
 const (
 	maxMessages       = 200
 	maxBytes          = 96 << 10
-	firstMessages     = 20       // messages from the beginning of a dialog that are never dropped
+	firstMessages     = 20       // messages at the beginning of a dialog that are never dropped
 	maxUnclaimedBytes = 24 << 10 // of a dialog without a call
-	maxRowBytes       = 24 << 10 // of a call in the row of its attempt
+	maxRowBytes       = 24 << 10 // of a call, in the row of its attempt
 	shardCount        = 64
 	maxUnclaimed      = 128 // dialogs without a call, per shard
 )
 
-// Buffer holds the SIP messages of live calls. Add is on the path of every SIP
-// message. A nil *Buffer holds nothing. Its methods are safe for concurrent use.
+// Buffer holds the SIP messages of live calls. Add runs for every SIP message. A nil *Buffer holds nothing. Its
+// methods are safe for concurrent use.
 type Buffer struct {
 	seed   maphash.Seed
 	shards [shardCount]shard
@@ -34,19 +33,19 @@ type Buffer struct {
 
 type shard struct {
 	mu        sync.Mutex
-	dialogs   map[string][]*dialogTrace // by Call-ID; two peers may choose the same one
+	dialogs   map[string][]*dialogTrace // by Call-ID; two peers may choose the same Call-ID
 	unclaimed []*dialogTrace            // dialogs that began without a call, oldest first
 }
 
 // dialogTrace holds the messages of one dialog.
 type dialogTrace struct {
 	callID   string
-	tag      string // sip.TracedMessage.Tag
-	owner    string // ID of the call that has claimed the dialog; "": none has
+	tag      string // as in sip.TracedMessage.Tag
+	owner    string // ID of the call that has claimed the dialog; "": none has // ID of the call that has claimed the dialog; "": none
 	messages []sip.TracedMessage
 	bytes    int
 	dropped  int
-	local    addressText // nearly always the same in all messages
+	local    addressText // usually the same in all messages
 	remote   addressText
 }
 
@@ -63,7 +62,7 @@ func (c *addressText) format(a netip.AddrPort) string {
 	return c.text
 }
 
-// NewBuffer makes an empty buffer.
+// NewBuffer returns an empty buffer.
 func NewBuffer() *Buffer {
 	b := &Buffer{seed: maphash.MakeSeed()}
 	for i := range b.shards {
@@ -76,7 +75,7 @@ func (b *Buffer) shard(callID string) *shard {
 	return &b.shards[maphash.String(b.seed, callID)%shardCount]
 }
 
-// Add records a message of the dialog with this Call-ID. It is a sip.Trace.
+// Add records a message of the dialog with this Call-ID. Its type is sip.Trace.
 func (b *Buffer) Add(callID string, m sip.TracedMessage) {
 	s := b.shard(callID)
 	s.mu.Lock()
@@ -112,8 +111,7 @@ func (s *shard) remove(d *dialogTrace) {
 	}
 }
 
-// addUnclaimed begins the trace of a dialog without a call. The oldest one makes
-// room.
+// addUnclaimed starts the trace of a dialog without a call. Above maxUnclaimed it drops the oldest such dialog.
 func (s *shard) addUnclaimed(callID, tag string) *dialogTrace {
 	d := s.add(callID, tag)
 	s.unclaimed = append(s.unclaimed, d)
@@ -126,8 +124,7 @@ func (s *shard) addUnclaimed(callID, tag string) *dialogTrace {
 	return d
 }
 
-// add appends a message. The first messages of the dialog stay, the oldest of
-// the others make room.
+// add appends a message. Above the limits it drops the oldest message after the first ones.
 func (d *dialogTrace) add(m sip.TracedMessage) {
 	most := maxBytes
 	if d.owner == "" {
@@ -150,8 +147,8 @@ func (d *dialogTrace) add(m sip.TracedMessage) {
 	d.messages = append(d.messages, m)
 }
 
-// Claim assigns a dialog to the call owner: its messages stay until TakeTrace, and
-// no other call sees them. tag is sip.TracedMessage.Tag.
+// Claim assigns a dialog to the call owner. Its messages stay until TakeTrace, and no other call gets them. tag is
+// as in sip.TracedMessage.Tag.
 func (b *Buffer) Claim(owner, sipCallID, tag string) {
 	if b == nil || sipCallID == "" {
 		return
@@ -168,7 +165,7 @@ func (b *Buffer) Claim(owner, sipCallID, tag string) {
 	}
 }
 
-// CountDialogs counts the dialogs of live calls and those without a call.
+// CountDialogs returns the numbers of dialogs with and without a call.
 func (b *Buffer) CountDialogs() (claimed, unclaimed int) {
 	if b == nil {
 		return 0, 0
@@ -190,11 +187,10 @@ func (b *Buffer) CountDialogs() (claimed, unclaimed int) {
 	return claimed, unclaimed
 }
 
-// Trace returns the messages of a live call's dialogs so far; nil: there are none.
+// Trace returns the messages of a live call's dialogs so far; nil: none.
 func (b *Buffer) Trace(c *domain.Call) *domain.CallTrace { return b.collect(c, false) }
 
-// TakeTrace returns the messages of a call's dialogs as a row and removes them;
-// nil: there are none.
+// TakeTrace removes the messages of a call's dialogs and returns them as a row; nil: none.
 func (b *Buffer) TakeTrace(c *domain.Call) *domain.TraceRow {
 	if all := b.collect(c, true); all != nil {
 		return all.Pack()
@@ -202,8 +198,8 @@ func (b *Buffer) TakeTrace(c *domain.Call) *domain.TraceRow {
 	return nil
 }
 
-// AttemptTrace returns the messages of a live call's dialogs so far in the format
-// of domain.Attempt.Trace; nil: there are none.
+// AttemptTrace returns the messages of a live call's dialogs so far in the format of domain.Attempt.Trace; nil:
+// none.
 func (b *Buffer) AttemptTrace(c *domain.Call) []byte {
 	if b == nil {
 		return nil
@@ -215,8 +211,8 @@ func (b *Buffer) AttemptTrace(c *domain.Call) []byte {
 	return out
 }
 
-// UnclaimedAttemptTrace is AttemptTrace of an inbound call that has not claimed its
-// dialog yet. tag is sip.TracedMessage.Tag.
+// UnclaimedAttemptTrace is AttemptTrace of an inbound call that has not claimed its dialog yet. tag is as in
+// sip.TracedMessage.Tag.
 func (b *Buffer) UnclaimedAttemptTrace(sipCallID, tag string) []byte {
 	if b == nil {
 		return nil
@@ -224,8 +220,7 @@ func (b *Buffer) UnclaimedAttemptTrace(sipCallID, tag string) []byte {
 	return b.appendDialogs(nil, "", sipCallID, tag)
 }
 
-// appendDialogs appends the dialogs of an owner; with owner "" the unclaimed dialog
-// of the tag.
+// appendDialogs appends the dialogs of an owner. With owner "" it appends the unclaimed dialog of the tag.
 func (b *Buffer) appendDialogs(out []byte, owner, sipCallID, tag string) []byte {
 	s := b.shard(sipCallID)
 	s.mu.Lock()
@@ -238,7 +233,7 @@ func (b *Buffer) appendDialogs(out []byte, owner, sipCallID, tag string) []byte 
 	return out
 }
 
-// appendTo appends the messages in their stored format, as many as there is room for.
+// appendTo appends the messages in their stored format, up to maxRowBytes in total.
 func (d *dialogTrace) appendTo(out []byte) []byte {
 	for i := range d.messages {
 		if m := d.message(i); len(out)+len(m.Data) <= maxRowBytes {
@@ -274,7 +269,7 @@ func (b *Buffer) collectDialogs(out *domain.CallTrace, sipCallID string, last bo
 			d.appendMessages(out)
 			if last {
 				s.remove(d)
-				d.messages = nil // the list of unclaimed dialogs may still refer to it
+				d.messages = nil // the list of unclaimed dialogs may still refer to d
 			}
 		}
 	}

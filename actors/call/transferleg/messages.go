@@ -12,45 +12,45 @@ import (
 
 // Messages from the call.
 type (
-	// Dial says that the leg is durable under this number: its INVITE may be sent.
+	// DialLeg says that the leg is committed under this number, so its INVITE may be sent.
 	DialLeg struct{ Leg int }
-	// GiveUp ends the leg at any stage; Ended follows.
+	// HangUpLeg ends the leg at any stage. LegEnded follows.
 	HangUpLeg struct{ Reason string }
 )
 
 // Messages to the call.
 type (
-	// Prepared asks the call to commit the leg; Dial answers.
+	// LegPrepared requests the commit of the leg. DialLeg answers.
 	LegPrepared struct{ Slot trunk.Slot }
-	// Ringing says that the peer alerts. Early: its early media can be heard.
+	// LegRinging reports a provisional response. Early: its early media can be played.
 	LegRinging struct {
 		Code  int
 		State sip.DialogState
 		Early bool
 	}
-	// Answered says that the peer has answered. The call sends the ACK.
+	// LegAnswered reports the answer of the peer. The call sends the ACK.
 	LegAnswered struct {
 		State sip.DialogState
 		PDD   time.Duration
 	}
-	// Refused says that an INVITE was refused; another one may follow.
+	// LegRefused reports a refused INVITE. The leg may send another one.
 	LegRefused struct {
 		Final   outcome.Final
 		Verdict domain.Verdict
 	}
-	// Ended says that the leg is over. Reason "": the peer had answered and hung up.
+	// LegEnded reports the end of the leg. Reason "": the peer hung up after its answer.
 	LegEnded struct {
 		Reason   string
 		Dialog   sip.Ended
-		MediaErr error // why the SDP of its answer was refused
+		MediaErr error // why the SDP of the answer was refused
 	}
 	// MediaEvent is an event of the media session of an answered leg.
 	MediaEvent struct{ Event media.Event }
-	// DialogEvent is an event of the SIP dialog that concerns an answered leg only.
+	// DialogEvent is a SIP event of an answered leg that the call handles.
 	DialogEvent struct{ Event sip.Event }
 )
 
-// Messages to itself.
+// Messages of a transfer leg to itself.
 type (
 	dialogEvent struct {
 		leg   int
@@ -64,22 +64,22 @@ type (
 		leg int
 		err error
 	}
-	byeTimedOut struct{}
-	maxReached  struct{} // the longest duration
+	byeTimedOut        struct{}
+	maxDurationReached struct{} // the maximum duration has passed
 )
 
-// Control admits it always: the call limits all of these.
-func (DialLeg) Control()     {}
-func (HangUpLeg) Control()   {}
-func (LegPrepared) Control() {}
-func (LegRinging) Control()  {}
-func (LegAnswered) Control() {}
-func (LegRefused) Control()  {}
-func (LegEnded) Control()    {}
-func (MediaEvent) Control()  {}
-func (DialogEvent) Control() {}
-func (dialogEvent) Control() {}
-func (mediaEvent) Control()  {}
-func (inviteSent) Control()  {}
-func (byeTimedOut) Control() {}
-func (maxReached) Control()  {}
+// Control admits the message even if the mailbox is full: each call sends few of them.
+func (DialLeg) Control()            {}
+func (HangUpLeg) Control()          {}
+func (LegPrepared) Control()        {}
+func (LegRinging) Control()         {}
+func (LegAnswered) Control()        {}
+func (LegRefused) Control()         {}
+func (LegEnded) Control()           {}
+func (MediaEvent) Control()         {}
+func (DialogEvent) Control()        {}
+func (dialogEvent) Control()        {}
+func (mediaEvent) Control()         {}
+func (inviteSent) Control()         {}
+func (byeTimedOut) Control()        {}
+func (maxDurationReached) Control() {}

@@ -5,17 +5,17 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// Target is where a caller is transferred to: a number, or a registered phone.
+// Target is the target of a transfer: a number, or a registered phone.
 type Target struct {
-	To    string // as the record shows it
-	Name  string // of the destination
+	To    string // as the call record shows it
+	Name  string // of the agent's transfer destination
 	Mode  domain.TransferMode
-	Phone *Phone // nil: To is a number in E.164, for the trunks
+	Phone *Phone // nil: To is a number in E.164, called over the trunks
 }
 
 // Phone is a registered phone.
 type Phone struct {
-	To       string              // user of the INVITE
+	To       string              // user part of the INVITE's URI
 	Contacts []registrar.Contact // all of them are called; at least one
-	Media    domain.Trunk        // its media settings
+	Media    domain.Trunk        // media settings of the phone
 }

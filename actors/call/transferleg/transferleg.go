@@ -1,5 +1,5 @@
-// Package transferleg is the actor that calls the target of a transfer for a call
-// that is under way. Its death frees its permit and its trunk slot.
+// Package transferleg is the actor of a transfer leg: it calls the target of a transfer for a live call. The stop
+// of the actor releases its permit and its trunk slot.
 package transferleg
 
 import (
@@ -27,63 +27,63 @@ import (
 const (
 	maxLegs     = 5
 	dialTimeout = 15 * time.Second
-	byeTimeout  = 40 * time.Second // longer than Timer F
+	byeTimeout  = 40 * time.Second // longer than Timer F of RFC 3261
 )
 
-// Request is what a transfer leg does.
+// Request describes the leg to be called.
 type Request struct {
 	CallID      string
-	Key         string // of its permit and its slots
+	Key         string // ID under which the leg holds its permit and its trunk slots
 	Target      Target
-	From        string // our number
-	FromTrunkID string // the trunk over which a call to From came in; "": none
-	Caller      string // number of the person who is transferred; "": it must not be shown
-	Diverted    bool   // that person called us: a trunk with a Diversion header shows the number
-	Identity    string // Identity header of that person's call
+	From        string // the workspace's number
+	FromTrunkID string // the trunk over which a call to From came in; "": none // trunk over which the call to From came in; "": none
+	Caller      string // number of the person who is transferred; "": it must not be shown // number of the transferred person; "": must not be shown
+	Diverted    bool   // the transferred person is the caller: a trunk with a Diversion header shows the number
+	Identity    string // Identity header of the caller's call
 	Environment domain.Environment
 	Replaces    *message.DialogID
-	Session     leg.Session // of the caller
-	SameSession bool        // the peer uses the session of the caller, not one of its own
+	Session     leg.Session // media session of the transferred person
+	SameSession bool        // the leg uses Session instead of a session of its own
 	RingTimeout time.Duration
 }
 
-// Config is what a transfer leg needs.
+// Config configures a transfer leg.
 type Config struct {
 	Workspace     string
 	UserAgent     leg.UserAgent
 	Media         leg.Media
-	Lines         *actor.PID   // grants its permit
-	Trunks        *actor.PID   // nil: only phones can be reached
+	Lines         *actor.PID   // grants the permit
+	Trunks        *actor.PID   // nil: only phones can be called
 	IsListed      leg.IsListed // nil: no do-not-call lists
 	BeforeMessage func(actor, callID string, msg any)
 	Log           *slog.Logger
 }
 
-// transferLeg is the actor.
+// transferLeg is the actor of one transfer leg.
 type transferLeg struct {
 	Request
-	cfg         Config
-	resources   *leg.Resources
-	slot        trunk.Slot
-	tried       []string
-	leg         int // number of the leg whose INVITE is out; 0: none
-	invites     int // sent so far
-	answered    bool
-	since       time.Time     // of the answer
-	earlyAnswer *sip.Answered // an answer that came before its dialog was known
-	previewed   string        // remote tag of the early dialog whose media is heard
-	ended       bool
-	givenUp     string // reason; "": it was not given up
-	mediaErr    error  // why the SDP of the answer was refused
-	stopClock   func() // of the longest duration
+	cfg          Config
+	resources    *leg.Resources
+	slot         trunk.Slot
+	tried        []string
+	leg          int // number of the leg whose INVITE is pending; 0: none
+	invites      int // number of INVITEs sent
+	answered     bool
+	answeredAt   time.Time     // of the answer
+	earlyAnswer  *sip.Answered // an answer that arrived before its dialog was known
+	previewed    string        // remote tag of the early dialog whose media the session accepted
+	ended        bool
+	hangUpReason string // reason; "": it was not given up // reason of HangUpLeg or of a refused answer; "": none
+	mediaErr     error  // why the SDP of the answer was refused
+	stopClock    func() // cancels the timer of the maximum duration
 }
 
-// New makes the actor. resources are released by the call if the actor dies.
+// New returns the actor of a transfer leg. The call releases resources if the actor fails.
 func New(cfg Config, o Request, resources *leg.Resources) actor.Actor {
 	return &transferLeg{Request: o, cfg: cfg, resources: resources}
 }
 
-// Receive is the table of contents.
+// Receive dispatches the messages of the actor.
 func (l *transferLeg) Receive(ctx actor.Context) {
 	if l.cfg.BeforeMessage != nil {
 		l.cfg.BeforeMessage("transferleg", l.CallID, ctx.Message())
@@ -94,15 +94,15 @@ func (l *transferLeg) Receive(ctx actor.Context) {
 	case lines.Permit:
 		ctx.Request(l.cfg.Lines, lines.BindPermit{Permit: m, CallID: l.Key, Call: ctx.Self()})
 	case *domain.Error:
-		l.over(ctx, string(m.Code), sip.Ended{})
+		l.endLeg(ctx, string(m.Code), sip.Ended{})
 	case lines.LeaseExpired:
-		l.over(ctx, "no_line", sip.Ended{})
+		l.endLeg(ctx, "no_line", sip.Ended{})
 	case lines.PermitBound:
 		l.permitBound(ctx)
 	case trunk.Slot:
 		l.slotGranted(ctx, m)
 	case trunk.SlotDenied:
-		l.over(ctx, m.Reason, sip.Ended{})
+		l.endLeg(ctx, m.Reason, sip.Ended{})
 	case DialLeg:
 		l.dial(ctx, m.Leg)
 	case inviteSent:
@@ -114,21 +114,21 @@ func (l *transferLeg) Receive(ctx actor.Context) {
 			ctx.Request(ctx.Parent(), MediaEvent{m.event})
 		}
 	case HangUpLeg:
-		l.giveUp(ctx, m.Reason)
-	case maxReached:
-		l.giveUp(ctx, string(domain.ReasonMaxDuration))
+		l.handleHangUp(ctx, m.Reason)
+	case maxDurationReached:
+		l.handleHangUp(ctx, string(domain.ReasonMaxDuration))
 	case trunk.SpendCapReached:
-		l.giveUp(ctx, string(domain.ReasonSpendCap))
+		l.handleHangUp(ctx, string(domain.ReasonSpendCap))
 	case byeTimedOut:
-		l.over(ctx, l.givenUp, sip.Ended{})
+		l.endLeg(ctx, l.hangUpReason, sip.Ended{})
 	case mailbox.TaskPanicked:
 		panic(m)
 	}
 }
 
 func (l *transferLeg) permitBound(ctx actor.Context) {
-	if l.givenUp != "" {
-		l.over(ctx, l.givenUp, sip.Ended{})
+	if l.hangUpReason != "" {
+		l.endLeg(ctx, l.hangUpReason, sip.Ended{})
 		return
 	}
 	if p := l.Target.Phone; p != nil {
@@ -137,7 +137,7 @@ func (l *transferLeg) permitBound(ctx actor.Context) {
 		return
 	}
 	if l.cfg.Trunks == nil {
-		l.over(ctx, trunk.ReasonNoTrunk, sip.Ended{})
+		l.endLeg(ctx, trunk.ReasonNoTrunk, sip.Ended{})
 		return
 	}
 	ctx.Send(l.cfg.Trunks, trunk.BindCall{CallID: l.Key, Call: ctx.Self()})
@@ -151,10 +151,10 @@ func (l *transferLeg) requestSlot(ctx actor.Context) {
 }
 
 func (l *transferLeg) slotGranted(ctx actor.Context, m trunk.Slot) {
-	if l.givenUp != "" || m.Generation != l.invites {
+	if l.hangUpReason != "" || m.Generation != l.invites {
 		ctx.Send(l.cfg.Trunks, trunk.ReturnSlot{CallID: m.CallID, Key: m.Key})
-		if l.givenUp != "" {
-			l.over(ctx, l.givenUp, sip.Ended{})
+		if l.hangUpReason != "" {
+			l.endLeg(ctx, l.hangUpReason, sip.Ended{})
 		}
 		return
 	}
@@ -163,10 +163,10 @@ func (l *transferLeg) slotGranted(ctx actor.Context, m trunk.Slot) {
 	ctx.Request(ctx.Parent(), LegPrepared{m})
 }
 
-// dial opens the media session and sends the INVITE of a durable leg.
+// dial opens the media session and sends the INVITE of a committed leg.
 func (l *transferLeg) dial(ctx actor.Context, number int) {
-	if l.givenUp != "" || l.ended {
-		l.over(ctx, l.givenUp, sip.Ended{})
+	if l.hangUpReason != "" || l.ended {
+		l.endLeg(ctx, l.hangUpReason, sip.Ended{})
 		return
 	}
 	l.leg, l.previewed = number, ""
@@ -203,8 +203,8 @@ func (l *transferLeg) dial(ctx actor.Context, number int) {
 	})
 }
 
-// callerID is the caller ID on the trunk: the caller's number if the trunk accepts a
-// Diversion header with ours, else our number.
+// callerID returns the caller ID for the trunk. It is the caller's number if the trunk accepts a Diversion header
+// with the workspace's number, else the workspace's number.
 func (l *transferLeg) callerID() trunk.Caller {
 	number := strings.HasPrefix(l.Caller, "+") || l.Caller == domain.Anonymous
 	if l.Diverted && number && slices.Contains(l.slot.Trunk().CallerIDHeaders, domain.HeaderDiversion) {
@@ -239,11 +239,10 @@ func sendInvite(cfg *Config, order *Request, resources *leg.Resources, o media.O
 	return inviteSent{leg: in.Leg}
 }
 
-// offer makes the SDP offer: of a session of its own, or of the caller's session.
-// Then opened is nil.
+// offer makes the SDP offer. opened is the new media session; nil: the offer is that of the caller's session.
 func offer(m leg.Media, order *Request, o media.Options) (opened leg.Session, body []byte, err error) {
 	if order.SameSession {
-		order.Session.Rekey() // another peer gets another key
+		order.Session.Rekey() // each peer gets its own SRTP key
 		return nil, order.Session.Offer(), nil
 	}
 	if opened, err = m.Open(o); err != nil {
@@ -255,13 +254,13 @@ func offer(m leg.Media, order *Request, o media.Options) (opened leg.Session, bo
 func (l *transferLeg) inviteSent(ctx actor.Context, m inviteSent) {
 	switch {
 	case m.leg != l.leg || l.ended:
-	case m.err != nil && l.givenUp != "":
-		l.over(ctx, l.givenUp, sip.Ended{})
+	case m.err != nil && l.hangUpReason != "":
+		l.endLeg(ctx, l.hangUpReason, sip.Ended{})
 	case m.err != nil:
-		l.cfg.Log.Warn("a transfer's leg could not be placed", slog.Any("error", m.err))
-		l.over(ctx, leg.FailureReason(m.err), sip.Ended{})
-	case l.givenUp != "":
-		l.hangUp()
+		l.cfg.Log.Warn("transfer leg could not be placed", slog.Any("error", m.err))
+		l.endLeg(ctx, leg.FailureReason(m.err), sip.Ended{})
+	case l.hangUpReason != "":
+		l.sendBye()
 	case l.earlyAnswer != nil:
 		l.handleAnswer(ctx, *l.earlyAnswer)
 	}
@@ -285,14 +284,14 @@ func (l *transferLeg) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 	case sip.Refused:
 		l.handleRefusal(ctx, e.Final)
 	case sip.Ended:
-		l.over(ctx, l.givenUp, e)
+		l.endLeg(ctx, l.hangUpReason, e)
 	case sip.Accepted, sip.Reoffer, sip.InfoDigit, sip.Referred, sip.Replaced:
 		ctx.Request(ctx.Parent(), DialogEvent{e})
 	}
 }
 
-// handleEarly accepts early media; the answer decides. With the session of the caller,
-// the peer before the answer is not heard.
+// handleEarly accepts the SDP of early media as a preview; the SDP of the answer decides. With the caller's session
+// there is no preview.
 func (l *transferLeg) handleEarly(ctx actor.Context, e sip.Early) {
 	m := LegRinging{Code: e.Code, State: e.State}
 	if s := l.resources.Session(); s != nil && !l.SameSession && s.Accept(e.Body) == nil {
@@ -306,9 +305,9 @@ func (l *transferLeg) handleAnswer(ctx actor.Context, e sip.Answered) {
 		l.earlyAnswer = &e
 		return
 	}
-	l.answered, l.since, l.earlyAnswer = true, time.Now(), nil
+	l.answered, l.answeredAt, l.earlyAnswer = true, time.Now(), nil
 	if most := l.slot.MaxDuration; most > 0 {
-		l.stopClock = mailbox.SendAfter(ctx, most, maxReached{})
+		l.stopClock = mailbox.SendAfter(ctx, most, maxDurationReached{})
 	}
 	if l.cfg.Trunks != nil && l.slot.Key != "" {
 		ctx.Send(l.cfg.Trunks, trunk.LegResult{CallID: l.Key, Key: l.slot.Key, TrunkID: l.slot.Trunk().ID, Answered: true, TransferLeg: true})
@@ -318,21 +317,21 @@ func (l *transferLeg) handleAnswer(ctx actor.Context, e sip.Answered) {
 		s = l.resources.Session()
 	}
 	err := leg.ErrNoSession
-	if s != nil && l.givenUp == "" {
+	if s != nil && l.hangUpReason == "" {
 		err = leg.AcceptAnswer(s, e, l.previewed)
 	}
 	if err != nil {
-		if l.givenUp == "" {
-			l.cfg.Log.Warn("the answer's SDP was refused", slog.Any("error", err))
-			l.givenUp, l.mediaErr = string(domain.ReasonMediaRefused), err
+		if l.hangUpReason == "" {
+			l.cfg.Log.Warn("SDP answer refused", slog.Any("error", err))
+			l.hangUpReason, l.mediaErr = string(domain.ReasonMediaRefused), err
 		}
-		l.hangUp()
+		l.sendBye()
 		return
 	}
 	ctx.Request(ctx.Parent(), LegAnswered{e.State, e.PDD})
 }
 
-// handleRefusal tries another target if the table of final answers allows it.
+// handleRefusal calls another target if the response code allows it.
 func (l *transferLeg) handleRefusal(ctx actor.Context, f outcome.Final) {
 	v := outcome.Classify(f)
 	if l.cfg.Trunks != nil && l.slot.Key != "" {
@@ -341,41 +340,40 @@ func (l *transferLeg) handleRefusal(ctx actor.Context, f outcome.Final) {
 	l.resources.Close()
 	l.leg = 0
 	ctx.Request(ctx.Parent(), LegRefused{f, v})
-	if l.givenUp == "" && v.NextLeg == domain.NextLegOtherTarget && l.Target.Phone == nil && l.invites < maxLegs {
+	if l.hangUpReason == "" && v.NextLeg == domain.NextLegOtherTarget && l.Target.Phone == nil && l.invites < maxLegs {
 		l.requestSlot(ctx)
 		return
 	}
-	why := l.givenUp
+	why := l.hangUpReason
 	if why == "" {
 		why = string(v.Reason)
 	}
-	l.over(ctx, why, sip.Ended{})
+	l.endLeg(ctx, why, sip.Ended{})
 }
 
-// giveUp ends the leg. Before its INVITE that is at once, afterwards when SIP
-// says that nothing can ring any more.
-func (l *transferLeg) giveUp(ctx actor.Context, why string) {
-	if l.ended || l.givenUp != "" {
+// handleHangUp ends the leg: at once before its INVITE, otherwise when the SIP dialog has ended.
+func (l *transferLeg) handleHangUp(ctx actor.Context, why string) {
+	if l.ended || l.hangUpReason != "" {
 		return
 	}
-	l.givenUp = why
+	l.hangUpReason = why
 	if l.leg == 0 {
-		l.over(ctx, why, sip.Ended{})
+		l.endLeg(ctx, why, sip.Ended{})
 		return
 	}
-	l.hangUp()
+	l.sendBye()
 	mailbox.SendAfter(ctx, byeTimeout, byeTimedOut{})
 }
 
-func (l *transferLeg) hangUp() {
+func (l *transferLeg) sendBye() {
 	if d := l.resources.Dialog(); d != nil {
-		d.Bye(16, l.givenUp)
+		d.Bye(16, l.hangUpReason)
 	} else {
 		l.resources.CancelInvite()
 	}
 }
 
-func (l *transferLeg) over(ctx actor.Context, why string, e sip.Ended) {
+func (l *transferLeg) endLeg(ctx actor.Context, why string, e sip.Ended) {
 	if l.ended {
 		return
 	}
@@ -387,9 +385,9 @@ func (l *transferLeg) over(ctx actor.Context, why string, e sip.Ended) {
 	ctx.Request(ctx.Parent(), LegEnded{why, e, l.mediaErr})
 }
 
-// reportDuration reports to the trunk how long the answered leg was.
+// reportDuration reports the duration of the answered leg to its trunk.
 func (l *transferLeg) reportDuration(ctx actor.Context) {
 	if l.cfg.Trunks != nil && l.answered && l.slot.Key != "" {
-		ctx.Send(l.cfg.Trunks, trunk.CallEnded{CallID: l.Key, TrunkID: l.slot.Trunk().ID, Talked: time.Since(l.since), TransferLeg: true})
+		ctx.Send(l.cfg.Trunks, trunk.CallEnded{CallID: l.Key, TrunkID: l.slot.Trunk().ID, Talked: time.Since(l.answeredAt), TransferLeg: true})
 	}
 }

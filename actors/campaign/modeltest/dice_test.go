@@ -83,7 +83,7 @@ func (s step) String() string {
 func traps() []string {
 	return []string{
 		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.contactsRead", "campaign.loaded", "campaign.scriptRead",
-		"campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.CampaignChanged", "lines.RequestPermits", "lines.BindPermit", "lines.wake", "lines.ReturnPermit",
+		"campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.CampaignChanged", "lines.RequestPermits", "lines.BindPermit", "lines.wakeUp", "lines.ReturnPermit",
 	}
 }
 

@@ -34,8 +34,8 @@ func mutants() []mutant {
 		},
 		{
 			"a permit leaks", "actors/lines/lines.go",
-			"	l.taken--\n",
-			"	if mutant(\"a permit leaks\") && p.callID != \"\" { return }\n	l.taken--\n",
+			"	l.inUse--\n",
+			"	if mutant(\"a permit leaks\") && p.callID != \"\" { return }\n	l.inUse--\n",
 			`forgotten`,
 		},
 		{
