@@ -65,7 +65,7 @@ func trusting(t *testing.T, servers ...*counted) *webhook.Client {
 	for _, s := range servers {
 		pool.AddCert(s.Certificate())
 	}
-	c := webhook.NewClient(webhook.Resting(webhook.ClientConfig{Egress: loopback(t), RootCAs: pool, Timeout: time.Minute}, time.Hour))
+	c := webhook.NewClient(webhook.WithIdleTimeout(webhook.ClientConfig{Egress: loopback(t), RootCAs: pool, Timeout: time.Minute}, time.Hour))
 	t.Cleanup(c.Close)
 	return c
 }

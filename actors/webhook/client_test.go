@@ -162,7 +162,7 @@ func (r *receiver) patient(t testing.TB, egress access.Egress, timeout time.Dura
 	t.Helper()
 	pool := x509.NewCertPool()
 	pool.AddCert(r.Certificate())
-	c := webhook.NewClient(webhook.Resting(webhook.ClientConfig{Egress: egress, RootCAs: pool, Timeout: timeout}, time.Hour))
+	c := webhook.NewClient(webhook.WithIdleTimeout(webhook.ClientConfig{Egress: egress, RootCAs: pool, Timeout: timeout}, time.Hour))
 	t.Cleanup(c.Close)
 	return c
 }

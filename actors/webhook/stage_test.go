@@ -147,7 +147,7 @@ type watched struct {
 
 func (w *watched) Receive(ctx actor.Context) {
 	w.Actor.Receive(ctx)
-	w.most.Store(max(w.most.Load(), int64(webhook.Held(w.Actor))))
+	w.most.Store(max(w.most.Load(), int64(webhook.RetriesInMemory(w.Actor))))
 }
 
 // run starts the actor, under a parent that restarts it.
