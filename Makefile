@@ -72,7 +72,7 @@ NIGHTLY_ONLY_TESTS := \
   TestKill9CallsEachContactOnceOnRedis \
   TestCallsReleaseAllResources \
   TestInboundCallAtAnyNodeReachesItsNumber \
-  TestTheModelFindsPlantedFaults \
+  TestModelDetectsPlantedFaults \
   TestKillsOfServiceWithRetriesOnPebble \
   TestKamailioDispatcherKeepsCallPathAndFailsOver \
   TestWorkspacesAreDistributedAndSurviveNodeKills
@@ -81,7 +81,7 @@ NIGHTLY_ONLY       := $(call any_of,$(NIGHTLY_ONLY_TESTS))
 NIGHTLY_TESTS := $(call any_of,\
   TestEveryZoneOpensAsACalculationOfItsOwnSays \
   TestTheEstimateIsWithinTenPercentFromTenPercentOn \
-  TestTheModelAllowsWhateverHappens \
+  TestRandomScenariosSatisfyModel \
   Test(Kill|FullDisk|Clock|ControlClock).*)
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/simulation ./actors/campaign/modeltest ./cmd/callboard
 NIGHTLY_ONLY_PACKAGES := ./actors/call ./actors/campaign/modeltest ./cmd/callboard

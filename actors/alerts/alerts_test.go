@@ -25,59 +25,59 @@ import (
 
 const ws = "ws_01J00000000000000000000000"
 
-// world is a store, a mail server and a trunk; they outlive the actor.
-type world struct {
+// fixture is a store, a mail server and a trunk, which outlive the actor.
+type fixture struct {
 	*testing.T
 	sys *actor.ActorSystem
 	pid *actor.PID
 
-	mu     sync.Mutex
-	rows   map[domain.Key]domain.Record
-	told   []event.Type
-	mails  []string
-	fails  int           // commits
-	refuse int           // mails
-	hang   chan struct{} // mails wait for it; nil: they do not
-	down   bool
-	panics int
-	bad    string          // an address that no mail is taken for
-	mute   bool            // there is no mail server
-	silent bool            // ws does not answer
-	two    bool            // another one has a trunk as well
-	sends  [2]int          // mails that are being sent, and the most at a time
-	lists  []string        // looks, and the workspaces whose rules each has read; not before looks is set
-	looks  func() []string // which workspaces live; nil: ws does
+	mu              sync.Mutex
+	rows            map[domain.Key]domain.Record
+	events          []event.Type
+	sentEmails      []string
+	commitFailures  int           // number of commits that fail next
+	rejections      int           // number of emails that are rejected next
+	blockSend       chan struct{} // sending waits until it is closed; nil: no wait
+	trunkDown       bool
+	readPanics      int
+	rejectedAddress string          // recipient that the mail server rejects
+	noMailer        bool            // no mail server is configured
+	noReadings      bool            // the workspace ws returns no readings
+	secondWorkspace bool            // a second workspace has a trunk as well
+	concurrentSends [2]int          // emails being sent now, and their maximum
+	readLog         []string        // checks and the workspaces whose rules they read; recorded once listWorkspaces is set
+	listWorkspaces  func() []string // existing workspaces; nil: only ws
 }
 
-func in(t *testing.T, f func(w *world)) {
+func withFixture(t *testing.T, f func(w *fixture)) {
 	t.Helper()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		w := &world{T: t, sys: sys, rows: make(map[domain.Key]domain.Record)}
+		w := &fixture{T: t, sys: sys, rows: make(map[domain.Key]domain.Record)}
 		r := &domain.AlertRule{
 			Meta: domain.Meta{ID: "alertrule_1", WorkspaceID: ws}, Name: "r", Kind: domain.AlertTrunkDown, Minutes: 3, Emails: []string{"ops@example.com"},
 		}
 		w.rows[r.Key()] = r
-		w.begin()
+		w.start()
 		f(w)
-		w.end()
+		w.stop()
 	})
 }
 
-func (w *world) begin() {
+func (w *fixture) start() {
 	var mailer alerts.Mailer = w
-	if w.mute {
+	if w.noMailer {
 		mailer = nil
 	}
 	w.pid = w.sys.Root.Spawn(mb.Props(func() actor.Actor {
 		return alerts.New(alerts.Config{
-			Store: w, Workspaces: w.workspaces, ReadValues: w.read, Mailer: mailer, Log: slog.New(slog.DiscardHandler),
+			Store: w, Workspaces: w.workspaces, ReadValues: w.readValues, Mailer: mailer, Log: slog.New(slog.DiscardHandler),
 		})
 	}, 100))
 }
 
-func (w *world) workspaces() []string {
+func (w *fixture) workspaces() []string {
 	w.mu.Lock()
-	looks := w.looks
+	looks := w.listWorkspaces
 	w.mu.Unlock()
 	if looks != nil {
 		return looks()
@@ -85,38 +85,38 @@ func (w *world) workspaces() []string {
 	return []string{ws}
 }
 
-func (w *world) end() {
+func (w *fixture) stop() {
 	w.sys.Root.Poison(w.pid)
 	synctest.Wait()
 }
 
-func (w *world) read(context.Context, []*domain.AlertRule) map[string]alerts.RuleReadings {
+func (w *fixture) readValues(context.Context, []*domain.AlertRule) map[string]alerts.RuleReadings {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.panics--; w.panics >= 0 {
+	if w.readPanics--; w.readPanics >= 0 {
 		panic("no")
 	}
-	other := alert.Reading{WorkspaceID: "ws_01J00000000000000000000001", Subject: "trunk_2", Name: "other", Known: true, Bad: w.down}
-	if w.silent {
-		return map[string]alerts.RuleReadings{"alertrule_1": {Readings: w.others(other), UnreadWorkspaces: map[string]bool{ws: true}}}
+	other := alert.Reading{WorkspaceID: "ws_01J00000000000000000000001", Subject: "trunk_2", Name: "other", Known: true, Bad: w.trunkDown}
+	if w.noReadings {
+		return map[string]alerts.RuleReadings{"alertrule_1": {Readings: w.otherReadings(other), UnreadWorkspaces: map[string]bool{ws: true}}}
 	}
-	one := alert.Reading{WorkspaceID: ws, Subject: "trunk_1", Name: "carrier", Known: true, Bad: w.down}
-	return map[string]alerts.RuleReadings{"alertrule_1": {Readings: append(w.others(other), one)}}
+	one := alert.Reading{WorkspaceID: ws, Subject: "trunk_1", Name: "carrier", Known: true, Bad: w.trunkDown}
+	return map[string]alerts.RuleReadings{"alertrule_1": {Readings: append(w.otherReadings(other), one)}}
 }
 
-// others are readings of another workspace, where there is one.
-func (w *world) others(r alert.Reading) []alert.Reading {
-	if w.two {
+// otherReadings returns readings of the second workspace, if there is one.
+func (w *fixture) otherReadings(r alert.Reading) []alert.Reading {
+	if w.secondWorkspace {
 		return []alert.Reading{r}
 	}
 	return nil
 }
 
-// Apply is the store's.
-func (w *world) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
+// Apply implements alerts.Store.
+func (w *fixture) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.fails--; w.fails >= 0 {
+	if w.commitFailures--; w.commitFailures >= 0 {
 		return nil, errors.New("the store is away")
 	}
 	for _, p := range c.Puts {
@@ -126,38 +126,38 @@ func (w *world) Apply(_ context.Context, c commit.Change) ([]event.Event, error)
 		delete(w.rows, k)
 	}
 	for _, e := range c.Events {
-		w.told = append(w.told, e.Type)
+		w.events = append(w.events, e.Type)
 	}
 	return nil, nil
 }
 
-// List is the store's.
-func (w *world) List(_ context.Context, q commit.Query, _ func() domain.Record, each func(domain.Record) error) (string, error) {
+// List implements alerts.Store.
+func (w *fixture) List(_ context.Context, q commit.Query, _ func() domain.Record, each func(domain.Record) error) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if q.Kind == "alert_rule" && w.looks != nil {
-		w.lists = append(w.lists, q.Workspace)
+	if q.Kind == "alert_rule" && w.listWorkspaces != nil {
+		w.readLog = append(w.readLog, q.Workspace)
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(w.rows), func(a, b domain.Key) int { return cmpID(a.ID, b.ID) }) {
+	for _, k := range slices.SortedFunc(maps.Keys(w.rows), func(a, b domain.Key) int { return compareIDs(a.ID, b.ID) }) {
 		if k.Kind != q.Kind || k.Workspace != q.Workspace {
 			continue
 		}
-		if err := each(copied(w.rows[k])); err != nil {
+		if err := each(copyRecord(w.rows[k])); err != nil {
 			return "", err
 		}
 	}
 	return "", nil
 }
 
-func cmpID(a, b string) int {
+func compareIDs(a, b string) int {
 	if a < b {
 		return -1
 	}
 	return 1
 }
 
-// copied is a row as a store reads it: one's own.
-func copied(r domain.Record) domain.Record {
+// copyRecord returns a copy of a row, as a store does.
+func copyRecord(r domain.Record) domain.Record {
 	switch r := r.(type) {
 	case *domain.AlertRule:
 		c := *r
@@ -172,14 +172,14 @@ func copied(r domain.Record) domain.Record {
 	return r
 }
 
-// Send is the mail server's.
-func (w *world) Send(ctx context.Context, l alerts.Email) error {
+// Send implements alerts.Mailer.
+func (w *fixture) Send(ctx context.Context, l alerts.Email) error {
 	w.mu.Lock()
-	hang := w.hang
-	w.sends[0]++
-	w.sends[1] = max(w.sends[0], w.sends[1])
+	hang := w.blockSend
+	w.concurrentSends[0]++
+	w.concurrentSends[1] = max(w.concurrentSends[0], w.concurrentSends[1])
 	w.mu.Unlock()
-	defer w.sent()
+	defer w.sendDone()
 	if hang != nil {
 		select {
 		case <-hang:
@@ -189,24 +189,24 @@ func (w *world) Send(ctx context.Context, l alerts.Email) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l.To[0] == w.bad {
+	if l.To[0] == w.rejectedAddress {
 		return errors.New("550 nobody")
 	}
-	if w.refuse--; w.refuse >= 0 {
+	if w.rejections--; w.rejections >= 0 {
 		return errors.New("451 later")
 	}
-	w.mails = append(w.mails, l.Subject)
+	w.sentEmails = append(w.sentEmails, l.Subject)
 	return nil
 }
 
-func (w *world) sent() {
+func (w *fixture) sendDone() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sends[0]--
+	w.concurrentSends[0]--
 }
 
-// set changes the world and lets time pass.
-func (w *world) set(change func(), pass time.Duration) {
+// changeAndWait changes the fixture and lets time pass.
+func (w *fixture) changeAndWait(change func(), pass time.Duration) {
 	w.mu.Lock()
 	change()
 	w.mu.Unlock()
@@ -214,135 +214,135 @@ func (w *world) set(change func(), pass time.Duration) {
 	synctest.Wait()
 }
 
-// seen is what was told so far.
-func (w *world) seen() (events []event.Type, mails int) {
+// reported returns the events and the number of emails so far.
+func (w *fixture) reported() (events []event.Type, mails int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.told), len(w.mails)
+	return slices.Clone(w.events), len(w.sentEmails)
 }
 
-func TestATrunkThatStaysDownIsToldOnceAlsoAcrossARestart(t *testing.T) {
+func TestDownTrunkAlertIsSentOnceAcrossRestart(t *testing.T) {
 	t.Parallel()
-	in(t, func(w *world) {
-		w.set(func() { w.down = true }, 2*time.Minute)
-		events, _ := w.seen()
+	withFixture(t, func(w *fixture) {
+		w.changeAndWait(func() { w.trunkDown = true }, 2*time.Minute)
+		events, _ := w.reported()
 		assert.Empty(w, events, "not for long enough")
-		w.end()
-		w.begin()
-		w.set(func() {}, 90*time.Second)
-		events, mails := w.seen()
+		w.stop()
+		w.start()
+		w.changeAndWait(func() {}, 90*time.Second)
+		events, mails := w.reported()
 		assert.Equal(w, []event.Type{event.AlertFiring}, events, "the time before the restart counts")
 		assert.Equal(w, 1, mails)
-		w.end()
-		w.begin()
-		w.set(func() { w.down = false }, time.Minute)
-		w.set(func() { w.down = true }, time.Minute)
-		w.set(func() { w.down = false }, 4*time.Minute)
-		events, _ = w.seen()
+		w.stop()
+		w.start()
+		w.changeAndWait(func() { w.trunkDown = false }, time.Minute)
+		w.changeAndWait(func() { w.trunkDown = true }, time.Minute)
+		w.changeAndWait(func() { w.trunkDown = false }, 4*time.Minute)
+		events, _ = w.reported()
 		assert.Len(w, events, 1, "it comes and goes")
-		w.set(func() {}, 2*time.Minute)
-		events, mails = w.seen()
+		w.changeAndWait(func() {}, 2*time.Minute)
+		events, mails = w.reported()
 		assert.Equal(w, []event.Type{event.AlertFiring, event.AlertResolved}, events)
 		assert.Equal(w, 2, mails)
 	})
 }
 
-func TestWhatCannotBeCommittedOrSentIsTriedAgain(t *testing.T) {
+func TestFailedCommitsAndEmailsAreRetried(t *testing.T) {
 	t.Parallel()
-	in(t, func(w *world) {
-		w.set(func() { w.down, w.fails, w.panics = true, 3, 2 }, 5*time.Minute)
-		events, mails := w.seen()
+	withFixture(t, func(w *fixture) {
+		w.changeAndWait(func() { w.trunkDown, w.commitFailures, w.readPanics = true, 3, 2 }, 5*time.Minute)
+		events, mails := w.reported()
 		assert.Equal(w, []event.Type{event.AlertFiring}, events)
 		assert.Equal(w, 1, mails)
-		w.set(func() { w.down, w.refuse = false, 2 }, 6*time.Minute)
-		_, mails = w.seen()
+		w.changeAndWait(func() { w.trunkDown, w.rejections = false, 2 }, 6*time.Minute)
+		_, mails = w.reported()
 		assert.Equal(w, 1, mails, "the server wants it later")
-		w.set(func() {}, 5*time.Minute)
-		_, mails = w.seen()
+		w.changeAndWait(func() {}, 5*time.Minute)
+		_, mails = w.reported()
 		assert.Equal(w, 2, mails)
-		w.set(func() { w.down, w.refuse = true, 1000 }, 26*time.Hour)
+		w.changeAndWait(func() { w.trunkDown, w.rejections = true, 1000 }, 26*time.Hour)
 		w.mu.Lock()
 		left := len(w.rows)
-		w.refuse = 0
+		w.rejections = 0
 		w.mu.Unlock()
 		assert.Equal(w, 2, left, "rule and alert: the mail was given up after a day")
 	})
 }
 
-func TestAMailServerThatHangsHoldsUpNoLook(t *testing.T) {
+func TestHangingMailServerDoesNotDelayChecks(t *testing.T) {
 	t.Parallel()
-	in(t, func(w *world) {
+	withFixture(t, func(w *fixture) {
 		hang := make(chan struct{})
-		w.set(func() { w.down, w.hang = true, hang }, 4*time.Minute)
-		w.set(func() { w.down = false }, 7*time.Minute)
-		events, mails := w.seen()
+		w.changeAndWait(func() { w.trunkDown, w.blockSend = true, hang }, 4*time.Minute)
+		w.changeAndWait(func() { w.trunkDown = false }, 7*time.Minute)
+		events, mails := w.reported()
 		assert.Equal(w, []event.Type{event.AlertFiring, event.AlertResolved}, events)
 		assert.Zero(w, mails)
 		close(hang)
-		w.set(func() { w.hang = nil }, 2*time.Hour)
-		_, mails = w.seen()
+		w.changeAndWait(func() { w.blockSend = nil }, 2*time.Hour)
+		_, mails = w.reported()
 		assert.Equal(w, 2, mails)
 	})
 }
 
-func TestALookThatPanicsLetsNoSecondPostBegin(t *testing.T) {
+func TestPanickingCheckStartsNoSecondEmailRun(t *testing.T) {
 	t.Parallel()
-	in(t, func(w *world) {
+	withFixture(t, func(w *fixture) {
 		hang := make(chan struct{})
-		w.set(func() { w.down, w.hang = true, hang }, 3*time.Minute+5*time.Second)
-		w.set(func() { w.panics = 1 }, 20*time.Second)
+		w.changeAndWait(func() { w.trunkDown, w.blockSend = true, hang }, 3*time.Minute+5*time.Second)
+		w.changeAndWait(func() { w.readPanics = 1 }, 20*time.Second)
 		w.mu.Lock()
-		assert.Equal(w, [2]int{1, 1}, w.sends, "the first one is under way still")
+		assert.Equal(w, [2]int{1, 1}, w.concurrentSends, "the first one is under way still")
 		w.mu.Unlock()
 		close(hang)
-		w.set(func() { w.hang = nil }, time.Minute)
-		_, mails := w.seen()
+		w.changeAndWait(func() { w.blockSend = nil }, time.Minute)
+		_, mails := w.reported()
 		assert.Equal(w, 1, mails)
 	})
 }
 
-// A look reads its own list: what the actor writes meanwhile is for the next one.
-func TestARuleMayBeChangedDuringALook(t *testing.T) {
+// A check works on its own copy of the workspaces. A change during the check applies to the next one.
+func TestRuleChangeDuringCheckStartsAnotherCheck(t *testing.T) {
 	t.Parallel()
-	in(t, func(w *world) {
+	withFixture(t, func(w *fixture) {
 		const other = "ws_01J00000000000000000000001"
-		w.set(func() {}, time.Second) // the first look reads all
-		w.set(func() {
-			w.looks = func() []string {
+		w.changeAndWait(func() {}, time.Second) // the first check reads all workspaces
+		w.changeAndWait(func() {
+			w.listWorkspaces = func() []string {
 				w.mu.Lock()
-				w.lists = append(w.lists, "look")
-				first := len(w.lists) == 1
+				w.readLog = append(w.readLog, "look")
+				first := len(w.readLog) == 1
 				w.mu.Unlock()
 				if first {
 					w.sys.Root.Send(w.pid, alerts.RuleChanged{Workspace: other})
-					time.Sleep(time.Second) // the actor has heard it
+					time.Sleep(time.Second) // the actor has processed the message
 				}
 				return []string{ws, other}
 			}
 		}, 20*time.Second)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		assert.Equal(w, []string{"look", ws, "look", ws, other}, w.lists)
+		assert.Equal(w, []string{"look", ws, "look", ws, other}, w.readLog)
 	})
 }
 
-func TestAWorkspaceThatDoesNotAnswerKeepsWhatWasFoundOfItAlone(t *testing.T) {
+func TestAlertsOfUnreadWorkspaceStayUnchanged(t *testing.T) {
 	t.Parallel()
-	in(t, func(w *world) {
-		w.set(func() { w.down, w.two = true, true }, 4*time.Minute)
-		events, _ := w.seen()
+	withFixture(t, func(w *fixture) {
+		w.changeAndWait(func() { w.trunkDown, w.secondWorkspace = true, true }, 4*time.Minute)
+		events, _ := w.reported()
 		assert.Equal(w, []event.Type{event.AlertFiring, event.AlertFiring}, events)
-		w.set(func() { w.down, w.silent = false, true }, 2*time.Hour)
-		events, _ = w.seen()
+		w.changeAndWait(func() { w.trunkDown, w.noReadings = false, true }, 2*time.Hour)
+		events, _ = w.reported()
 		assert.Equal(w, []event.Type{event.AlertFiring, event.AlertFiring, event.AlertResolved}, events, "of the one that answers")
-		w.set(func() { w.silent = false }, 6*time.Minute)
-		events, _ = w.seen()
+		w.changeAndWait(func() { w.noReadings = false }, 6*time.Minute)
+		events, _ = w.reported()
 		assert.Len(w, events, 4)
 	})
 }
 
-// left are the mails that wait.
-func (w *world) left() (n int) {
+// queuedEmails returns the number of emails that wait to be sent.
+func (w *fixture) queuedEmails() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for k := range w.rows {
@@ -353,8 +353,8 @@ func (w *world) left() (n int) {
 	return n
 }
 
-// rule changes the rule.
-func (w *world) rule(change func(*domain.AlertRule)) {
+// changeRule changes the rule.
+func (w *fixture) changeRule(change func(*domain.AlertRule)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for k, r := range w.rows {
@@ -366,53 +366,53 @@ func (w *world) rule(change func(*domain.AlertRule)) {
 	}
 }
 
-func TestAnAddressThatIsRefusedKeepsTheMailFromNobody(t *testing.T) {
+func TestRejectedRecipientDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	in(t, func(w *world) {
-		w.rule(func(r *domain.AlertRule) { r.Emails = []string{"gone@example.com", "ops@example.com"} })
-		w.set(func() { w.down, w.bad = true, "gone@example.com" }, time.Hour)
-		_, mails := w.seen()
-		assert.Equal(w, []int{1, 1}, []int{mails, w.left()}, "one was taken, the other one is tried again")
+	withFixture(t, func(w *fixture) {
+		w.changeRule(func(r *domain.AlertRule) { r.Emails = []string{"gone@example.com", "ops@example.com"} })
+		w.changeAndWait(func() { w.trunkDown, w.rejectedAddress = true, "gone@example.com" }, time.Hour)
+		_, mails := w.reported()
+		assert.Equal(w, []int{1, 1}, []int{mails, w.queuedEmails()}, "one was taken, the other one is tried again")
 	})
 }
 
-func TestMailsThatNobodyWantsAreDropped(t *testing.T) {
+func TestExpiredAndOrphanedEmailsAreDeleted(t *testing.T) {
 	t.Parallel()
-	in(t, func(w *world) {
-		w.set(func() { w.down, w.refuse = true, 1000 }, time.Hour)
-		assert.Equal(w, 1, w.left())
-		w.end()
-		w.mute = true
-		w.begin()
-		w.set(func() { w.down = false }, time.Hour)
-		events, _ := w.seen()
+	withFixture(t, func(w *fixture) {
+		w.changeAndWait(func() { w.trunkDown, w.rejections = true, 1000 }, time.Hour)
+		assert.Equal(w, 1, w.queuedEmails())
+		w.stop()
+		w.noMailer = true
+		w.start()
+		w.changeAndWait(func() { w.trunkDown = false }, time.Hour)
+		events, _ := w.reported()
 		assert.Equal(w, []event.Type{event.AlertFiring, event.AlertResolved}, events)
-		assert.Equal(w, 1, w.left(), "without a mail server none is written, and what waits does so")
-		w.set(func() {}, 24*time.Hour)
-		assert.Zero(w, w.left(), "for a day")
-		w.end()
-		w.mute = false
-		w.begin()
-		w.set(func() { w.down = true }, time.Hour)
-		assert.Equal(w, 1, w.left())
-		w.set(func() {
+		assert.Equal(w, 1, w.queuedEmails(), "without a mail server none is written, and what waits does so")
+		w.changeAndWait(func() {}, 24*time.Hour)
+		assert.Zero(w, w.queuedEmails(), "for a day")
+		w.stop()
+		w.noMailer = false
+		w.start()
+		w.changeAndWait(func() { w.trunkDown = true }, time.Hour)
+		assert.Equal(w, 1, w.queuedEmails())
+		w.changeAndWait(func() {
 			maps.DeleteFunc(w.rows, func(k domain.Key, _ domain.Record) bool { return k.Kind == "alert_rule" })
 		}, 2*time.Hour)
-		assert.Zero(w, w.left(), "the rule is gone")
-		_, mails := w.seen()
+		assert.Zero(w, w.queuedEmails(), "the rule is gone")
+		_, mails := w.reported()
 		assert.Zero(w, mails)
 	})
 }
 
-func TestAMailThatIsTooOldIsNotSent(t *testing.T) {
+func TestExpiredEmailIsNotSent(t *testing.T) {
 	t.Parallel()
-	in(t, func(w *world) {
-		w.set(func() { w.down, w.refuse = true, 1000 }, time.Hour)
-		w.end()
-		w.set(func() { w.refuse = 0 }, 24*time.Hour)
-		w.begin()
-		w.set(func() {}, time.Hour)
-		_, mails := w.seen()
-		assert.Equal(w, []int{0, 0}, []int{mails, w.left()})
+	withFixture(t, func(w *fixture) {
+		w.changeAndWait(func() { w.trunkDown, w.rejections = true, 1000 }, time.Hour)
+		w.stop()
+		w.changeAndWait(func() { w.rejections = 0 }, 24*time.Hour)
+		w.start()
+		w.changeAndWait(func() {}, time.Hour)
+		_, mails := w.reported()
+		assert.Equal(w, []int{0, 0}, []int{mails, w.queuedEmails()})
 	})
 }

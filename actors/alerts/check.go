@@ -103,20 +103,20 @@ func (r *ruleCheck) commitChanges(ctx context.Context, ws string, s *workspaceAl
 			key := alertKey(id, in.Subject)
 			seen[key] = true
 			before := s.alerts[key]
-			after, told := alert.ApplyReading(rule, before, in, now)
-			r.addChange(&c, rule, before, after, told, now)
+			after, notice := alert.ApplyReading(rule, before, in, now)
+			r.addChange(&c, rule, before, after, notice, now)
 		}
 	}
 	for key, a := range s.alerts { // the subject was deleted, or its rule no longer watches it
 		if seen[key] {
 			continue
 		}
-		told := alert.NoNotification // the person who deleted or paused the rule needs no notice
+		notice := alert.NoNotification // the person who deleted or paused the rule needs no notice
 		rule := s.rules[a.RuleID]
 		if a.Status == domain.AlertFiring && rule != nil && !rule.Paused {
-			told = alert.NotifyResolved
+			notice = alert.NotifyResolved
 		}
-		r.addEnd(&c, rule, a, told, now)
+		r.addEnd(&c, rule, a, notice, now)
 	}
 	if len(c.Puts)+len(c.Deletes) == 0 {
 		return false, nil
@@ -133,10 +133,10 @@ func (r *ruleCheck) commitChanges(ctx context.Context, ws string, s *workspaceAl
 }
 
 // addChange adds the new state of an alert to a commit.
-func (r *ruleCheck) addChange(c *commit.Change, rule *domain.AlertRule, before, after *domain.Alert, told alert.Notification, now time.Time) {
+func (r *ruleCheck) addChange(c *commit.Change, rule *domain.AlertRule, before, after *domain.Alert, notice alert.Notification, now time.Time) {
 	switch {
-	case told == alert.NotifyResolved:
-		r.addEnd(c, rule, after, told, now)
+	case notice == alert.NotifyResolved:
+		r.addEnd(c, rule, after, notice, now)
 		return
 	case !alert.HasChangedState(before, after):
 		return
@@ -150,23 +150,23 @@ func (r *ruleCheck) addChange(c *commit.Change, rule *domain.AlertRule, before, 
 	}
 	after.UpdatedAt = now
 	c.Puts = append(c.Puts, after)
-	r.addNotices(c, rule, after, told, now)
+	r.addNotices(c, rule, after, notice, now)
 }
 
 // addEnd adds the end of an alert to a commit.
-func (r *ruleCheck) addEnd(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Notification, now time.Time) {
+func (r *ruleCheck) addEnd(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, notice alert.Notification, now time.Time) {
 	c.Deletes = append(c.Deletes, a.Key())
-	r.addNotices(c, rule, a, told, now)
+	r.addNotices(c, rule, a, notice, now)
 }
 
 // addNotices adds the event and the emails about an alert to a commit.
-func (r *ruleCheck) addNotices(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Notification, now time.Time) {
-	if told == alert.NoNotification {
+func (r *ruleCheck) addNotices(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, notice alert.Notification, now time.Time) {
+	if notice == alert.NoNotification {
 		return
 	}
-	c.Events = append(c.Events, NewEvent(a, told, now))
+	c.Events = append(c.Events, NewEvent(a, notice, now))
 	if len(rule.Emails) > 0 && r.cfg.Mailer != nil {
-		subject, body := alert.FormatMail(a, told, now)
+		subject, body := alert.FormatMail(a, notice, now)
 		for _, to := range rule.Emails { // one email per recipient, because a server may reject single recipients
 			c.Puts = append(c.Puts, &domain.AlertMail{
 				ID: mailbox.NewID(domain.PrefixAlertMail), WorkspaceID: rule.WorkspaceID, RuleID: rule.ID, To: []string{to}, Subject: subject, Body: body,
@@ -175,16 +175,16 @@ func (r *ruleCheck) addNotices(c *commit.Change, rule *domain.AlertRule, a *doma
 		}
 	}
 	r.cfg.Log.Warn("alert changed", slog.String("workspace_id", a.WorkspaceID), slog.String("rule_id", a.RuleID), slog.String("kind", string(a.Kind)),
-		slog.String("subject", a.Subject), slog.Bool("resolved", told == alert.NotifyResolved))
+		slog.String("subject", a.Subject), slog.Bool("resolved", notice == alert.NotifyResolved))
 }
 
 // NewEvent returns the event about the start or the end of an alert.
-func NewEvent(a *domain.Alert, told alert.Notification, now time.Time) event.Draft {
+func NewEvent(a *domain.Alert, notice alert.Notification, now time.Time) event.Draft {
 	d := event.Draft{
 		ID: mailbox.NewID(domain.PrefixEvent), Type: event.AlertFiring, CreatedAt: now, WorkspaceID: a.WorkspaceID, Environment: domain.Live,
 		SvcID: domain.UnitID(a.WorkspaceID), Subject: a.ID,
 	}
-	if told == alert.NotifyResolved {
+	if notice == alert.NotifyResolved {
 		d.Type = event.AlertResolved
 	}
 	d.Data = event.AlertData{

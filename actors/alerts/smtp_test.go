@@ -25,24 +25,24 @@ import (
 	"github.com/callboard/callboard/actors/alerts"
 )
 
-// mailbox is a mail server on a real socket: it takes mail and keeps it.
-type mailbox struct {
+// smtpServer is a mail server on a real socket that stores the emails it receives.
+type smtpServer struct {
 	*testing.T
-	ln     net.Listener
-	tls    *tls.Config
-	roots  *x509.CertPool
-	login  string // user, a zero byte, password; "": everybody may
-	full   bool   // TLS from the first byte on
-	offers bool   // STARTTLS
-	drops  bool   // the connection, once it has taken a mail
+	listener       net.Listener
+	tls            *tls.Config
+	roots          *x509.CertPool
+	credentials    string // user, a zero byte, password; "": everybody may // username, zero byte, password; "": no authentication
+	implicitTLS    bool   // TLS from the first byte
+	offersSTARTTLS bool   // offers STARTTLS
+	dropsAfterData bool   // closes the connection after accepting an email
 
-	mu      sync.Mutex
-	refuses int // mails, each with 451
-	took    []taken
+	mu         sync.Mutex
+	rejections int // number of emails rejected with 451
+	received   []receivedEmail
 }
 
-// taken is one mail.
-type taken struct {
+// receivedEmail is one email.
+type receivedEmail struct {
 	from string
 	to   []string
 	data string
@@ -50,9 +50,9 @@ type taken struct {
 	user string
 }
 
-func newMailbox(t *testing.T, change func(*mailbox)) *mailbox {
+func newSMTPServer(t *testing.T, change func(*smtpServer)) *smtpServer {
 	t.Helper()
-	b := &mailbox{T: t, offers: true}
+	b := &smtpServer{T: t, offersSTARTTLS: true}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
 	card := &x509.Certificate{
@@ -69,12 +69,12 @@ func newMailbox(t *testing.T, change func(*mailbox)) *mailbox {
 	if change != nil {
 		change(b)
 	}
-	b.ln, err = net.Listen("tcp", "127.0.0.1:0")
+	b.listener, err = net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	var open sync.WaitGroup
 	open.Go(func() {
 		for {
-			c, err := b.ln.Accept()
+			c, err := b.listener.Accept()
 			if err != nil {
 				return
 			}
@@ -82,29 +82,29 @@ func newMailbox(t *testing.T, change func(*mailbox)) *mailbox {
 		}
 	})
 	t.Cleanup(func() {
-		_ = b.ln.Close()
+		_ = b.listener.Close()
 		open.Wait()
 	})
 	return b
 }
 
-// sender sends to it.
-func (b *mailbox) sender(how string) *alerts.SMTP {
-	at, _ := b.ln.Addr().(*net.TCPAddr)
+// client returns a client for this server.
+func (b *smtpServer) client(how string) *alerts.SMTP {
+	at, _ := b.listener.Addr().(*net.TCPAddr)
 	return &alerts.SMTP{Host: "127.0.0.1", Port: at.Port, From: "callboard@example.com", TLS: how, Roots: b.roots, Domain: "callboard.example"}
 }
 
-func (b *mailbox) serve(c net.Conn) {
+func (b *smtpServer) serve(c net.Conn) {
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	secure := false
-	if b.full {
+	if b.implicitTLS {
 		c, secure = tls.Server(c, b.tls), true
 	}
 	r := bufio.NewReader(c)
 	say := func(line string) { _, _ = fmt.Fprint(c, line, "\r\n") }
 	say("220 mail ESMTP")
-	one := taken{tls: secure}
+	one := receivedEmail{tls: secure}
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -115,10 +115,10 @@ func (b *mailbox) serve(c net.Conn) {
 		switch strings.ToUpper(verb) {
 		case "EHLO":
 			say("250-mail")
-			if b.offers && !one.tls {
+			if b.offersSTARTTLS && !one.tls {
 				say("250-STARTTLS")
 			}
-			if b.login != "" && one.tls {
+			if b.credentials != "" && one.tls {
 				say("250-AUTH PLAIN")
 			}
 			say("250 8BITMIME")
@@ -128,14 +128,14 @@ func (b *mailbox) serve(c net.Conn) {
 			r = bufio.NewReader(c)
 		case "AUTH":
 			text, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(rest, "PLAIN "))
-			if strings.TrimPrefix(string(text), "\x00") != b.login {
+			if strings.TrimPrefix(string(text), "\x00") != b.credentials {
 				say("535 5.7.8 no")
 				continue
 			}
-			one.user = b.login
+			one.user = b.credentials
 			say("235 yes")
 		case "MAIL":
-			if b.login != "" && one.user == "" {
+			if b.credentials != "" && one.user == "" {
 				say("530 5.7.0 who are you")
 				continue
 			}
@@ -145,24 +145,24 @@ func (b *mailbox) serve(c net.Conn) {
 			one.to = append(one.to, rest)
 			say("250 ok")
 		case "DATA":
-			if b.refused() {
+			if b.rejectNext() {
 				say("451 4.7.1 later, please\r\n")
 				return
 			}
 			say("354 go on")
-			data, err := readDots(r)
+			data, err := readData(r)
 			if err != nil {
 				return
 			}
 			one.data = data
 			b.mu.Lock()
-			b.took = append(b.took, one)
+			b.received = append(b.received, one)
 			b.mu.Unlock()
 			say("250 taken")
-			if b.drops {
+			if b.dropsAfterData {
 				return
 			}
-			one = taken{tls: one.tls, user: one.user}
+			one = receivedEmail{tls: one.tls, user: one.user}
 		case "QUIT":
 			say("221 bye")
 			return
@@ -172,14 +172,14 @@ func (b *mailbox) serve(c net.Conn) {
 	}
 }
 
-func (b *mailbox) refused() bool {
+func (b *smtpServer) rejectNext() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.refuses--
-	return b.refuses >= 0
+	b.rejections--
+	return b.rejections >= 0
 }
 
-func readDots(r *bufio.Reader) (string, error) {
+func readData(r *bufio.Reader) (string, error) {
 	var all strings.Builder
 	for {
 		line, err := r.ReadString('\n')
@@ -190,47 +190,47 @@ func readDots(r *bufio.Reader) (string, error) {
 	}
 }
 
-func (b *mailbox) all() []taken {
+func (b *smtpServer) emails() []receivedEmail {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]taken(nil), b.took...)
+	return append([]receivedEmail(nil), b.received...)
 }
 
-func TestAMailReachesItsServer(t *testing.T) {
+func TestSMTPSendByEncryptionAndLogin(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		how    string
-		change func(*mailbox)
+		change func(*smtpServer)
 		login  string
 		fails  string
 	}{
-		"starttls":               {how: alerts.TLSStartTLS},
-		"tls":                    {how: alerts.TLSImplicit, change: func(b *mailbox) { b.full = true }},
-		"in the clear":           {how: alerts.TLSNone},
-		"with a password":        {how: alerts.TLSStartTLS, change: func(b *mailbox) { b.login = "ada\x00secret" }, login: "ada\x00secret"},
-		"with one, over tls":     {how: alerts.TLSImplicit, change: func(b *mailbox) { b.login, b.full = "ada\x00secret", true }, login: "ada\x00secret"},
-		"with a wrong one":       {how: alerts.TLSStartTLS, change: func(b *mailbox) { b.login = "ada\x00secret" }, login: "ada\x00guess", fails: "535"},
-		"no TLS where it must":   {how: alerts.TLSStartTLS, change: func(b *mailbox) { b.offers = false }, fails: "STARTTLS"},
-		"a password in the open": {how: alerts.TLSNone, login: "ada\x00secret", fails: "could not be sent"},
-		"it is gone at the end":  {how: alerts.TLSNone, change: func(b *mailbox) { b.drops = true }},
-		"it refuses for now":     {how: alerts.TLSNone, change: func(b *mailbox) { b.refuses = 1 }, fails: "451"},
-		"an unknown certificate": {how: alerts.TLSStartTLS, change: func(b *mailbox) { b.roots = x509.NewCertPool() }, fails: "certificate"},
+		"starttls":                     {how: alerts.TLSStartTLS},
+		"tls":                          {how: alerts.TLSImplicit, change: func(b *smtpServer) { b.implicitTLS = true }},
+		"no encryption":                {how: alerts.TLSNone},
+		"STARTTLS with password":       {how: alerts.TLSStartTLS, change: func(b *smtpServer) { b.credentials = "ada\x00secret" }, login: "ada\x00secret"},
+		"TLS with password":            {how: alerts.TLSImplicit, change: func(b *smtpServer) { b.credentials, b.implicitTLS = "ada\x00secret", true }, login: "ada\x00secret"},
+		"wrong password":               {how: alerts.TLSStartTLS, change: func(b *smtpServer) { b.credentials = "ada\x00secret" }, login: "ada\x00guess", fails: "535"},
+		"STARTTLS not offered":         {how: alerts.TLSStartTLS, change: func(b *smtpServer) { b.offersSTARTTLS = false }, fails: "STARTTLS"},
+		"password without TLS":         {how: alerts.TLSNone, login: "ada\x00secret", fails: "could not be sent"},
+		"connection closed after data": {how: alerts.TLSNone, change: func(b *smtpServer) { b.dropsAfterData = true }},
+		"temporary rejection":          {how: alerts.TLSNone, change: func(b *smtpServer) { b.rejections = 1 }, fails: "451"},
+		"unknown certificate":          {how: alerts.TLSStartTLS, change: func(b *smtpServer) { b.roots = x509.NewCertPool() }, fails: "certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newMailbox(t, c.change)
-			s := b.sender(c.how)
+			b := newSMTPServer(t, c.change)
+			s := b.client(c.how)
 			s.Username, s.Password, _ = strings.Cut(c.login, "\x00")
 			err := s.Send(t.Context(), alerts.Email{ID: "mail_1", To: []string{"ops@example.com", "ada@example.com"}, Subject: "[callboard] trunk Ä is down", Body: "one\n.\ntwo\n"})
 			if c.fails != "" {
 				require.ErrorContains(t, err, c.fails)
 				assert.NotContains(t, err.Error(), "secret")
-				assert.Empty(t, b.all())
+				assert.Empty(t, b.emails())
 				return
 			}
 			require.NoError(t, err)
-			require.Len(t, b.all(), 1)
-			got := b.all()[0]
+			require.Len(t, b.emails(), 1)
+			got := b.emails()[0]
 			assert.Equal(t, []any{c.how != alerts.TLSNone, c.login, 2}, []any{got.tls, got.user, len(got.to)})
 			m, err := mail.ReadMessage(strings.NewReader(got.data))
 			require.NoError(t, err)
@@ -239,14 +239,14 @@ func TestAMailReachesItsServer(t *testing.T) {
 	}
 }
 
-func TestNothingOfANameBecomesAHeader(t *testing.T) {
+func TestSMTPHeaderInjectionIsPrevented(t *testing.T) {
 	t.Parallel()
-	b := newMailbox(t, nil)
-	s := b.sender(alerts.TLSNone)
+	b := newSMTPServer(t, nil)
+	s := b.client(alerts.TLSNone)
 	require.NoError(t, s.Send(t.Context(), alerts.Email{
 		ID: "mail_1", To: []string{"ops@example.com"}, Subject: "x\r\nBcc: evil@example.com\r\n\r\nbody", Body: "y",
 	}))
-	got := b.all()[0]
+	got := b.emails()[0]
 	m, err := mail.ReadMessage(strings.NewReader(got.data))
 	require.NoError(t, err)
 	assert.Empty(t, m.Header.Get("Bcc"))

@@ -11,29 +11,29 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestAnAdaptiveCampaignGoesSlowerWhileItsTrunkFailsNowAndThen(t *testing.T) {
+func TestAdaptiveCampaignSlowsDownWhileTrunkFails(t *testing.T) {
 	t.Parallel()
-	in(t, 900, func(c *domain.Campaign) {
+	withCampaign(t, 900, func(c *domain.Campaign) {
 		c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 50, Mode: domain.PacingAdaptive}
-	}, func(w *world) {
+	}, func(w *fixture) {
 		n := 0
-		w.change(func() {
-			w.ends = func(domain.Call) plan {
+		w.changeFarEnd(func() {
+			w.callPlan = func(domain.Call) callPlan {
 				if n++; n%3 == 0 && n < 600 {
-					return plan{verdict: trunkFailed, lasts: time.Second, reached: true}
+					return callPlan{verdict: trunkFailed, duration: time.Second, reached: true}
 				}
-				return plan{verdict: done, lasts: 5 * time.Second, reached: true}
+				return callPlan{verdict: done, duration: 5 * time.Second, reached: true}
 			}
 		})
 		start := time.Now()
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		time.Sleep(time.Minute)
-		first := len(w.calls())
+		first := len(w.callTimes())
 		time.Sleep(9 * time.Minute)
 		assert.Greater(w, first, 45, "it begins at its pace")
-		assert.Less(w, len(w.calls()), 350, "a third fails: it goes slower")
-		w.until(4*time.Hour, domain.CampaignCompleted)
-		sent := w.calls()
+		assert.Less(w, len(w.callTimes()), 350, "a third fails: it goes slower")
+		w.waitForStatus(4*time.Hour, domain.CampaignCompleted)
+		sent := w.callTimes()
 		assert.Len(w, sent, 900)
 		for i := 60; i < len(sent); i++ {
 			require.Greater(w, sent[i].Sub(sent[i-60]), time.Minute, "never faster than it may")

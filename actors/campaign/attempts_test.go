@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func pendingOf(callID string, expires time.Time) *pendingAttempt {
+func newPendingAttempt(callID string, expires time.Time) *pendingAttempt {
 	return &pendingAttempt{callID: callID, permit: lines.Permit{Expires: expires}}
 }
 
@@ -22,7 +22,7 @@ func storedAttempt(id, boot string) *openAttempt {
 	}}
 }
 
-func TestPermitRequestsAcceptWhatTheyRequested(t *testing.T) {
+func TestPermitRequestsAcceptOnlyRequestedPermits(t *testing.T) {
 	t.Parallel()
 	p := newPermitRequests(nil, nil)
 	p.requested = 1
@@ -44,9 +44,9 @@ func TestTrunkPauseIsNeverShortened(t *testing.T) {
 func TestPendingAttemptsExpireAndRepeat(t *testing.T) {
 	t.Parallel()
 	p := newPendingAttempts()
-	asked := pendingOf("asked", noon.Add(time.Minute))
+	asked := newPendingAttempt("asked", noon.Add(time.Minute))
 	asked.numberRequested, asked.numberRequestedAt = true, noon
-	p.addWaiting(pendingOf("short", noon.Add(10*time.Second)))
+	p.addWaiting(newPendingAttempt("short", noon.Add(10*time.Second)))
 	p.addWaiting(asked)
 	var expired, repeated []string
 	check := func(now time.Time) int {
@@ -65,10 +65,10 @@ func TestPendingAttemptsExpireAndRepeat(t *testing.T) {
 	assert.Same(t, asked, p.takeWaiting("asked"))
 }
 
-func TestPendingAttemptsIgnoreTheAnswerToAnEarlierRequest(t *testing.T) {
+func TestPendingAttemptsIgnoreStaleReplies(t *testing.T) {
 	t.Parallel()
 	p := newPendingAttempts()
-	waiting := pendingOf("call", noon)
+	waiting := newPendingAttempt("call", noon)
 	waiting.numberRequest = 2
 	p.addWaiting(waiting)
 	got, known := p.takeRequested("call", 1)
@@ -80,11 +80,11 @@ func TestPendingAttemptsIgnoreTheAnswerToAnEarlierRequest(t *testing.T) {
 	assert.False(t, known)
 }
 
-func TestGrantedAttemptsAreCommittedInOrderUnlessTheirPermitExpires(t *testing.T) {
+func TestGrantedAttemptsAreOrderedAndExpire(t *testing.T) {
 	t.Parallel()
 	p := newPendingAttempts()
 	for i, expires := range []time.Duration{time.Minute, time.Second, time.Minute} {
-		granted := pendingOf(string(rune('a'+i)), noon.Add(expires))
+		granted := newPendingAttempt(string(rune('a'+i)), noon.Add(expires))
 		granted.candidate.ordinal = i
 		p.addGranted(granted)
 	}
@@ -99,12 +99,12 @@ func TestGrantedAttemptsAreCommittedInOrderUnlessTheirPermitExpires(t *testing.T
 	assert.Zero(t, p.count())
 }
 
-func TestSendQueueKeepsThePace(t *testing.T) {
+func TestDialQueueKeepsPace(t *testing.T) {
 	t.Parallel()
 	q := newDialQueue()
 	q.lastSent = noon
-	q.push(pendingOf("a", noon))
-	q.push(pendingOf("b", noon))
+	q.push(newPendingAttempt("a", noon))
+	q.push(newPendingAttempt("b", noon))
 	assert.Equal(t, noon.Add(3*time.Second), q.sendTime(time.Second, noon), "behind those that wait")
 	next, wait := q.next(time.Second, noon.Add(300*time.Millisecond))
 	assert.Nil(t, next)
@@ -121,7 +121,7 @@ func TestSendQueueKeepsThePace(t *testing.T) {
 	assert.Equal(t, map[string]bool{"b": true}, q.callIDs())
 }
 
-func TestSendQueueGoesOnBehindTheStore(t *testing.T) {
+func TestDialQueueContinuesAfterStoredAttempts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		lastOpen time.Time
@@ -140,7 +140,7 @@ func TestSendQueueGoesOnBehindTheStore(t *testing.T) {
 	}
 }
 
-func TestOpenAttemptsAfterARestart(t *testing.T) {
+func TestOpenAttemptsAfterRestart(t *testing.T) {
 	t.Parallel()
 	o := newOpenAttempts()
 	o.queueEnd(call.Ended{AttemptID: "committed", CallID: "call_committed"})
@@ -150,16 +150,16 @@ func TestOpenAttemptsAfterARestart(t *testing.T) {
 	assert.Equal(t, []string{"call_old"}, interrupted)
 	assert.Equal(t, []string{"call_committed"}, committed)
 	assert.Equal(t, map[string]bool{"old": true}, o.closing)
-	assert.Equal(t, []string{"old"}, attemptsOf(o.ends))
+	assert.Equal(t, []string{"old"}, attemptIDs(o.ends))
 
 	assert.Zero(t, o.closeLost(noon.Add(lostLimit-1)))
 	assert.Equal(t, 1, o.closeLost(noon.Add(lostLimit)))
-	assert.Equal(t, []string{"old", "lost"}, attemptsOf(o.ends))
+	assert.Equal(t, []string{"old", "lost"}, attemptIDs(o.ends))
 	assert.Equal(t, []string{"call_live"}, o.live())
 	assert.Zero(t, o.lostDue)
 }
 
-func TestLostAttemptsKeepTheirTimeWhenTheStoreIsReadAgain(t *testing.T) {
+func TestLostAttemptsKeepTheirLimitAfterReload(t *testing.T) {
 	t.Parallel()
 	o := newOpenAttempts()
 	nothing := func(string) bool { return false }
@@ -168,17 +168,17 @@ func TestLostAttemptsKeepTheirTimeWhenTheStoreIsReadAgain(t *testing.T) {
 	assert.Equal(t, noon.Add(lostLimit), o.lostDue)
 }
 
-func TestEndsOfAFailedCommitComeFirstInTheNext(t *testing.T) {
+func TestEndsOfFailedCommitComeFirstInNext(t *testing.T) {
 	t.Parallel()
 	o := newOpenAttempts()
 	for _, id := range []string{"a", "b", "c"} {
 		o.queueEnd(call.Ended{AttemptID: id})
 	}
 	o.returnEnds(o.takeEnds(2))
-	assert.Equal(t, []string{"a", "b", "c"}, attemptsOf(o.ends))
+	assert.Equal(t, []string{"a", "b", "c"}, attemptIDs(o.ends))
 }
 
-func attemptsOf(ends []call.Ended) (ids []string) {
+func attemptIDs(ends []call.Ended) (ids []string) {
 	for _, e := range ends {
 		ids = append(ids, e.AttemptID)
 	}
@@ -225,7 +225,7 @@ func TestCommitPipelineBacksOff(t *testing.T) {
 	assert.True(t, p.conflicted())
 }
 
-func TestCommitPipelineIgnoresAnEarlierAnswer(t *testing.T) {
+func TestCommitPipelineIgnoresStaleReply(t *testing.T) {
 	t.Parallel()
 	p, b := newCommitPipeline(), new(batch)
 	generation := p.start(b)
@@ -234,7 +234,7 @@ func TestCommitPipelineIgnoresAnEarlierAnswer(t *testing.T) {
 	assert.Nil(t, p.finish(generation))
 }
 
-func TestACallThatNoTargetTookIsFreeAFewTimes(t *testing.T) {
+func TestCallsWithoutTargetAreUncountedUpToLimit(t *testing.T) {
 	t.Parallel()
 	var f callFeedback
 	e := call.Ended{Call: domain.Call{To: "+12025550100"}, Verdict: domain.Verdict{NoTarget: true}}

@@ -15,21 +15,21 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-func TestACampaignRingsEverybodyOnce(t *testing.T) {
+func TestCampaignCallsEveryContactOnce(t *testing.T) {
 	t.Parallel()
-	in(t, 600, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 3000, MaxConcurrent: 50} }, func(w *world) {
-		o := w.must(campaign.Start{})
+	withCampaign(t, 600, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 3000, MaxConcurrent: 50} }, func(w *fixture) {
+		o := w.mustRequest(campaign.Start{})
 		assert.Equal(w, domain.CampaignRunning, o.Status)
 		assert.NotNil(w, o.Timing.EstimatedCompletion)
-		o = w.until(10*time.Minute, domain.CampaignCompleted)
+		o = w.waitForStatus(10*time.Minute, domain.CampaignCompleted)
 		assert.Equal(w, "exhausted", o.CompletionReason)
 		assert.Equal(w, 600, o.Outcomes[domain.OutcomeCompleted])
 		assert.Equal(w, 600, o.Progress.Attempted)
 		assert.Len(w, w.started, 600)
-		assert.Len(w, w.rung, 600)
-		assert.Zero(w, w.repeats, "each end is acknowledged at once")
-		w.onceEach()
-		assert.LessOrEqual(w, w.most, 50)
+		assert.Len(w, w.callsByNumber, 600)
+		assert.Zero(w, w.repeatedEnds, "each end is acknowledged at once")
+		w.checkOneCallPerAttempt()
+		assert.LessOrEqual(w, w.maxLive, 50)
 		got := types(w.store.events)
 		assert.Equal(w, 600, got[event.CallStarted])
 		assert.Equal(w, 600, got[event.CallEnded])
@@ -37,7 +37,7 @@ func TestACampaignRingsEverybodyOnce(t *testing.T) {
 		assert.Equal(w, 1, got[event.CampaignStarted])
 		assert.Equal(w, 1, got[event.CampaignCompleted])
 		assert.GreaterOrEqual(w, got[event.CampaignProgress], 20)
-		marks := w.store.marks()
+		marks := w.store.progressMarks()
 		assert.Len(w, marks, 20, "one at each five per cent, the last one at the end")
 		last := marks[len(marks)-1]
 		assert.Equal(w, []int{100, 600, 600, 600, 600}, []int{last.Percent, last.Total, last.Attempted, last.Finished, last.Outcomes[domain.OutcomeCompleted]})
@@ -48,75 +48,75 @@ func TestACampaignRingsEverybodyOnce(t *testing.T) {
 	})
 }
 
-func TestACampaignKeepsItsPaceAndItsWidth(t *testing.T) {
+func TestCampaignKeepsPaceAndConcurrencyLimit(t *testing.T) {
 	t.Parallel()
-	in(t, 60, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 3} }, func(w *world) {
+	withCampaign(t, 60, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 3} }, func(w *fixture) {
 		w.store.latency = 7 * time.Millisecond
-		w.must(campaign.Start{})
-		w.until(10*time.Minute, domain.CampaignCompleted)
-		sent := w.calls()
+		w.mustRequest(campaign.Start{})
+		w.waitForStatus(10*time.Minute, domain.CampaignCompleted)
+		sent := w.callTimes()
 		require.Len(w, sent, 60)
 		for i := 1; i < len(sent); i++ {
 			require.GreaterOrEqual(w, sent[i].Sub(sent[i-1]), time.Second)
 		}
-		assert.Equal(w, 3, w.most)
+		assert.Equal(w, 3, w.maxLive)
 	})
 }
 
-func TestACommitThatStallsReleasesNoBurst(t *testing.T) {
+func TestStalledCommitCausesNoBurst(t *testing.T) {
 	t.Parallel()
-	in(t, 250, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 6000, MaxConcurrent: 400} }, func(w *world) {
+	withCampaign(t, 250, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 6000, MaxConcurrent: 400} }, func(w *fixture) {
 		w.store.latency = 5 * time.Millisecond
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		time.Sleep(time.Second)
-		w.store.set(func(m *memory) { m.latency = 900 * time.Millisecond })
+		w.store.withLock(func(m *memoryStore) { m.latency = 900 * time.Millisecond })
 		time.Sleep(3 * time.Second)
-		w.store.set(func(m *memory) { m.latency = 5 * time.Millisecond })
-		w.until(10*time.Minute, domain.CampaignCompleted)
-		sent := w.calls()
+		w.store.withLock(func(m *memoryStore) { m.latency = 5 * time.Millisecond })
+		w.waitForStatus(10*time.Minute, domain.CampaignCompleted)
+		sent := w.callTimes()
 		for i := 1; i < len(sent); i++ {
 			require.GreaterOrEqual(w, sent[i].Sub(sent[i-1]), 10*time.Millisecond)
 		}
 	})
 }
 
-func TestThreeHundredAttemptsASecond(t *testing.T) {
+func TestCampaignStartsThreeHundredAttemptsPerSecond(t *testing.T) {
 	t.Parallel()
-	in(t, 900, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 24000, MaxConcurrent: 600} }, func(w *world) {
+	withCampaign(t, 900, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 24000, MaxConcurrent: 600} }, func(w *fixture) {
 		w.store.latency = 8 * time.Millisecond
-		w.ends = func(domain.Call) plan { return plan{verdict: busy, lasts: time.Second, reached: true} }
-		w.must(campaign.Start{})
-		w.until(time.Minute, domain.CampaignCompleted)
-		sent := w.calls()
+		w.callPlan = func(domain.Call) callPlan { return callPlan{verdict: busy, duration: time.Second, reached: true} }
+		w.mustRequest(campaign.Start{})
+		w.waitForStatus(time.Minute, domain.CampaignCompleted)
+		sent := w.callTimes()
 		took := sent[len(sent)-1].Sub(sent[0])
 		w.Logf("900 attempts in %s", took)
 		assert.Less(w, took, 3*time.Second)
 	})
 }
 
-func TestRetriesFireExactlyWhenTheyAreDue(t *testing.T) {
+func TestRetriesStartExactlyWhenDue(t *testing.T) {
 	t.Parallel()
-	in(t, 3, func(c *domain.Campaign) {
+	withCampaign(t, 3, func(c *domain.Campaign) {
 		c.Retry = domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 1.5, RetryOn: []string{"no_answer"}}
-	}, func(w *world) {
-		w.ends = func(c domain.Call) plan {
+	}, func(w *fixture) {
+		w.callPlan = func(c domain.Call) callPlan {
 			switch {
 			case c.To == number(1):
-				return plan{verdict: busy, lasts: time.Second, reached: true}
+				return callPlan{verdict: busy, duration: time.Second, reached: true}
 			case c.To == number(2) && c.Attempt == 2:
-				return plan{verdict: done, lasts: time.Second, reached: true}
+				return callPlan{verdict: done, duration: time.Second, reached: true}
 			}
-			return plan{verdict: noAnswer, lasts: 30 * time.Second, reached: true}
+			return callPlan{verdict: noAnswer, duration: 30 * time.Second, reached: true}
 		}
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		time.Sleep(time.Minute)
-		o := w.must(campaign.GetStatus{})
+		o := w.mustRequest(campaign.GetStatus{})
 		assert.Equal(w, 2, o.Progress.Remaining)
 		assert.Equal(w, 3, o.Progress.Attempted)
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "retry", o.Waiting.Reason)
 		require.NotNil(w, o.Waiting.Until)
-		o = w.until(10*time.Hour, domain.CampaignCompleted)
+		o = w.waitForStatus(10*time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, 1, o.Outcomes[domain.OutcomeNoAnswer])
 		assert.Equal(w, 1, o.Outcomes[domain.OutcomeBusy])
 		assert.Equal(w, 1, o.Outcomes[domain.OutcomeCompleted])
@@ -126,32 +126,32 @@ func TestRetriesFireExactlyWhenTheyAreDue(t *testing.T) {
 		assert.Equal(w, 90*time.Minute+30*time.Second, third.Sub(second))
 		assert.NotContains(w, w.started, domain.AttemptID(campaignID, 0, 4))
 		assert.NotContains(w, w.started, domain.AttemptID(campaignID, 1, 2))
-		assert.Len(w, w.store.told(event.CampaignCallCompleted), 6)
+		assert.Len(w, w.store.eventsOf(event.CampaignCallCompleted), 6)
 	})
 }
 
-func TestThrottledAndUnsentAttemptsAreFreeAndComeBack(t *testing.T) {
+func TestThrottledAndUnsentAttemptsAreUncountedAndRepeated(t *testing.T) {
 	t.Parallel()
-	in(t, 4, nil, func(w *world) {
+	withCampaign(t, 4, nil, func(w *fixture) {
 		n := 0
-		w.ends = func(domain.Call) plan {
+		w.callPlan = func(domain.Call) callPlan {
 			n++
 			switch {
 			case n <= 3:
-				return plan{verdict: throttled, lasts: 100 * time.Millisecond, reached: true}
+				return callPlan{verdict: throttled, duration: 100 * time.Millisecond, reached: true}
 			case n <= 6:
-				return plan{verdict: notSent, lasts: 100 * time.Millisecond}
+				return callPlan{verdict: notSent, duration: 100 * time.Millisecond}
 			}
-			return plan{verdict: done, lasts: time.Second, reached: true}
+			return callPlan{verdict: done, duration: time.Second, reached: true}
 		}
-		w.must(campaign.Start{})
-		o := w.until(time.Hour, domain.CampaignCompleted)
+		w.mustRequest(campaign.Start{})
+		o := w.waitForStatus(time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, 4, o.Outcomes[domain.OutcomeCompleted])
-		assert.Len(w, w.calls(), 10)
+		assert.Len(w, w.callTimes(), 10)
 		assert.Len(w, w.started, 4, "it is the same attempt each time")
 		assert.Equal(w, 4, w.store.progress().Attempts)
-		assert.Len(w, w.store.told(event.CallEnded), 10)
-		assert.Len(w, w.store.told(event.CampaignCallCompleted), 4)
+		assert.Len(w, w.store.eventsOf(event.CallEnded), 10)
+		assert.Len(w, w.store.eventsOf(event.CampaignCallCompleted), 4)
 		bills := 0
 		for k := range w.store.rows {
 			if k.Kind == "ledger" {
@@ -162,40 +162,40 @@ func TestThrottledAndUnsentAttemptsAreFreeAndComeBack(t *testing.T) {
 	})
 }
 
-func TestACampaignWaitsForLinesAndTrunks(t *testing.T) {
+func TestCampaignWaitsForPermitsAndTrunkSlots(t *testing.T) {
 	t.Parallel()
-	in(t, 20, nil, func(w *world) {
-		w.kill()
+	withCampaign(t, 20, nil, func(w *fixture) {
+		w.killProcess()
 		w.limit = 1
-		w.begin()
+		w.startProcess()
 		var blocked atomic.Bool
 		blocked.Store(true)
 		w.noSlot = func() (trunk.SlotDenied, bool) {
 			return trunk.SlotDenied{Reason: "throttled", Until: time.Now().Add(3 * time.Second)}, blocked.Load()
 		}
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		time.Sleep(time.Second)
-		o := w.must(campaign.GetStatus{})
+		o := w.mustRequest(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "trunk", o.Waiting.Reason)
 		require.NotNil(w, o.Waiting.Until)
-		assert.Empty(w, w.calls())
+		assert.Empty(w, w.callTimes())
 		blocked.Store(false)
 		time.Sleep(3 * time.Second)
-		assert.NotEmpty(w, w.calls(), "the lines were given back")
-		w.until(time.Hour, domain.CampaignCompleted)
-		w.onceEach()
+		assert.NotEmpty(w, w.callTimes(), "the lines were given back")
+		w.waitForStatus(time.Hour, domain.CampaignCompleted)
+		w.checkOneCallPerAttempt()
 	})
 }
 
-func TestCallingHoursParkContactsUntilTheirZoneOpens(t *testing.T) {
+func TestContactsWaitUntilTheirZoneOpens(t *testing.T) {
 	t.Parallel()
-	// The bubble begins on 2000-01-01 00:00 UTC: 19:00 in New York, 01:00 in Berlin.
-	in(t, 600, func(c *domain.Campaign) {
+	// The fake clock starts at 2000-01-01 00:00 UTC: 19:00 in New York, 01:00 in Berlin.
+	withCampaign(t, 600, func(c *domain.Campaign) {
 		c.Compliance.CallingHours = domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}
 		c.Pacing = domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 100}
-	}, func(w *world) {
-		w.contacts(600, func(i int) domain.Contact {
+	}, func(w *fixture) {
+		w.storeContacts(600, func(i int) domain.Contact {
 			switch {
 			case i == 599:
 				return domain.Contact{Phone: "+870773111111"} // of no country
@@ -205,16 +205,16 @@ func TestCallingHoursParkContactsUntilTheirZoneOpens(t *testing.T) {
 			return domain.Contact{Phone: "+493012345678"}
 		})
 		start := time.Now()
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		time.Sleep(time.Minute)
-		assert.Len(w, w.calls(), 300, "New York is open")
-		o := w.must(campaign.GetStatus{})
+		assert.Len(w, w.callTimes(), 300, "New York is open")
+		o := w.mustRequest(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "calling_hours", o.Waiting.Reason)
 		assert.Equal(w, start.Add(8*time.Hour), o.Waiting.Until.Local())
 		assert.Equal(w, domain.Skipped{Hours: 1}, o.Skipped)
-		o = w.until(10*time.Hour, domain.CampaignCompleted)
-		sent := w.calls()
+		o = w.waitForStatus(10*time.Hour, domain.CampaignCompleted)
+		sent := w.callTimes()
 		assert.Len(w, sent, 599)
 		assert.Equal(w, start.Add(8*time.Hour), sent[300])
 		for i := 1; i < len(sent); i++ {
@@ -224,89 +224,93 @@ func TestCallingHoursParkContactsUntilTheirZoneOpens(t *testing.T) {
 	})
 }
 
-func TestContactsThatMayNotBeRungAreSkipped(t *testing.T) {
+func TestForbiddenContactsAreSkipped(t *testing.T) {
 	t.Parallel()
-	in(t, 5, nil, func(w *world) {
-		w.kill()
-		w.contacts(5, func(i int) domain.Contact {
+	withCampaign(t, 5, nil, func(w *fixture) {
+		w.killProcess()
+		w.storeContacts(5, func(i int) domain.Contact {
 			return domain.Contact{Phone: []string{"+12025550100", "911", "+493012345678", "+19005551234", "+12025550101"}[i]}
 		})
 		w.calling = func() domain.DestinationRules { return domain.DestinationRules{Countries: []string{"US"}} }
 		w.check = func(c domain.Contact) (campaign.SkipReason, bool) { return campaign.SkipDNC, c.Phone != "+12025550101" }
-		w.begin()
-		w.must(campaign.Start{})
-		o := w.until(time.Hour, domain.CampaignCompleted)
+		w.startProcess()
+		w.mustRequest(campaign.Start{})
+		o := w.waitForStatus(time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, domain.Skipped{DNC: 1, Invalid: 3}, o.Skipped)
-		assert.Equal(w, map[string]int{"+12025550100": 1}, w.rung)
+		assert.Equal(w, map[string]int{"+12025550100": 1}, w.callsByNumber)
 	})
 }
 
-// TestCallsThatNoTargetTookCostNoAttempt lets the carrier be away for an hour: nobody's attempt counts, the campaign is
-// not paused, and everybody is rung afterwards. Where the carrier works and is silent for one number, that one's does.
-func TestCallsThatNoTargetTookCostNoAttempt(t *testing.T) {
+// The carrier is down for an hour: no attempt counts, the campaign is not paused, and every contact is called
+// afterwards. If the carrier works but is silent for one number, that number's attempt counts.
+func TestCallsWithoutTrunkTargetCostNoAttempt(t *testing.T) {
 	t.Parallel()
-	in(t, 5, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
+	withCampaign(t, 5, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *fixture) {
 		untaken := trunkFailed
 		untaken.NoTarget, untaken.TrunkOut = true, true
-		w.ends = func(domain.Call) plan { return plan{verdict: untaken, lasts: 5 * time.Second, reached: true} }
-		w.must(campaign.Start{})
+		w.callPlan = func(domain.Call) callPlan {
+			return callPlan{verdict: untaken, duration: 5 * time.Second, reached: true}
+		}
+		w.mustRequest(campaign.Start{})
 		time.Sleep(time.Hour)
-		o := w.must(campaign.GetStatus{})
+		o := w.mustRequest(campaign.GetStatus{})
 		assert.Equal(w, domain.CampaignRunning, o.Status)
 		assert.Zero(w, o.Outcomes[domain.OutcomeFailed])
-		w.change(func() {
-			w.ends = func(c domain.Call) plan {
+		w.changeFarEnd(func() {
+			w.callPlan = func(c domain.Call) callPlan {
 				one := untaken
 				one.TrunkOut = false
 				if c.To == number(2) {
-					return plan{verdict: one, lasts: 5 * time.Second, reached: true}
+					return callPlan{verdict: one, duration: 5 * time.Second, reached: true}
 				}
-				return plan{verdict: done, lasts: 5 * time.Second, reached: true}
+				return callPlan{verdict: done, duration: 5 * time.Second, reached: true}
 			}
 		})
-		o = w.until(time.Hour, domain.CampaignCompleted)
+		o = w.waitForStatus(time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, []int{4, 1}, []int{o.Outcomes[domain.OutcomeCompleted], o.Outcomes[domain.OutcomeFailed]})
 	})
 }
 
-func TestAFailingTrunkPausesTheCampaign(t *testing.T) {
+func TestFailingTrunkPausesCampaign(t *testing.T) {
 	t.Parallel()
-	in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
-		w.ends = func(domain.Call) plan { return plan{verdict: trunkFailed, lasts: 5 * time.Second, reached: true} }
-		w.must(campaign.Start{})
-		o := w.until(time.Minute, domain.CampaignPaused)
+	withCampaign(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *fixture) {
+		w.callPlan = func(domain.Call) callPlan {
+			return callPlan{verdict: trunkFailed, duration: 5 * time.Second, reached: true}
+		}
+		w.mustRequest(campaign.Start{})
+		o := w.waitForStatus(time.Minute, domain.CampaignPaused)
 		assert.Equal(w, "trunk_failures", o.PauseReason)
-		assert.LessOrEqual(w, len(w.calls()), 11)
+		assert.LessOrEqual(w, len(w.callTimes()), 11)
 		time.Sleep(time.Minute)
-		w.change(func() { w.ends = nil })
-		o = w.must(campaign.Resume{})
+		w.changeFarEnd(func() { w.callPlan = nil })
+		o = w.mustRequest(campaign.Resume{})
 		assert.Equal(w, domain.CampaignRunning, o.Status)
 		assert.Empty(w, o.PauseReason)
-		w.until(time.Hour, domain.CampaignCompleted)
+		w.waitForStatus(time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, map[event.Type]int{event.CampaignPaused: 1, event.CampaignResumed: 1, event.CampaignStarted: 1},
-			types(w.store.told(event.CampaignPaused, event.CampaignResumed, event.CampaignStarted)))
+			types(w.store.eventsOf(event.CampaignPaused, event.CampaignResumed, event.CampaignStarted)))
 	})
 }
 
-func TestTheScheduleStartsAndEndsACampaign(t *testing.T) {
+func TestScheduleStartsAndEndsCampaign(t *testing.T) {
 	t.Parallel()
-	in(t, 1000, func(c *domain.Campaign) {
+	withCampaign(t, 1000, func(c *domain.Campaign) {
 		start, end := time.Now().Add(time.Hour), time.Now().Add(time.Hour+time.Minute)
 		c.Schedule.Start, c.Schedule.End = &start, &end
 		c.Pacing.CallsPerMinute = 60
-	}, func(w *world) {
+	}, func(w *fixture) {
 		begun := time.Now()
-		o := w.must(campaign.Start{})
+		o := w.mustRequest(campaign.Start{})
 		assert.Equal(w, domain.CampaignScheduled, o.Status)
 		assert.Equal(w, "schedule", o.Waiting.Reason)
-		assert.Equal(w, domain.CampaignPaused, w.must(campaign.Pause{}).Status)
-		assert.Equal(w, domain.CampaignScheduled, w.must(campaign.Resume{}).Status)
-		w.kill()
-		w.begin()
-		w.until(2*time.Hour, domain.CampaignRunning)
-		o = w.until(2*time.Hour, domain.CampaignCompleted)
+		assert.Equal(w, domain.CampaignPaused, w.mustRequest(campaign.Pause{}).Status)
+		assert.Equal(w, domain.CampaignScheduled, w.mustRequest(campaign.Resume{}).Status)
+		w.killProcess()
+		w.startProcess()
+		w.waitForStatus(2*time.Hour, domain.CampaignRunning)
+		o = w.waitForStatus(2*time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, "window_ended", o.CompletionReason)
-		sent := w.calls()
+		sent := w.callTimes()
 		assert.Equal(w, begun.Add(time.Hour), sent[0])
 		assert.True(w, sent[len(sent)-1].Before(begun.Add(time.Hour+time.Minute)))
 		assert.Equal(w, 1000-len(sent), o.Expired)
@@ -315,84 +319,84 @@ func TestTheScheduleStartsAndEndsACampaign(t *testing.T) {
 	})
 }
 
-func TestPauseStopsNewCallsAndLiveOnesGoOn(t *testing.T) {
+func TestPauseStopsNewCallsButNotLiveCalls(t *testing.T) {
 	t.Parallel()
-	in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
-		w.must(campaign.Start{})
+	withCampaign(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *fixture) {
+		w.mustRequest(campaign.Start{})
 		time.Sleep(10500 * time.Millisecond)
-		o := w.must(campaign.Pause{})
+		o := w.mustRequest(campaign.Pause{})
 		assert.Equal(w, domain.CampaignPaused, o.Status)
 		assert.Nil(w, o.Timing.EstimatedCompletion)
-		n := len(w.calls())
+		n := len(w.callTimes())
 		assert.Positive(w, o.Progress.InProgress)
 		time.Sleep(time.Minute)
-		o = w.must(campaign.Pause{})
+		o = w.mustRequest(campaign.Pause{})
 		assert.Zero(w, o.Progress.InProgress)
-		assert.Len(w, w.calls(), n)
-		w.must(campaign.Resume{})
-		w.until(time.Hour, domain.CampaignCompleted)
-		w.onceEach()
+		assert.Len(w, w.callTimes(), n)
+		w.mustRequest(campaign.Resume{})
+		w.waitForStatus(time.Hour, domain.CampaignCompleted)
+		w.checkOneCallPerAttempt()
 	})
 }
 
-func TestAPausedCampaignEndsAsOneThatRuns(t *testing.T) {
+func TestPausedCampaignCompletes(t *testing.T) {
 	t.Parallel()
-	in(t, 3, nil, func(w *world) { // its last calls end while it is paused
-		w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: 20 * time.Second, reached: true} }
-		w.must(campaign.Start{})
+	withCampaign(t, 3, nil, func(w *fixture) { // its last calls end while it is paused
+		w.callPlan = func(domain.Call) callPlan { return callPlan{verdict: done, duration: 20 * time.Second, reached: true} }
+		w.mustRequest(campaign.Start{})
 		time.Sleep(10 * time.Second)
-		o := w.must(campaign.Pause{})
+		o := w.mustRequest(campaign.Pause{})
 		require.Equal(w, []any{domain.CampaignPaused, 3}, []any{o.Status, o.Progress.InProgress})
-		o = w.until(time.Minute, domain.CampaignCompleted)
+		o = w.waitForStatus(time.Minute, domain.CampaignCompleted)
 		assert.Equal(w, "exhausted", o.CompletionReason)
 		assert.Equal(w, 3, o.Outcomes[domain.OutcomeCompleted])
 	})
 	var end time.Time
-	in(t, 100, func(c *domain.Campaign) {
+	withCampaign(t, 100, func(c *domain.Campaign) {
 		c.Pacing.CallsPerMinute = 60
 		end = time.Now().Add(time.Hour)
 		c.Schedule.End = &end
-	}, func(w *world) { // its window ends while it is paused
-		w.must(campaign.Start{})
+	}, func(w *fixture) { // its schedule ends while it is paused
+		w.mustRequest(campaign.Start{})
 		time.Sleep(10500 * time.Millisecond)
-		w.must(campaign.Pause{})
-		rung := len(w.calls())
+		w.mustRequest(campaign.Pause{})
+		rung := len(w.callTimes())
 		time.Sleep(58 * time.Minute)
-		assert.Equal(w, domain.CampaignPaused, w.must(campaign.GetStatus{}).Status)
-		o := w.until(10*time.Minute, domain.CampaignCompleted)
+		assert.Equal(w, domain.CampaignPaused, w.mustRequest(campaign.GetStatus{}).Status)
+		o := w.waitForStatus(10*time.Minute, domain.CampaignCompleted)
 		assert.Equal(w, []any{"window_ended", 100 - rung}, []any{o.CompletionReason, o.Expired})
-		assert.Len(w, w.store.told(event.CampaignCompleted), 1)
-		assert.Len(w, w.calls(), rung)
+		assert.Len(w, w.store.eventsOf(event.CampaignCompleted), 1)
+		assert.Len(w, w.callTimes(), rung)
 	})
 }
 
-func TestCancelEndsACampaignForGood(t *testing.T) {
+func TestCancelEndsCampaign(t *testing.T) {
 	t.Parallel()
 	for _, hangup := range []bool{false, true} {
-		in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
-			w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: 8 * time.Second, reached: true} }
-			w.must(campaign.Start{})
+		withCampaign(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *fixture) {
+			w.callPlan = func(domain.Call) callPlan { return callPlan{verdict: done, duration: 8 * time.Second, reached: true} }
+			w.mustRequest(campaign.Start{})
 			time.Sleep(10500 * time.Millisecond)
-			o := w.must(campaign.Cancel{HangupActive: hangup})
+			o := w.mustRequest(campaign.Cancel{HangupActive: hangup})
 			assert.Equal(w, domain.CampaignCancelled, o.Status)
 			assert.Zero(w, o.Progress.Remaining)
 			live := o.Progress.InProgress
 			assert.Positive(w, live)
 			time.Sleep(100 * time.Millisecond)
-			o = w.must(campaign.GetStatus{})
+			o = w.mustRequest(campaign.GetStatus{})
 			if hangup {
 				assert.Zero(w, o.Progress.InProgress)
 			} else {
 				assert.Equal(w, live, o.Progress.InProgress)
 			}
 			time.Sleep(time.Minute)
-			o = w.must(campaign.GetStatus{})
+			o = w.mustRequest(campaign.GetStatus{})
 			assert.Equal(w, 100, o.Outcomes[domain.OutcomeCancelled]+o.Outcomes[domain.OutcomeCompleted])
-			assert.Len(w, w.store.told(event.CampaignCancelled), 1)
-			marks := w.store.marks()
+			assert.Len(w, w.store.eventsOf(event.CampaignCancelled), 1)
+			marks := w.store.progressMarks()
 			last := marks[len(marks)-1]
 			assert.Equal(w, []int{100, 100}, []int{last.Percent, last.Finished}, "the calls that went on are in the course")
-			_, err := w.ask(campaign.Resume{})
+			_, err := w.request(campaign.Resume{})
 			var refused *domain.Error
 			require.ErrorAs(w, err, &refused)
 			assert.Equal(w, domain.CodeInvalidState, refused.Code)
@@ -402,116 +406,115 @@ func TestCancelEndsACampaignForGood(t *testing.T) {
 	}
 }
 
-func TestNobodyToRingIsRefusedUnlessTheCampaignStaysOpen(t *testing.T) {
+func TestStartWithoutContactsIsRefusedUnlessAutoCompleteIsOff(t *testing.T) {
 	t.Parallel()
-	in(t, 0, nil, func(w *world) {
-		_, err := w.ask(campaign.Start{})
+	withCampaign(t, 0, nil, func(w *fixture) {
+		_, err := w.request(campaign.Start{})
 		assert.Equal(w, domain.CodeNoContacts, domain.CodeOf(err))
 	})
-	in(t, 0, func(c *domain.Campaign) { c.AutoComplete = false }, func(w *world) {
-		o := w.must(campaign.Start{})
+	withCampaign(t, 0, func(c *domain.Campaign) { c.AutoComplete = false }, func(w *fixture) {
+		o := w.mustRequest(campaign.Start{})
 		assert.Equal(w, "no_contacts", o.Waiting.Reason)
-		w.contacts(3, func(i int) domain.Contact { return domain.Contact{Phone: number(i)} })
+		w.storeContacts(3, func(i int) domain.Contact { return domain.Contact{Phone: number(i)} })
 		p := w.store.progress()
 		p.Total = 3
-		w.store.seed(&p)
-		w.tell(campaign.ContactsAdded{})
+		w.store.storeRecords(&p)
+		w.send(campaign.ContactsAdded{})
 		time.Sleep(time.Minute)
-		assert.Equal(w, 3, w.must(campaign.GetStatus{}).Outcomes[domain.OutcomeCompleted])
-		assert.Equal(w, domain.CampaignRunning, w.must(campaign.GetStatus{}).Status)
+		assert.Equal(w, 3, w.mustRequest(campaign.GetStatus{}).Outcomes[domain.OutcomeCompleted])
+		assert.Equal(w, domain.CampaignRunning, w.mustRequest(campaign.GetStatus{}).Status)
 	})
 }
 
-func TestContactsThatComeWhileACampaignIsReadAreSeen(t *testing.T) {
+func TestContactsAddedDuringLoadAreCalled(t *testing.T) {
 	t.Parallel()
-	in(t, 0, nil, func(w *world) {
-		w.must(campaign.GetStatus{})
-		w.store.slow.Store(true)
-		w.tell(campaign.ContactsAdded{}) // reads that nobody is there
-		w.contacts(3, func(i int) domain.Contact { return domain.Contact{Phone: number(i)} })
+	withCampaign(t, 0, nil, func(w *fixture) {
+		w.mustRequest(campaign.GetStatus{})
+		w.store.slowLists.Store(true)
+		w.send(campaign.ContactsAdded{}) // finds no contacts
+		w.storeContacts(3, func(i int) domain.Contact { return domain.Contact{Phone: number(i)} })
 		p := w.store.progress()
 		p.Total = 3
-		w.store.seed(&p)
-		w.tell(campaign.ContactsAdded{})
-		w.store.slow.Store(false)
+		w.store.storeRecords(&p)
+		w.send(campaign.ContactsAdded{})
+		w.store.slowLists.Store(false)
 		time.Sleep(time.Minute)
-		w.must(campaign.Start{})
-		w.until(time.Hour, domain.CampaignCompleted)
+		w.mustRequest(campaign.Start{})
+		w.waitForStatus(time.Hour, domain.CampaignCompleted)
 	})
 }
 
-func TestAScriptThatIsGoneIsTold(t *testing.T) {
+func TestStartWithDeletedScriptIsRefused(t *testing.T) {
 	t.Parallel()
-	in(t, 3, nil, func(w *world) {
+	withCampaign(t, 3, nil, func(w *fixture) {
 		w.scriptErr = domain.Errorf(domain.CodeNotFound, "no such agent")
-		_, err := w.ask(campaign.Start{})
+		_, err := w.request(campaign.Start{})
 		assert.Equal(w, domain.CodeNotFound, domain.CodeOf(err))
-		w.change(func() { w.scriptErr = nil })
-		w.must(campaign.Start{})
-		w.until(time.Hour, domain.CampaignCompleted)
+		w.changeFarEnd(func() { w.scriptErr = nil })
+		w.mustRequest(campaign.Start{})
+		w.waitForStatus(time.Hour, domain.CampaignCompleted)
 	})
 }
 
-func TestADrainedCampaignOpensNothingAndKeepsItsEnds(t *testing.T) {
+func TestDrainedCampaignStartsNoCallsAndCommitsEnds(t *testing.T) {
 	t.Parallel()
-	in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
-		w.must(campaign.Start{})
+	withCampaign(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *fixture) {
+		w.mustRequest(campaign.Start{})
 		time.Sleep(10 * time.Second)
-		w.tell(campaign.Drain{})
-		n := len(w.calls())
+		w.send(campaign.Drain{})
+		n := len(w.callTimes())
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		assert.Len(w, w.calls(), n)
-		o := w.must(campaign.GetStatus{})
+		assert.Len(w, w.callTimes(), n)
+		o := w.mustRequest(campaign.GetStatus{})
 		assert.Zero(w, o.Progress.InProgress)
 		assert.Equal(w, n, o.Outcomes[domain.OutcomeCompleted])
 	})
 }
 
-// The bubble begins on a Saturday: office hours, a weekend, a pause and retries
-// lie between the beginning and the end.
-func TestTheEstimateOfARealCampaignHolds(t *testing.T) {
+// The fake clock starts on a Saturday. Calling hours, a weekend, a pause and retries lie between start and end.
+func TestEstimatedCompletionIsAccurate(t *testing.T) {
 	t.Parallel()
-	in(t, 800, func(c *domain.Campaign) {
+	withCampaign(t, 800, func(c *domain.Campaign) {
 		c.Schedule = domain.Schedule{Timezone: "UTC", Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday"}}
 		c.Compliance.CallingHours = domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "local"}
 		c.Pacing = domain.Pacing{CallsPerMinute: 1, MaxConcurrent: 10}
 		c.Retry = domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 1.5, RetryOn: []string{"no_answer"}}
-	}, func(w *world) {
+	}, func(w *fixture) {
 		rung := make(map[string]int)
-		w.change(func() {
-			w.ends = func(c domain.Call) plan {
+		w.changeFarEnd(func() {
+			w.callPlan = func(c domain.Call) callPlan {
 				rung[c.To]++
 				if (len(c.To)+int(c.To[11])*7+int(c.To[10])*3+rung[c.To])%5 < 2 {
-					return plan{verdict: noAnswer, lasts: 30 * time.Second, reached: true}
+					return callPlan{verdict: noAnswer, duration: 30 * time.Second, reached: true}
 				}
-				return plan{verdict: done, lasts: 50 * time.Second, reached: true}
+				return callPlan{verdict: done, duration: 50 * time.Second, reached: true}
 			}
 		})
 		start := time.Now()
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		says := make(map[time.Time]time.Time)
 		var paused time.Time
 		for {
 			time.Sleep(47 * time.Minute)
-			o := w.must(campaign.GetStatus{})
+			o := w.mustRequest(campaign.GetStatus{})
 			if o.Status == domain.CampaignCompleted {
 				break
 			}
 			final := o.Progress.Total - o.Progress.Remaining - o.Progress.InProgress
 			if final > 350 && paused.IsZero() {
-				w.must(campaign.Pause{})
-				assert.Nil(w, w.must(campaign.GetStatus{}).Timing.EstimatedCompletion)
+				w.mustRequest(campaign.Pause{})
+				assert.Nil(w, w.mustRequest(campaign.GetStatus{}).Timing.EstimatedCompletion)
 				time.Sleep(5 * time.Hour)
 				paused = time.Now()
-				w.must(campaign.Resume{})
-				o = w.must(campaign.GetStatus{})
+				w.mustRequest(campaign.Resume{})
+				o = w.mustRequest(campaign.GetStatus{})
 			}
 			if e := o.Timing.EstimatedCompletion; final > 80 && !paused.IsZero() && assert.NotNil(w, e) {
 				says[time.Now()] = *e
 			}
 		}
-		sent := w.calls()
+		sent := w.callTimes()
 		end := sent[len(sent)-1]
 		whole := end.Sub(start)
 		require.Greater(w, len(says), 10)

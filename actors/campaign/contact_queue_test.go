@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// readQueue is a queue of n contacts in Washington, all in memory, with calling hours from 9 to 17 in UTC.
-func readQueue(t *testing.T, n int) *contactQueue {
+// newReadQueue returns a queue of n contacts in Washington, all in memory, with calling hours from 9 to 17 UTC.
+func newReadQueue(t *testing.T, n int) *contactQueue {
 	t.Helper()
 	zones := calendar.NewZones()
 	rules, err := calendar.New(domain.Schedule{Timezone: "UTC"}, domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "UTC"}, zones)
@@ -36,7 +36,7 @@ var (
 	evening = time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
 )
 
-func nextOf(q *contactQueue, now time.Time) []int {
+func takeReady(q *contactQueue, now time.Time) []int {
 	var ordinals []int
 	for {
 		c, ok := q.next(now)
@@ -49,7 +49,7 @@ func nextOf(q *contactQueue, now time.Time) []int {
 
 func TestContactQueueOrder(t *testing.T) {
 	t.Parallel()
-	q := readQueue(t, 4)
+	q := newReadQueue(t, 4)
 	q.states[3], q.attempts[3] = byte(domain.ContactRetryWait), 1
 	q.addRetry(3, noon.Add(-time.Minute))
 	q.fill(noon)
@@ -59,29 +59,29 @@ func TestContactQueueOrder(t *testing.T) {
 	assert.True(t, first.retry)
 	second, _ := q.next(noon)
 	q.giveBack(second, noon)
-	assert.Equal(t, []int{0, 1, 2}, nextOf(q, noon), "a contact that was given back is the next")
+	assert.Equal(t, []int{0, 1, 2}, takeReady(q, noon), "a contact that was given back is the next")
 }
 
 func TestContactQueueWaitsForItsZone(t *testing.T) {
 	t.Parallel()
-	q := readQueue(t, 2)
+	q := newReadQueue(t, 2)
 	q.fill(noon)
-	assert.Empty(t, nextOf(q, evening), "the hours closed meanwhile")
+	assert.Empty(t, takeReady(q, evening), "the hours closed meanwhile")
 	morning := time.Date(2026, 3, 3, 9, 0, 0, 0, time.UTC)
 	assert.Equal(t, morning, q.nextOpening())
 	assert.False(t, q.hasUnread(evening))
 	assert.True(t, q.hasUnread(morning))
 	q.fill(morning)
-	assert.Equal(t, []int{0, 1}, nextOf(q, morning))
+	assert.Equal(t, []int{0, 1}, takeReady(q, morning))
 }
 
 func TestContactQueueSkipsOnce(t *testing.T) {
 	t.Parallel()
-	q := readQueue(t, 3)
+	q := newReadQueue(t, 3)
 	q.fill(noon)
 	q.skip(1, SkipDNC)
 	q.skip(1, SkipInvalid)
-	assert.Equal(t, []int{0, 2}, nextOf(q, noon))
+	assert.Equal(t, []int{0, 2}, takeReady(q, noon))
 	skips := q.takeSkips(10)
 	require.Len(t, skips, 1)
 	assert.Equal(t, SkipDNC, skips[0].reason)
@@ -91,7 +91,7 @@ func TestContactQueueSkipsOnce(t *testing.T) {
 
 func TestContactQueueRemovesFromEveryQueue(t *testing.T) {
 	t.Parallel()
-	q := readQueue(t, 5)
+	q := newReadQueue(t, 5)
 	q.fill(noon)
 	q.states[4] = byte(domain.ContactRetryWait)
 	q.addRetry(4, evening)
@@ -101,20 +101,20 @@ func TestContactQueueRemovesFromEveryQueue(t *testing.T) {
 		due := q.remove(ordinal)
 		assert.Equal(t, ordinal == 4, due.Equal(evening))
 	}
-	assert.Empty(t, nextOf(q, noon))
+	assert.Empty(t, takeReady(q, noon))
 	assert.Empty(t, append(append(q.retries, q.held...), q.capped...))
 	q.requeue(0, time.Time{})
 	q.requeue(4, evening)
 	q.fill(noon)
-	assert.Equal(t, []int{0}, nextOf(q, noon))
+	assert.Equal(t, []int{0}, takeReady(q, noon))
 	assert.Equal(t, evening, q.nextRetry())
 }
 
 func TestContactQueueAppliesChanges(t *testing.T) {
 	t.Parallel()
-	q := readQueue(t, 3)
+	q := newReadQueue(t, 3)
 	q.fill(noon)
-	nextOf(q, noon)
+	takeReady(q, noon)
 	deltas := []contactDelta{{ordinal: 0, state: domain.ContactRetryWait, attempts: 1, retryAt: evening, duration: 7}, {ordinal: 1, state: domain.ContactPending}}
 	page := q.page(&domain.Campaign{}, 0, deltas)
 	assert.Equal(t, []byte{byte(domain.ContactRetryWait), byte(domain.ContactPending), byte(domain.ContactPending)}, page.States)
@@ -125,10 +125,10 @@ func TestContactQueueAppliesChanges(t *testing.T) {
 	assert.Equal(t, 7, q.durations[0])
 	assert.Equal(t, evening, q.nextRetry())
 	q.fill(noon)
-	assert.Equal(t, []int{1}, nextOf(q, noon), "it is pending again")
+	assert.Equal(t, []int{1}, takeReady(q, noon), "it is pending again")
 }
 
-func TestContactBodiesKeepTheChunksUsedLast(t *testing.T) {
+func TestContactCacheKeepsRecentlyUsedChunks(t *testing.T) {
 	t.Parallel()
 	b := newContactCache()
 	for i := range maxChunks + 1 {
@@ -144,7 +144,7 @@ func TestContactBodiesKeepTheChunksUsedLast(t *testing.T) {
 	assert.Empty(t, b.phoneOf(domain.ChunkSize), "used longest ago")
 }
 
-func TestContactBodiesDropAChunkThatChangedDuringItsReading(t *testing.T) {
+func TestContactCacheDropsChunkChangedDuringRead(t *testing.T) {
 	t.Parallel()
 	b := newContactCache()
 	b.use(0)

@@ -18,37 +18,36 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// mixed retries busy and interrupted ones, so that every path is taken.
-func mixed(c *domain.Campaign) {
+// withRetries retries busy and interrupted calls, so that every path is used.
+func withRetries(c *domain.Campaign) {
 	c.Pacing = domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 8}
 	c.Retry = domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 0.01, RetryOn: []string{"busy", "no_answer", "interrupted"}}
 }
 
-func fates(c domain.Call) plan {
+func plannedResult(c domain.Call) callPlan {
 	n := int(c.To[len(c.To)-1] - '0')
 	switch {
 	case n < 3:
-		return plan{verdict: busy, lasts: time.Second, reached: true}
+		return callPlan{verdict: busy, duration: time.Second, reached: true}
 	case n == 9:
-		return plan{verdict: done, lasts: 12 * time.Second, reached: true}
+		return callPlan{verdict: done, duration: 12 * time.Second, reached: true}
 	case n == 3 && c.Attempt == 1:
-		return plan{verdict: noAnswer, lasts: 3 * time.Second, reached: true}
+		return callPlan{verdict: noAnswer, duration: 3 * time.Second, reached: true}
 	}
-	return plan{verdict: done, lasts: 4 * time.Second, reached: true}
+	return callPlan{verdict: done, duration: 4 * time.Second, reached: true}
 }
 
-// complete runs a campaign to its end and checks that nobody was forgotten and
-// nobody rung twice for one attempt.
-func (w *world) complete(n int) {
+// runToEnd runs a campaign to its end and checks that every contact has an outcome and no attempt was called twice.
+func (w *fixture) runToEnd(n int) {
 	w.Helper()
-	o := w.until(time.Hour, domain.CampaignCompleted)
+	o := w.waitForStatus(time.Hour, domain.CampaignCompleted)
 	sum := o.Skipped.Total() + o.Expired
 	for _, v := range o.Outcomes {
 		sum += v
 	}
 	assert.Equal(w, n, sum, "everybody has an outcome")
 	assert.Zero(w, o.Progress.Remaining+o.Progress.InProgress)
-	w.onceEach()
+	w.checkOneCallPerAttempt()
 	w.store.mu.Lock()
 	defer w.store.mu.Unlock()
 	assert.Empty(w, w.store.kinds["attempt"], "no attempt is left open")
@@ -56,31 +55,31 @@ func (w *world) complete(n int) {
 	assert.Equal(w, opened, closed, "each call that began ended once")
 }
 
-func TestAKilledProcessForgetsNobodyAndRingsNobodyTwice(t *testing.T) {
+func TestKilledProcessLosesAndRepeatsNoContact(t *testing.T) {
 	t.Parallel()
 	const n = 24
-	for _, kind := range []fault{lost, unheard} {
+	for _, kind := range []commitFault{commitLost, replyLost} {
 		for at := 1; at <= 57; at += 7 {
-			in(t, n, mixed, func(w *world) {
-				w.ends = fates
+			withCampaign(t, n, withRetries, func(w *fixture) {
+				w.callPlan = plannedResult
 				w.store.latency = 3 * time.Millisecond
 				crash := make(chan struct{}, 1)
-				w.store.judge = func(i int, _ commit.Change) fault {
+				w.store.injectFault = func(i int, _ commit.Change) commitFault {
 					if i != at {
 						return none
 					}
 					crash <- struct{}{}
 					return kind
 				}
-				go func() { _, _ = w.ask(campaign.Start{}) }()
+				go func() { _, _ = w.request(campaign.Start{}) }()
 				<-crash
-				w.kill()
+				w.killProcess()
 				time.Sleep(time.Second)
-				w.begin()
-				if o, err := w.ask(campaign.Start{}); assert.NoError(w, err) && o.Status == domain.CampaignRunning {
-					w.complete(n)
+				w.startProcess()
+				if o, err := w.request(campaign.Start{}); assert.NoError(w, err) && o.Status == domain.CampaignRunning {
+					w.runToEnd(n)
 				}
-				for number, rung := range w.rung {
+				for number, rung := range w.callsByNumber {
 					assert.LessOrEqual(w, rung, 3, number)
 				}
 			})
@@ -88,23 +87,23 @@ func TestAKilledProcessForgetsNobodyAndRingsNobodyTwice(t *testing.T) {
 	}
 }
 
-func TestManyKillsInOneCampaign(t *testing.T) {
+func TestCampaignSurvivesManyKills(t *testing.T) {
 	t.Parallel()
 	const n = 80
-	in(t, n, mixed, func(w *world) {
-		w.ends = fates
+	withCampaign(t, n, withRetries, func(w *fixture) {
+		w.callPlan = plannedResult
 		w.store.latency = 4 * time.Millisecond
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		for i := range 15 {
 			time.Sleep(time.Duration(300+i*137) * time.Millisecond)
-			w.kill()
+			w.killProcess()
 			open := w.store.progress().InProgress
 			assert.LessOrEqual(w, open, 8)
-			w.begin()
+			w.startProcess()
 		}
-		w.complete(n)
+		w.runToEnd(n)
 		interrupted := 0
-		for _, e := range w.store.told(event.CallEnded) {
+		for _, e := range w.store.eventsOf(event.CallEnded) {
 			if bytes.Contains(e.Data, []byte(`"interrupted"`)) {
 				interrupted++
 			}
@@ -113,99 +112,99 @@ func TestManyKillsInOneCampaign(t *testing.T) {
 	})
 }
 
-func TestAStoreThatFailsInBetweenStopsTheDialling(t *testing.T) {
+func TestFailingCommitsStopDialing(t *testing.T) {
 	t.Parallel()
 	const n = 30
-	for _, kind := range []fault{lost, unheard, conflicted} {
-		in(t, n, mixed, func(w *world) {
-			w.ends = fates
-			w.store.judge = func(i int, _ commit.Change) fault {
+	for _, kind := range []commitFault{commitLost, replyLost, commitConflict} {
+		withCampaign(t, n, withRetries, func(w *fixture) {
+			w.callPlan = plannedResult
+			w.store.injectFault = func(i int, _ commit.Change) commitFault {
 				if i%5 == 4 {
 					return kind
 				}
 				return none
 			}
-			w.must(campaign.Start{})
-			w.complete(n)
+			w.mustRequest(campaign.Start{})
+			w.runToEnd(n)
 		})
 	}
 }
 
-func TestAnOutageOfTheStoreIsSurvived(t *testing.T) {
+func TestCampaignSurvivesStoreOutage(t *testing.T) {
 	t.Parallel()
 	const n = 80
-	in(t, n, mixed, func(w *world) {
-		w.ends = fates
-		w.must(campaign.Start{})
+	withCampaign(t, n, withRetries, func(w *fixture) {
+		w.callPlan = plannedResult
+		w.mustRequest(campaign.Start{})
 		time.Sleep(3 * time.Second)
-		w.store.set(func(m *memory) { m.down = true })
+		w.store.withLock(func(m *memoryStore) { m.down = true })
 		time.Sleep(500 * time.Millisecond)
-		before := len(w.calls())
+		before := len(w.callTimes())
 		time.Sleep(10 * time.Second)
-		assert.Len(w, w.calls(), before, "nobody is rung meanwhile")
-		o := w.must(campaign.GetStatus{})
+		assert.Len(w, w.callTimes(), before, "nobody is rung meanwhile")
+		o := w.mustRequest(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "store", o.Waiting.Reason)
-		_, err := w.ask(campaign.Pause{})
+		_, err := w.request(campaign.Pause{})
 		assert.Equal(w, domain.CodeUnavailable, domain.CodeOf(err))
-		w.store.set(func(m *memory) { m.down = false })
-		w.complete(n)
+		w.store.withLock(func(m *memoryStore) { m.down = false })
+		w.runToEnd(n)
 	})
 }
 
 func TestCampaignIsPausedWhileTheStoreIsFull(t *testing.T) {
 	t.Parallel()
 	const n = 80
-	in(t, n, mixed, func(w *world) {
-		w.ends = fates
-		w.must(campaign.Start{})
+	withCampaign(t, n, withRetries, func(w *fixture) {
+		w.callPlan = plannedResult
+		w.mustRequest(campaign.Start{})
 		time.Sleep(3 * time.Second)
-		w.store.set(func(m *memory) { m.full = true })
+		w.store.withLock(func(m *memoryStore) { m.full = true })
 		time.Sleep(time.Second)
-		before, commits := len(w.calls()), 0
-		w.store.set(func(m *memory) { commits = m.commits })
+		before, commits := len(w.callTimes()), 0
+		w.store.withLock(func(m *memoryStore) { commits = m.commits })
 		time.Sleep(50 * time.Second)
-		assert.Len(w, w.calls(), before, "nobody is called meanwhile")
-		w.store.set(func(m *memory) { commits = m.commits - commits })
+		assert.Len(w, w.callTimes(), before, "nobody is called meanwhile")
+		w.store.withLock(func(m *memoryStore) { commits = m.commits - commits })
 		assert.Less(w, commits, 15, "it tries again each five seconds")
-		o := w.must(campaign.GetStatus{})
+		o := w.mustRequest(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "store", o.Waiting.Reason)
 		began := time.Now()
-		assert.Equal(w, domain.CampaignPaused, w.must(campaign.Pause{}).Status)
+		assert.Equal(w, domain.CampaignPaused, w.mustRequest(campaign.Pause{}).Status)
 		assert.Less(w, time.Since(began), time.Second, "at once")
-		_, err := w.ask(campaign.Resume{})
+		_, err := w.request(campaign.Resume{})
 		assert.Equal(w, domain.CodeStoreFull, domain.CodeOf(err))
-		w.kill()
-		w.begin()
-		w.store.set(func(m *memory) { m.full = false })
+		w.killProcess()
+		w.startProcess()
+		w.store.withLock(func(m *memoryStore) { m.full = false })
 		time.Sleep(20 * time.Second)
-		assert.Equal(w, domain.CampaignPaused, w.must(campaign.GetStatus{}).Status, "it is in the store")
-		assert.Len(w, w.calls(), before)
-		w.must(campaign.Resume{})
-		w.complete(n)
+		assert.Equal(w, domain.CampaignPaused, w.mustRequest(campaign.GetStatus{}).Status, "it is in the store")
+		assert.Len(w, w.callTimes(), before)
+		w.mustRequest(campaign.Resume{})
+		w.runToEnd(n)
 	})
 }
 
-func TestAnOwnerThatWasReplacedStops(t *testing.T) {
+func TestFencedCampaignStops(t *testing.T) {
 	t.Parallel()
-	in(t, 50, mixed, func(w *world) {
-		w.store.judge = func(i int, _ commit.Change) fault {
+	withCampaign(t, 50, withRetries, func(w *fixture) {
+		w.store.injectFault = func(i int, _ commit.Change) commitFault {
 			if i >= 10 {
-				return fenced
+				return commitFenced
 			}
 			return none
 		}
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		time.Sleep(time.Minute)
-		n := len(w.calls())
+		n := len(w.callTimes())
 		assert.Less(w, n, 50)
 		time.Sleep(time.Minute)
-		assert.Len(w, w.calls(), n)
+		assert.Len(w, w.callTimes(), n)
 	})
 }
 
-func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
+func TestPanicAtAnyMessageLosesNoContact(t *testing.T) {
 	t.Parallel()
 	const n = 24
 	kinds := []string{
@@ -214,11 +213,11 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 	}
 	for _, kind := range kinds {
 		for _, which := range []int{1, 4} {
-			in(t, n, mixed, func(w *world) {
-				w.ends = fates
+			withCampaign(t, n, withRetries, func(w *fixture) {
+				w.callPlan = plannedResult
 				w.store.latency = 3 * time.Millisecond
 				seen, thrown := 0, 0
-				w.before = func(m any) {
+				w.onMessage = func(m any) {
 					if fmt.Sprintf("%T", m) == kind {
 						if seen++; seen == which || seen == which+5 {
 							thrown++
@@ -226,13 +225,13 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 						}
 					}
 				}
-				_, _ = w.ask(campaign.Start{})
+				_, _ = w.request(campaign.Start{})
 				time.Sleep(2 * time.Second)
-				w.tell(campaign.CampaignChanged{})
+				w.send(campaign.CampaignChanged{})
 				if w.store.progress().LastOpenAt.IsZero() {
-					_, _ = w.ask(campaign.Start{})
+					_, _ = w.request(campaign.Start{})
 				}
-				w.complete(n)
+				w.runToEnd(n)
 				if which == 1 {
 					assert.Positive(w, thrown, kind)
 				}
@@ -241,118 +240,117 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 	}
 }
 
-// A commit of the incarnation that failed may come through after the next one
-// has read the store.
-func TestACommitOfAPredecessorIsNoticed(t *testing.T) {
+// A commit of the failed actor may become durable after the next actor has read the store.
+func TestLateCommitOfFormerActorIsDetected(t *testing.T) {
 	t.Parallel()
 	const n = 24
 	for _, kind := range []string{"lines.Permit", "trunk.Slot", "call.Ended"} {
-		in(t, n, mixed, func(w *world) {
-			w.ends = fates
+		withCampaign(t, n, withRetries, func(w *fixture) {
+			w.callPlan = plannedResult
 			w.store.latency = 300 * time.Millisecond // longer than the restart takes
 			seen := 0
-			w.before = func(m any) {
+			w.onMessage = func(m any) {
 				if fmt.Sprintf("%T", m) == kind {
 					if seen++; seen%9 == 0 && seen < 60 {
 						panic("planted at " + kind)
 					}
 				}
 			}
-			w.must(campaign.Start{})
-			w.complete(n)
+			w.mustRequest(campaign.Start{})
+			w.runToEnd(n)
 		})
 	}
 }
 
-func TestAClockThatWasSetBackDoesNotStopTheDialling(t *testing.T) {
+func TestDialingContinuesWhenClockIsSetBack(t *testing.T) {
 	t.Parallel()
-	in(t, 12, mixed, func(w *world) {
-		w.must(campaign.Start{})
+	withCampaign(t, 12, withRetries, func(w *fixture) {
+		w.mustRequest(campaign.Start{})
 		time.Sleep(500 * time.Millisecond)
-		w.kill()
+		w.killProcess()
 		ahead := w.store.progress()
 		ahead.LastOpenAt = time.Now().Add(time.Hour)
-		w.store.seed(&ahead)
-		w.begin()
-		w.until(time.Minute, domain.CampaignCompleted)
+		w.store.storeRecords(&ahead)
+		w.startProcess()
+		w.waitForStatus(time.Minute, domain.CampaignCompleted)
 	})
 }
 
-func TestNobodyIsRungWhoseHoursEndedDuringTheCommit(t *testing.T) {
+func TestNoCallWhenCallingHoursEndDuringCommit(t *testing.T) {
 	t.Parallel()
-	in(t, 5, func(c *domain.Campaign) {
-		mixed(c)
+	withCampaign(t, 5, func(c *domain.Campaign) {
+		withRetries(c)
 		c.Schedule.Timezone = "UTC"
-		c.Compliance.CallingHours = domain.CallingHours{Start: "00:30", End: "00:10", Timezone: "UTC"} // over midnight: closed for twenty minutes
-	}, func(w *world) {
+		c.Compliance.CallingHours = domain.CallingHours{Start: "00:30", End: "00:10", Timezone: "UTC"} // across midnight: closed for twenty minutes
+	}, func(w *fixture) {
 		w.store.latency = 3 * time.Second
 		time.Sleep(10*time.Minute - 4*time.Second)
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		time.Sleep(10 * time.Second)
-		assert.Empty(w, w.calls(), "the attempts were opened before the hours ended and would be sent after")
-		w.until(time.Hour, domain.CampaignCompleted)
-		assert.Len(w, w.calls(), 5)
+		assert.Empty(w, w.callTimes(), "the attempts were opened before the hours ended and would be sent after")
+		w.waitForStatus(time.Hour, domain.CampaignCompleted)
+		assert.Len(w, w.callTimes(), 5)
 	})
 }
 
-func TestACallThatACrashLeftCountsUntilItHasEnded(t *testing.T) {
+func TestAbandonedCallCountsAsConcurrentUntilItsEnd(t *testing.T) {
 	t.Parallel()
-	for _, again := range []bool{false, true} { // another crash, once the attempts are closed
-		in(t, 8, func(c *domain.Campaign) { mixed(c); c.Pacing.MaxConcurrent = 2 }, func(w *world) {
-			w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Minute, reached: true} }
-			w.must(campaign.Start{})
+	for _, again := range []bool{false, true} { // another crash after the attempts are closed
+		withCampaign(t, 8, func(c *domain.Campaign) { withRetries(c); c.Pacing.MaxConcurrent = 2 }, func(w *fixture) {
+			w.callPlan = func(domain.Call) callPlan { return callPlan{verdict: done, duration: time.Minute, reached: true} }
+			w.mustRequest(campaign.Start{})
 			time.Sleep(2 * time.Second)
-			require.Len(w, w.calls(), 2)
+			require.Len(w, w.callTimes(), 2)
 			left := w.openCalls()
-			w.kill()
+			w.killProcess()
 			if again {
-				w.begin()
+				w.startProcess()
 				time.Sleep(5 * time.Second)
 				require.Empty(w, w.openCalls(), "both are closed")
-				w.kill()
+				w.killProcess()
 				until := time.Now().Add(30 * time.Second)
-				w.left = map[string]time.Time{left[0]: until, left[1]: until}
+				w.abandoned = map[string]time.Time{left[0]: until, left[1]: until}
 			}
-			w.begin()
+			w.startProcess()
 			time.Sleep(10 * time.Second)
-			require.Len(w, w.calls(), 2, "both may still ring")
-			w.tell(campaign.DialogEnded{CallID: left[0]})
+			require.Len(w, w.callTimes(), 2, "both may still ring")
+			w.send(campaign.DialogEnded{CallID: left[0]})
 			time.Sleep(time.Second)
-			require.Len(w, w.calls(), 3)
+			require.Len(w, w.callTimes(), 3)
 			time.Sleep(32 * time.Second)
-			require.Len(w, w.calls(), 4, "a dialog that nobody ends is given up")
+			require.Len(w, w.callTimes(), 4, "a dialog that nobody ends is given up")
 		})
 	}
 }
 
-func TestTheOwnerOfTheNumbersIsAskedAgainThatForgotItsQuestions(t *testing.T) {
+func TestNumberRequestsAreRepeatedAfterLoss(t *testing.T) {
 	t.Parallel()
-	in(t, 3, mixed, func(w *world) {
+	withCampaign(t, 3, withRetries, func(w *fixture) {
 		var asked []int
 		var first, returned int
 		w.numbers = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 			switch m := ctx.Message().(type) {
 			case numbers.RequestNumber:
 				asked = append(asked, m.Generation)
-				if m.Generation == 1 { // it is lost to a panic
+				if m.Generation == 1 { // a panic loses the request
 					first++
 					return
 				}
-				ctx.Send(ctx.Sender(), numbers.NumberGranted{CallID: m.CallID, Generation: 1}) // late
+				ctx.Send(ctx.Sender(), numbers.NumberGranted{CallID: m.CallID, Generation: 1}) // a late reply
 				ctx.Send(ctx.Sender(), numbers.NumberGranted{CallID: m.CallID, Generation: m.Generation})
 			case numbers.ReleaseNumber:
 				returned++
 			}
 		}))
 		defer w.sys.Root.Poison(w.numbers)
-		w.kill()
-		w.begin()
-		w.must(campaign.Start{})
+		w.killProcess()
+		w.startProcess()
+		w.mustRequest(campaign.Start{})
 		begun := time.Now()
 		time.Sleep(9 * time.Second)
 		synctest.Wait()
-		require.Len(w, w.calls(), 3, "before their permits would have run out: %v", asked)
-		assert.Less(w, w.calls()[0].Sub(begun), 3*time.Second)
+		require.Len(w, w.callTimes(), 3, "before their permits would have run out: %v", asked)
+		assert.Less(w, w.callTimes()[0].Sub(begun), 3*time.Second)
 		assert.Equal(w, 3, first)
 		assert.Zero(w, returned, "no number is given back that is rung")
 	})

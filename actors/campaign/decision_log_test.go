@@ -12,12 +12,12 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// decisions are those of the log, whose chain holds.
-func (w *world) decisions() []domain.Decision {
+// loggedDecisions returns the decisions of the log after a check of its hash chain.
+func (w *fixture) loggedDecisions() []domain.Decision {
 	w.Helper()
 	chain := domain.DecisionChain{}
 	var all []domain.Decision
-	for _, page := range w.store.decided() {
+	for _, page := range w.store.decisionPages() {
 		require.True(w, chain.VerifyPage(&page), chain.Reason)
 		all = append(all, page.Decisions...)
 	}
@@ -27,8 +27,8 @@ func (w *world) decisions() []domain.Decision {
 	return all
 }
 
-// closed is what the calling hours held a contact for.
-func closed(d domain.Decision) (times []string) {
+// closedTimes returns the closures of calling hours that held a contact.
+func closedTimes(d domain.Decision) (times []string) {
 	for _, r := range d.Rules {
 		if r.Rule == "calling_hours" && !r.Passed && r.First != nil {
 			times = append(times, fmt.Sprintf("%d from %s to %s", r.Held, r.First.Format("2 15:04"), r.Last.Format("2 15:04")))
@@ -37,7 +37,7 @@ func closed(d domain.Decision) (times []string) {
 	return times
 }
 
-func TestTheLogTellsOfTheClosedTimesThatSomebodyWaitedThrough(t *testing.T) {
+func TestDecisionLogCountsClosedTimes(t *testing.T) {
 	t.Parallel()
 	start := "1 from 1 00:00 to 1 01:00"
 	for name, c := range map[string]struct {
@@ -51,7 +51,7 @@ func TestTheLogTellsOfTheClosedTimesThatSomebodyWaitedThrough(t *testing.T) {
 			number(3): {"3 from 1 00:00 to 3 01:00"},
 		}},
 		"a retry comes due by day": {0.01, map[string][]string{
-			number(0): {start}, // it waited through nothing after its first attempt
+			number(0): {start}, // no closure after its first attempt
 			number(1): {"2 from 1 00:00 to 2 01:00"},
 			number(2): {"2 from 1 00:00 to 2 01:00"},
 			number(3): {"3 from 1 00:00 to 3 01:00"},
@@ -59,23 +59,23 @@ func TestTheLogTellsOfTheClosedTimesThatSomebodyWaitedThrough(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in(t, 4, func(k *domain.Campaign) {
+			withCampaign(t, 4, func(k *domain.Campaign) {
 				k.Schedule.Timezone = "UTC"
 				k.Compliance.CallingHours = domain.CallingHours{Start: "01:00", End: "01:02", Timezone: "UTC"}
 				k.Pacing = domain.Pacing{CallsPerMinute: 1, MaxConcurrent: 1}
 				k.Retry = domain.Retry{Enabled: true, MaxAttempts: 2, IntervalHours: c.interval, RetryOn: []string{"no_answer"}}
-			}, func(w *world) {
-				w.ends = func(k domain.Call) plan {
+			}, func(w *fixture) {
+				w.callPlan = func(k domain.Call) callPlan {
 					if k.To == number(0) && k.Attempt == 1 {
-						return plan{verdict: noAnswer, lasts: time.Second, reached: true}
+						return callPlan{verdict: noAnswer, duration: time.Second, reached: true}
 					}
-					return plan{verdict: done, lasts: time.Second, reached: true}
+					return callPlan{verdict: done, duration: time.Second, reached: true}
 				}
-				w.must(campaign.Start{})
-				w.until(5*24*time.Hour, domain.CampaignCompleted)
+				w.mustRequest(campaign.Start{})
+				w.waitForStatus(5*24*time.Hour, domain.CampaignCompleted)
 				got := map[string][]string{}
-				for _, d := range w.decisions() {
-					got[d.Phone] = append(got[d.Phone], closed(d)...)
+				for _, d := range w.loggedDecisions() {
+					got[d.Phone] = append(got[d.Phone], closedTimes(d)...)
 					for _, r := range d.Rules {
 						if r.Rule == "destination" {
 							assert.Equal(w, domain.Ruling{Rule: "destination", Passed: true, Country: "US"}, r)
@@ -88,33 +88,33 @@ func TestTheLogTellsOfTheClosedTimesThatSomebodyWaitedThrough(t *testing.T) {
 	}
 }
 
-func TestTheLogTellsOfWhoWasTakenOutAndOfWhoWasLeftAtTheEnd(t *testing.T) {
+func TestDecisionLogHasRemovedAndRemainingContacts(t *testing.T) {
 	t.Parallel()
 	slow := func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 1, MaxConcurrent: 1} }
 	for name, c := range map[string]struct {
 		change func(*domain.Campaign)
-		end    func(w *world)
+		end    func(w *fixture)
 		want   domain.Decision
 	}{
-		"cancelled": {slow, func(w *world) { w.must(campaign.Cancel{}) }, domain.Decision{
+		"cancelled": {slow, func(w *fixture) { w.mustRequest(campaign.Cancel{}) }, domain.Decision{
 			Verdict: "cancel", Contacts: 7, Rules: []domain.Ruling{{Rule: "cancelled"}},
 		}},
 		"expired": {func(c *domain.Campaign) {
 			slow(c)
 			end := time.Now().Add(90 * time.Second)
 			c.Schedule.Timezone, c.Schedule.End = "UTC", &end
-		}, func(w *world) { w.until(time.Hour, domain.CampaignCompleted) }, domain.Decision{
+		}, func(w *fixture) { w.waitForStatus(time.Hour, domain.CampaignCompleted) }, domain.Decision{
 			Verdict: "expire", Contacts: 7, Rules: []domain.Ruling{{Rule: "schedule", Zone: "UTC", Local: "Sat 00:01"}},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in(t, 10, c.change, func(w *world) {
-				w.must(campaign.Start{})
-				time.Sleep(65 * time.Second) // two are rung
-				require.Empty(w, w.revise(campaign.RemoveContact{Ordinal: 6, Phone: number(6)}))
+			withCampaign(t, 10, c.change, func(w *fixture) {
+				w.mustRequest(campaign.Start{})
+				time.Sleep(65 * time.Second) // two contacts are called
+				require.Empty(w, w.changeContact(campaign.RemoveContact{Ordinal: 6, Phone: number(6)}))
 				c.end(w)
-				all := w.decisions()
+				all := w.loggedDecisions()
 				require.Len(w, all, 4)
 				out := all[2]
 				out.At = time.Time{}

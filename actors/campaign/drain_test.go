@@ -11,18 +11,18 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestACampaignThatGrowsAfterTheDrainOpensNothing(t *testing.T) {
+func TestCampaignStartedDuringDrainMakesNoCalls(t *testing.T) {
 	t.Parallel()
-	in(t, 10, nil, func(w *world) {
+	withCampaign(t, 10, nil, func(w *fixture) {
 		w.draining.Store(true)
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		assert.Empty(w, w.calls())
-		assert.Equal(w, domain.CampaignRunning, w.must(campaign.GetStatus{}).Status, "the next process goes on with it")
-		w.kill()
+		assert.Empty(w, w.callTimes())
+		assert.Equal(w, domain.CampaignRunning, w.mustRequest(campaign.GetStatus{}).Status, "the next process goes on with it")
+		w.killProcess()
 		w.draining.Store(false)
-		w.begin()
-		w.complete(10)
+		w.startProcess()
+		w.runToEnd(10)
 	})
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// What a message costs is what is looked through for it.
-func TestAMessageCostsTheSameHoweverManyAttemptsAreOnTheirWay(t *testing.T) {
+// The number of entries examined per message stands for its cost.
+func TestMessageCostIsIndependentOfPendingAttempts(t *testing.T) {
 	t.Parallel()
 	for _, wide := range []int{20, 500} {
-		in(t, 600, func(c *domain.Campaign) {
+		withCampaign(t, 600, func(c *domain.Campaign) {
 			c.Pacing = domain.Pacing{CallsPerMinute: 6_000_000, MaxConcurrent: wide}
-		}, func(w *world) {
+		}, func(w *fixture) {
 			slots := make(chan struct{})
 			w.noSlot = func() (trunk.SlotDenied, bool) { <-slots; return trunk.SlotDenied{}, false }
 			defer func() {
@@ -28,21 +28,21 @@ func TestAMessageCostsTheSameHoweverManyAttemptsAreOnTheirWay(t *testing.T) {
 					close(slots)
 				}
 			}()
-			w.must(campaign.Start{})
+			w.mustRequest(campaign.Start{})
 			time.Sleep(time.Second)
 			for range 100 {
-				w.must(campaign.GetStatus{})
+				w.mustRequest(campaign.GetStatus{})
 			}
 			synctest.Wait()
-			assert.Zero(w, w.alive.made.Looks(), "nothing is due")
+			assert.Zero(w, w.process.campaign.DueChecks(), "nothing is due")
 			time.Sleep(9500 * time.Millisecond)
 			synctest.Wait()
-			assert.Greater(w, w.alive.made.Looks(), wide*9/10, "their permits are over")
+			assert.Greater(w, w.process.campaign.DueChecks(), wide*9/10, "their permits are over")
 			close(slots)
-			w.until(10*time.Minute, domain.CampaignCompleted)
-			w.onceEach()
+			w.waitForStatus(10*time.Minute, domain.CampaignCompleted)
+			w.checkOneCallPerAttempt()
 			for i := range 600 {
-				assert.Equal(w, 1, w.rings(number(i)))
+				assert.Equal(w, 1, w.callCount(number(i)))
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestACampaignTriesLessOftenTheLongerItsAgentsAreOfNoUse(t *testing.T) {
+func TestEngineProbesBackOffDuringOutage(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	unable := &call.Ended{Verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgentUnavailable}, Call: domain.Call{AnsweredAt: &now}}
@@ -20,7 +20,7 @@ func TestACampaignTriesLessOftenTheLongerItsAgentsAreOfNoUse(t *testing.T) {
 	for _, wait := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 2 * time.Minute, 2 * time.Minute} {
 		o.callEnded(unable, now)
 		o.callEnded(unable, now.Add(time.Second)) // was live at the same time
-		o.callEnded(busy, now.Add(time.Second))   // tells nothing of agents
+		o.callEnded(busy, now.Add(time.Second))   // says nothing about the engines
 		assert.Equal(t, now.Add(wait), o.until)
 		now = o.until
 	}

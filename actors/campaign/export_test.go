@@ -1,7 +1,7 @@
 package campaign
 
-// Held counts the contacts of whom it is remembered what holds them.
-func (a *Campaign) Held() int { return len(a.decisions.held) }
+// HeldContacts returns the number of contacts with recorded holds.
+func (a *Campaign) HeldContacts() int { return len(a.decisions.held) }
 
-// Looks counts how often something was looked at that may have been due.
-func (a *Campaign) Looks() int { return int(a.dueChecks.Load()) }
+// DueChecks returns how many entries were examined because something might be due.
+func (a *Campaign) DueChecks() int { return int(a.dueChecks.Load()) }

@@ -15,26 +15,26 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// taken lets the owner of the numbers say of all that they are on the line.
-func (w *world) taken() (free func()) {
+// makeNumbersBusy replaces the numbers actor by one that denies every number as busy.
+func (w *fixture) makeNumbersBusy() (free func()) {
 	pid := w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		if m, ok := ctx.Message().(numbers.RequestNumber); ok {
 			ctx.Send(ctx.Sender(), numbers.NumberDenied{CallID: m.CallID, Generation: m.Generation, Reason: numbers.Busy})
 		}
 	}))
 	w.numbers = pid
-	w.kill()
-	w.begin()
+	w.killProcess()
+	w.startProcess()
 	return func() { w.sys.Root.Poison(pid) }
 }
 
-func TestWhoseNumberIsOnTheLineWaitsAndNotForTheHours(t *testing.T) {
+func TestBusyNumberWaitsAsRetry(t *testing.T) {
 	t.Parallel()
-	in(t, 1, mixed, func(w *world) {
-		defer w.taken()()
-		w.must(campaign.Start{})
+	withCampaign(t, 1, withRetries, func(w *fixture) {
+		defer w.makeNumbersBusy()()
+		w.mustRequest(campaign.Start{})
 		time.Sleep(2 * time.Second)
-		o := w.must(campaign.GetStatus{})
+		o := w.mustRequest(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "retry", o.Waiting.Reason)
 		require.NotNil(w, o.Waiting.Until)
@@ -42,65 +42,64 @@ func TestWhoseNumberIsOnTheLineWaitsAndNotForTheHours(t *testing.T) {
 	})
 }
 
-func TestWhatHeldAContactIsForgottenWithIt(t *testing.T) {
+func TestHoldsOfRemovedContactAreDropped(t *testing.T) {
 	t.Parallel()
-	in(t, 2, mixed, func(w *world) {
-		defer w.taken()()
-		w.must(campaign.Start{})
+	withCampaign(t, 2, withRetries, func(w *fixture) {
+		defer w.makeNumbersBusy()()
+		w.mustRequest(campaign.Start{})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		require.Equal(w, 2, w.alive.made.Held())
-		require.Empty(w, w.revise(campaign.RemoveContact{Ordinal: 0}))
+		require.Equal(w, 2, w.process.campaign.HeldContacts())
+		require.Empty(w, w.changeContact(campaign.RemoveContact{Ordinal: 0}))
 		synctest.Wait()
-		assert.Equal(w, 1, w.alive.made.Held())
+		assert.Equal(w, 1, w.process.campaign.HeldContacts())
 	})
 }
 
-func TestNobodyIsExpectedToBeRungAgainWhoWasTakenOut(t *testing.T) {
+func TestEstimateIgnoresRemovedContact(t *testing.T) {
 	t.Parallel()
-	in(t, 1, func(c *domain.Campaign) {
+	withCampaign(t, 1, func(c *domain.Campaign) {
 		c.AutoComplete = false
 		c.Retry = domain.Retry{Enabled: true, MaxAttempts: 2, IntervalHours: 20, RetryOn: []string{"no_answer"}}
-	}, func(w *world) {
-		w.ends = func(domain.Call) plan { return plan{verdict: noAnswer, lasts: time.Second, reached: true} }
+	}, func(w *fixture) {
+		w.callPlan = func(domain.Call) callPlan { return callPlan{verdict: noAnswer, duration: time.Second, reached: true} }
 		begun := time.Now()
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		time.Sleep(10 * time.Second)
-		o := w.must(campaign.GetStatus{})
+		o := w.mustRequest(campaign.GetStatus{})
 		require.NotNil(w, o.Timing.EstimatedCompletion)
 		assert.WithinDuration(w, begun.Add(20*time.Hour), *o.Timing.EstimatedCompletion, time.Hour)
-		require.Empty(w, w.revise(campaign.RemoveContact{Ordinal: 0}))
+		require.Empty(w, w.changeContact(campaign.RemoveContact{Ordinal: 0}))
 		time.Sleep(10 * time.Second)
-		if at := w.must(campaign.GetStatus{}).Timing.EstimatedCompletion; at != nil {
+		if at := w.mustRequest(campaign.GetStatus{}).Timing.EstimatedCompletion; at != nil {
 			assert.WithinDuration(w, begun, *at, time.Hour)
 		}
 	})
 }
 
-// The body of a contact may be read again just now, because that of another
-// beside it was changed.
-func TestTheLogNamesTheNumberThatMayNotBeRung(t *testing.T) {
+// The chunk of the contact may be read again at that moment, because another contact in it was edited.
+func TestDecisionLogNamesDeniedNumber(t *testing.T) {
 	t.Parallel()
-	in(t, 2, func(c *domain.Campaign) { mixed(c); c.Pacing.MaxConcurrent = 1 }, func(w *world) {
+	withCampaign(t, 2, func(c *domain.Campaign) { withRetries(c); c.Pacing.MaxConcurrent = 1 }, func(w *fixture) {
 		answer, reads := make(chan struct{}), make(chan struct{})
 		w.noSlot = func() (trunk.SlotDenied, bool) {
 			<-answer
 			return trunk.SlotDenied{Reason: trunk.ReasonForbidden}, true
 		}
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		time.Sleep(time.Second)
-		w.store.set(func(m *memory) { m.stall = map[string]chan struct{}{"chunk": reads} })
-		require.Empty(w, w.revise(campaign.EditContact{Ordinal: 1, Contact: other(1)}))
+		w.store.withLock(func(m *memoryStore) { m.blockedKinds = map[string]chan struct{}{"chunk": reads} })
+		require.Empty(w, w.changeContact(campaign.EditContact{Ordinal: 1, Contact: changedContact(1)}))
 		close(answer)
 		time.Sleep(time.Second)
 		close(reads)
-		w.until(time.Minute, domain.CampaignCompleted)
+		w.waitForStatus(time.Minute, domain.CampaignCompleted)
 		var phones []string
-		for _, page := range w.store.decided() {
+		for _, page := range w.store.decisionPages() {
 			for _, d := range page.Decisions {
 				phones = append(phones, d.Phone)
 			}
 		}
-		assert.Equal(w, []string{number(0), other(1).Phone}, phones)
+		assert.Equal(w, []string{number(0), changedContact(1).Phone}, phones)
 	})
 }

@@ -16,12 +16,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// plant throws at the messages of a kind whose numbers are given, from 1, and
-// says how often it has thrown.
-func (w *world) plant(kind string, which ...int) (thrown func() int) {
+// panicAt makes the actor panic at messages of a kind, by their number from 1. thrown returns the number of panics.
+func (w *fixture) panicAt(kind string, which ...int) (thrown func() int) {
 	seen, n := 0, 0
-	synctest.Wait() // nobody reads it just now
-	w.before = func(m any) {
+	synctest.Wait() // no message is being handled
+	w.onMessage = func(m any) {
 		if fmt.Sprintf("%T", m) != kind {
 			return
 		}
@@ -36,13 +35,13 @@ func (w *world) plant(kind string, which ...int) (thrown func() int) {
 	return func() int { return n }
 }
 
-func TestAPanicAtARefusalForgetsNobody(t *testing.T) {
+func TestPanicAtDenialLosesNoContact(t *testing.T) {
 	t.Parallel()
 	const n = 24
 	for _, kind := range []string{"trunk.SlotDenied", "numbers.NumberDenied"} {
 		for _, which := range []int{1, 3} {
-			in(t, n, mixed, func(w *world) {
-				w.ends = fates
+			withCampaign(t, n, withRetries, func(w *fixture) {
+				w.callPlan = plannedResult
 				w.store.latency = 3 * time.Millisecond
 				asked, wanted := 0, 0
 				w.noSlot = func() (trunk.SlotDenied, bool) {
@@ -61,83 +60,83 @@ func TestAPanicAtARefusalForgetsNobody(t *testing.T) {
 					ctx.Send(ctx.Sender(), numbers.NumberGranted{CallID: m.CallID, Generation: m.Generation})
 				}))
 				defer w.sys.Root.Poison(w.numbers)
-				w.kill()
-				w.begin()
-				thrown := w.plant(kind, which, which+2)
-				w.must(campaign.Start{})
-				w.complete(n)
+				w.killProcess()
+				w.startProcess()
+				thrown := w.panicAt(kind, which, which+2)
+				w.mustRequest(campaign.Start{})
+				w.runToEnd(n)
 				assert.Equal(w, 2, thrown(), kind)
 			})
 		}
 	}
 }
 
-func TestAPanicAtACancellationCostsOnlyItsAnswer(t *testing.T) {
+func TestPanicAtCancelCostsOnlyItsReply(t *testing.T) {
 	t.Parallel()
 	const n = 24
-	in(t, n, mixed, func(w *world) {
-		w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Hour, reached: true} }
-		w.must(campaign.Start{})
+	withCampaign(t, n, withRetries, func(w *fixture) {
+		w.callPlan = func(domain.Call) callPlan { return callPlan{verdict: done, duration: time.Hour, reached: true} }
+		w.mustRequest(campaign.Start{})
 		time.Sleep(2 * time.Second)
 		require.NotEmpty(w, w.openCalls())
-		thrown := w.plant("campaign.Cancel", 1)
-		_, err := w.ask(campaign.Cancel{HangupActive: true})
+		thrown := w.panicAt("campaign.Cancel", 1)
+		_, err := w.request(campaign.Cancel{HangupActive: true})
 		require.Error(w, err, "whoever asked hears that it was not done")
 		require.Equal(w, 1, thrown())
-		o := w.must(campaign.GetStatus{})
+		o := w.mustRequest(campaign.GetStatus{})
 		assert.Equal(w, domain.CampaignRunning, o.Status)
-		w.must(campaign.Cancel{HangupActive: true})
-		o = w.until(time.Minute, domain.CampaignCancelled)
+		w.mustRequest(campaign.Cancel{HangupActive: true})
+		o = w.waitForStatus(time.Minute, domain.CampaignCancelled)
 		time.Sleep(10 * time.Second)
 		assert.Empty(w, w.openCalls(), "the live calls were hung up")
 		assert.Equal(w, n, o.Progress.Total)
-		w.onceEach()
+		w.checkOneCallPerAttempt()
 	})
 }
 
-func TestAPanicAtAChangeOfAContactCostsOnlyItsAnswer(t *testing.T) {
+func TestPanicAtContactChangeCostsOnlyItsReply(t *testing.T) {
 	t.Parallel()
 	for kind, change := range map[string]any{
-		"campaign.RemoveContact": campaign.RemoveContact{Ordinal: 39}, "campaign.EditContact": campaign.EditContact{Ordinal: 39, Contact: other(39)},
+		"campaign.RemoveContact": campaign.RemoveContact{Ordinal: 39}, "campaign.EditContact": campaign.EditContact{Ordinal: 39, Contact: changedContact(39)},
 	} {
-		in(t, 40, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 5} }, func(w *world) {
-			w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Second, reached: true} }
-			w.must(campaign.Start{})
+		withCampaign(t, 40, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 5} }, func(w *fixture) {
+			w.callPlan = func(domain.Call) callPlan { return callPlan{verdict: done, duration: time.Second, reached: true} }
+			w.mustRequest(campaign.Start{})
 			time.Sleep(3 * time.Second)
-			thrown := w.plant(kind, 1)
-			assert.NotEmpty(w, w.revise(change), "whoever asked hears that it was not done")
+			thrown := w.panicAt(kind, 1)
+			assert.NotEmpty(w, w.changeContact(change), "whoever asked hears that it was not done")
 			require.Equal(w, 1, thrown())
-			assert.Empty(w, w.revise(change), "and may ask again")
-			w.complete(40)
-			assert.Zero(w, w.rings(number(39)))
+			assert.Empty(w, w.changeContact(change), "and may ask again")
+			w.runToEnd(40)
+			assert.Zero(w, w.callCount(number(39)))
 			if kind == "campaign.EditContact" {
-				assert.Equal(w, 1, w.rings(other(39).Phone))
+				assert.Equal(w, 1, w.callCount(changedContact(39).Phone))
 			}
 		})
 	}
 }
 
-func TestAPanicWhileItDrainsForgetsNobody(t *testing.T) {
+func TestPanicDuringDrainLosesNoContact(t *testing.T) {
 	t.Parallel()
 	const n = 80
-	in(t, n, mixed, func(w *world) {
-		w.ends = fates
+	withCampaign(t, n, withRetries, func(w *fixture) {
+		w.callPlan = plannedResult
 		w.store.latency = 3 * time.Millisecond
-		w.must(campaign.Start{})
+		w.mustRequest(campaign.Start{})
 		time.Sleep(2 * time.Second)
-		thrown := w.plant("campaign.Drain", 1)
-		w.tell(campaign.Drain{})
+		thrown := w.panicAt("campaign.Drain", 1)
+		w.send(campaign.Drain{})
 		require.Equal(w, 1, thrown())
 		time.Sleep(2 * time.Second)
-		w.tell(campaign.Drain{})
+		w.send(campaign.Drain{})
 		time.Sleep(time.Second)
-		before := len(w.calls())
+		before := len(w.callTimes())
 		require.Less(w, before, n)
 		time.Sleep(30 * time.Second)
-		assert.Len(w, w.calls(), before, "nobody is rung any more")
+		assert.Len(w, w.callTimes(), before, "nobody is rung any more")
 		assert.Empty(w, w.openCalls(), "what was live has ended")
-		w.kill()
-		w.begin()
-		w.complete(n)
+		w.killProcess()
+		w.startProcess()
+		w.runToEnd(n)
 	})
 }

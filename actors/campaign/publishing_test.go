@@ -19,7 +19,7 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 )
 
-func TestProgressIsDueAfterAChange(t *testing.T) {
+func TestProgressEventIsDueAfterChange(t *testing.T) {
 	t.Parallel()
 	var p statusPublisher
 	progress := &domain.Progress{Total: 100, ReportedAt: noon}
@@ -73,7 +73,7 @@ func TestWakeUpKeepsTheEarliestTime(t *testing.T) {
 					assert.Nil(t, w.cancel)
 					woken = append(woken, time.Since(begin))
 					if len(woken) == 1 {
-						w.set(ctx, begin, time.Now()) // in the past: at once
+						w.set(ctx, begin, time.Now()) // in the past: the timer fires at once
 					}
 				}
 			})
@@ -86,7 +86,7 @@ func TestWakeUpKeepsTheEarliestTime(t *testing.T) {
 	})
 }
 
-func TestClosedTimesOfAZoneAreCounted(t *testing.T) {
+func TestZoneClosuresAreCounted(t *testing.T) {
 	t.Parallel()
 	rules, err := calendar.New(domain.Schedule{Timezone: "UTC"}, domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "UTC"}, calendar.NewZones())
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestClosedTimesOfAZoneAreCounted(t *testing.T) {
 	assert.Equal(t, c, restarted, "they follow from the calendar alone")
 }
 
-func TestContactHeapBringsTheEarliestFirst(t *testing.T) {
+func TestContactHeapIsOrderedByTime(t *testing.T) {
 	t.Parallel()
 	var h contactHeap
 	assert.True(t, h.first().IsZero())
@@ -116,7 +116,7 @@ func TestContactHeapBringsTheEarliestFirst(t *testing.T) {
 	assert.Equal(t, noon.Add(20*time.Minute), h.first())
 }
 
-func TestDenialOfANumberInTheDecisionLog(t *testing.T) {
+func TestDecisionLogRulingOfDeniedNumber(t *testing.T) {
 	t.Parallel()
 	hit := &dnc.Match{ListID: "dnc_1", Origin: lists.Origin{Source: domain.DNCImport}}
 	for name, c := range map[string]struct {

@@ -19,35 +19,34 @@ import (
 
 var errStore = errors.New("the store does not answer")
 
-// memory is a store that survives whoever uses it. It checks the books of the
-// campaign at every commit.
-type memory struct {
-	slow atomic.Bool // lists take a second
-	t    *testing.T
+// memoryStore is an in-memory store that outlives the processes. It checks the campaign's counters at every commit.
+type memoryStore struct {
+	slowLists atomic.Bool // lists take a second
+	t         *testing.T
 
-	mu       sync.Mutex
-	rows     map[domain.Key]row
-	kinds    map[string]map[domain.Key]bool
-	billed   map[domain.Key]int // seconds, by row of the ledger
-	retries  int                // results that are due some time
-	events   []event.Event
-	commits  int
-	latency  time.Duration
-	stall    map[string]chan struct{}           // kinds whose rows are read once these are closed
-	down     bool                               // nothing works
-	full     bool                               // commits find no room, but for reserved ones
-	judge    func(n int, c commit.Change) fault // what goes wrong with the nth commit
-	mistakes []string
+	mu           sync.Mutex
+	rows         map[domain.Key]row
+	kinds        map[string]map[domain.Key]bool
+	billed       map[domain.Key]int // billed seconds, by ledger row
+	retries      int                // results with a retry
+	events       []event.Event
+	commits      int
+	latency      time.Duration
+	blockedKinds map[string]chan struct{}                 // kinds whose rows are read once the channel is closed
+	down         bool                                     // all operations fail
+	full         bool                                     // only reserved commits find space
+	injectFault  func(n int, c commit.Change) commitFault // returns the fault of the nth commit
+	errors       []string
 }
 
-type fault uint8
+type commitFault uint8
 
 const (
-	none       fault = iota
-	lost             // an error, and nothing was written
-	unheard          // an error, but it was written
-	conflicted       // refused
-	fenced           // refused, for good
+	none           commitFault = iota
+	commitLost                 // an error, and nothing is written
+	replyLost                  // an error, but the change is written
+	commitConflict             // a conflict
+	commitFenced               // fenced: another node owns the shard
 )
 
 type row struct {
@@ -57,18 +56,18 @@ type row struct {
 	sort    string
 }
 
-func newMemory(t *testing.T) *memory {
+func newMemoryStore(t *testing.T) *memoryStore {
 	t.Helper()
-	return &memory{t: t, rows: make(map[domain.Key]row), billed: make(map[domain.Key]int), kinds: make(map[string]map[domain.Key]bool)}
+	return &memoryStore{t: t, rows: make(map[domain.Key]row), billed: make(map[domain.Key]int), kinds: make(map[string]map[domain.Key]bool)}
 }
 
-// as is the store as one process sees it, until that is killed.
-type as struct {
-	*memory
+// processStore is the store as one process sees it until the process is killed.
+type processStore struct {
+	*memoryStore
 	dead func() bool
 }
 
-func (m *memory) seed(records ...domain.Record) {
+func (m *memoryStore) storeRecords(records ...domain.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range records {
@@ -76,7 +75,7 @@ func (m *memory) seed(records ...domain.Record) {
 	}
 }
 
-func (m *memory) put(r domain.Record) {
+func (m *memoryStore) put(r domain.Record) {
 	body, err := json.Marshal(r)
 	if err != nil {
 		panic(err)
@@ -92,8 +91,8 @@ func (m *memory) put(r domain.Record) {
 	m.rows[k] = row{m.rows[k].version + 1, body, r.Indexes(), r.Sort()}
 }
 
-// marks are those of how far campaigns were, by per cent.
-func (m *memory) marks() []domain.ProgressMark {
+// progressMarks returns the stored progress of campaigns per percent.
+func (m *memoryStore) progressMarks() []domain.ProgressMark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var all []domain.ProgressMark
@@ -108,8 +107,8 @@ func (m *memory) marks() []domain.ProgressMark {
 	return all
 }
 
-// add raises a tally.
-func (m *memory) add(t domain.CounterRecord) {
+// addUsage increases a usage counter.
+func (m *memoryStore) addUsage(t domain.CounterRecord) {
 	sum, ok := t.(*domain.Usage)
 	if !ok {
 		panic(fmt.Sprintf("a tally of type %T", t))
@@ -122,7 +121,7 @@ func (m *memory) add(t domain.CounterRecord) {
 	m.put(&have)
 }
 
-func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+func (s processStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	m := s.memory
 	m.mu.Lock()
 	latency := m.latency
@@ -144,17 +143,17 @@ func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 		return nil, fmt.Errorf("commit: %w", domain.ErrStoreFull)
 	}
 	f := none
-	if m.judge != nil {
-		f = m.judge(m.commits, c)
+	if m.injectFault != nil {
+		f = m.injectFault(m.commits, c)
 	}
 	switch f {
-	case lost:
+	case commitLost:
 		return nil, errStore
-	case conflicted:
+	case commitConflict:
 		return nil, domain.ErrConflict
-	case fenced:
+	case commitFenced:
 		return nil, domain.ErrFenced
-	case none, unheard:
+	case none, replyLost:
 	}
 	for _, g := range c.Guards {
 		if m.rows[g.Key].version != g.Version {
@@ -164,13 +163,13 @@ func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	seen := make(map[domain.Key]bool)
 	for _, r := range c.Puts {
 		if seen[r.Key()] {
-			m.mistakes = append(m.mistakes, fmt.Sprintf("%v is put twice in one commit", r.Key()))
+			m.errors = append(m.errors, fmt.Sprintf("%v is put twice in one commit", r.Key()))
 		}
 		seen[r.Key()] = true
 		m.put(r)
 	}
 	for _, t := range c.Adds {
-		m.add(t)
+		m.addUsage(t)
 	}
 	for _, k := range c.Deletes {
 		delete(m.rows, k)
@@ -183,16 +182,16 @@ func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 		}
 		m.events = append(m.events, event.Event{ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt, Subject: d.Subject, Data: data, SvcID: d.SvcID})
 	}
-	m.audit()
-	if f == unheard {
+	m.checkCounters()
+	if f == replyLost {
 		return nil, errStore
 	}
 	return nil, nil
 }
 
-func (s as) Get(_ context.Context, into domain.Record) (uint64, error) {
+func (s processStore) Get(_ context.Context, into domain.Record) (uint64, error) {
 	s.mu.Lock()
-	stalled := s.stall[into.Key().Kind]
+	stalled := s.blockedKinds[into.Key().Kind]
 	s.mu.Unlock()
 	if stalled != nil {
 		<-stalled
@@ -205,7 +204,7 @@ func (s as) Get(_ context.Context, into domain.Record) (uint64, error) {
 	return s.get(into)
 }
 
-func (m *memory) get(into domain.Record) (uint64, error) {
+func (m *memoryStore) get(into domain.Record) (uint64, error) {
 	r, ok := m.rows[into.Key()]
 	if !ok {
 		return 0, domain.ErrNotFound
@@ -213,8 +212,8 @@ func (m *memory) get(into domain.Record) (uint64, error) {
 	return r.version, json.Unmarshal(r.body, into)
 }
 
-func (s as) List(_ context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
-	if s.slow.Load() {
+func (s processStore) List(_ context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
+	if s.slowLists.Load() {
 		time.Sleep(time.Second)
 	}
 	s.mu.Lock()
@@ -227,7 +226,7 @@ func (s as) List(_ context.Context, q commit.Query, fresh func() domain.Record, 
 	}, 1<<30)
 }
 
-func (s as) Under(_ context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error {
+func (s processStore) Under(_ context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dead() || s.down {
@@ -238,7 +237,7 @@ func (s as) Under(_ context.Context, prefix domain.Key, after string, limit int,
 	}, limit)
 }
 
-func (m *memory) scan(kind string, fresh func() domain.Record, each func(domain.Record) error, take func(domain.Key, row) bool, limit int) error {
+func (m *memoryStore) scan(kind string, fresh func() domain.Record, each func(domain.Record) error, take func(domain.Key, row) bool, limit int) error {
 	var keys []domain.Key
 	for k := range m.kinds[kind] {
 		if take(k, m.rows[k]) {
@@ -258,9 +257,8 @@ func (m *memory) scan(kind string, fresh func() domain.Record, each func(domain.
 	return nil
 }
 
-// audit compares the counters with the pages and the attempts, as they would
-// be found after a crash right now.
-func (m *memory) audit() {
+// checkCounters compares the counters with the pages and attempts, as a restart would find them.
+func (m *memoryStore) checkCounters() {
 	var p domain.Progress
 	states := make(map[domain.ContactState]int)
 	attempted, attempts := 0, len(m.kinds["attempt"])
@@ -278,8 +276,8 @@ func (m *memory) audit() {
 		}
 	}
 	note := func(what string, got, want int) {
-		if got != want && len(m.mistakes) < 10 {
-			m.mistakes = append(m.mistakes, fmt.Sprintf("commit %d: %s: %d in the counters, %d in the pages", m.commits, what, got, want))
+		if got != want && len(m.errors) < 10 {
+			m.errors = append(m.errors, fmt.Sprintf("commit %d: %s: %d in the counters, %d in the pages", m.commits, what, got, want))
 		}
 	}
 	note("in progress", p.InProgress, states[domain.ContactOpen])
@@ -295,14 +293,14 @@ func (m *memory) audit() {
 		note("left behind", ended, left)
 		note("remaining", p.Remaining(), 0)
 	}
-	m.reckon(note)
+	m.checkBilling(note)
 	for s := domain.ContactCompleted; s <= domain.ContactFailed; s++ {
 		note(s.String(), p.Outcomes[domain.Outcome(s.String())], states[s])
 	}
 }
 
-// reckon compares what was counted with the ledger.
-func (m *memory) reckon(note func(what string, got, want int)) {
+// checkBilling compares the usage counters with the ledger.
+func (m *memoryStore) checkBilling(note func(what string, got, want int)) {
 	counted, owed := 0, 0
 	seconds, talked := 0, 0
 	for k := range m.kinds["usage"] {
@@ -311,7 +309,7 @@ func (m *memory) reckon(note func(what string, got, want int)) {
 		counted += u.Attempts()
 		seconds += u.OutboundSeconds()
 	}
-	for k := range m.kinds["ledger"] { // written once: each is read once
+	for k := range m.kinds["ledger"] { // ledger rows are immutable, so each is read once
 		if _, known := m.billed[k]; !known {
 			var l domain.LedgerRow
 			_ = json.Unmarshal(m.rows[k].body, &l)
@@ -324,8 +322,8 @@ func (m *memory) reckon(note func(what string, got, want int)) {
 	note("billed seconds", seconds, talked)
 }
 
-// told are the events of a type.
-func (m *memory) told(types ...event.Type) []event.Event {
+// eventsOf returns the events of the given types.
+func (m *memoryStore) eventsOf(types ...event.Type) []event.Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []event.Event
@@ -337,8 +335,8 @@ func (m *memory) told(types ...event.Type) []event.Event {
 	return out
 }
 
-// decided is the log of decisions.
-func (m *memory) decided() []domain.DecisionPage {
+// decisionPages returns the decision log.
+func (m *memoryStore) decisionPages() []domain.DecisionPage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var pages []domain.DecisionPage
@@ -351,7 +349,7 @@ func (m *memory) decided() []domain.DecisionPage {
 	return pages
 }
 
-func (m *memory) progress() domain.Progress {
+func (m *memoryStore) progress() domain.Progress {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := domain.Progress{WorkspaceID: workspace, CampaignID: campaignID}
@@ -359,7 +357,7 @@ func (m *memory) progress() domain.Progress {
 	return p
 }
 
-func (m *memory) set(f func(m *memory)) {
+func (m *memoryStore) withLock(f func(m *memoryStore)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f(m)

@@ -34,11 +34,11 @@ const (
 	campaignID = "campaign_01J00000000000000000000000"
 )
 
-// plan is how a call ends, and after how long.
-type plan struct {
-	verdict domain.Verdict
-	lasts   time.Duration
-	reached bool
+// callPlan is how a call ends, and after how long.
+type callPlan struct {
+	verdict  domain.Verdict
+	duration time.Duration
+	reached  bool
 }
 
 var (
@@ -50,46 +50,46 @@ var (
 	notSent     = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonNotSent}
 )
 
-// world is the far end: it outlives processes and remembers every call.
-type world struct {
+// fixture is the remote side and the store. It outlives the processes and remembers every call.
+type fixture struct {
 	*testing.T
-	sys   *actor.ActorSystem
-	store *memory
-	ends  func(c domain.Call) plan // how a call goes; nil: answered, 5 s
+	sys      *actor.ActorSystem
+	store    *memoryStore
+	callPlan func(c domain.Call) callPlan // course of a call; nil: answered, 5 s
 
 	draining atomic.Bool
 
-	mu      sync.Mutex
-	started map[string][]time.Time // by attempt
-	unspent map[string]int         // starts that do not count
-	sent    []time.Time
-	live    int
-	most    int
-	rung    map[string]int // by number
-	repeats int            // ends that had to be told again
+	mu              sync.Mutex
+	started         map[string][]time.Time // by attempt ID
+	uncountedStarts map[string]int         // starts that do not count
+	sent            []time.Time
+	live            int
+	maxLive         int
+	callsByNumber   map[string]int // by number
+	repeatedEnds    int            // ends that were reported again
 
-	boot      int
-	alive     *process
-	log       *slog.Logger
-	noSlot    func() (trunk.SlotDenied, bool)
-	route     func() actor.Actor // answers for the trunks instead of noSlot; nil: noSlot does
-	check     campaign.EligibilityCheck
-	calling   func() domain.DestinationRules
-	before    func(any)
-	numbers   *actor.PID
-	limit     int
-	perMinute int
-	scriptErr error
-	left      map[string]time.Time // calls that earlier processes left
+	boot       int
+	process    *process
+	log        *slog.Logger
+	noSlot     func() (trunk.SlotDenied, bool)
+	trunkActor func() actor.Actor // answers for the trunks; nil: noSlot does
+	check      campaign.EligibilityCheck
+	calling    func() domain.DestinationRules
+	onMessage  func(any)
+	numbers    *actor.PID
+	limit      int
+	perMinute  int
+	scriptErr  error
+	abandoned  map[string]time.Time // calls that earlier processes left open
 }
 
-// process is one life of the service.
+// process is one run of the service.
 type process struct {
-	killed                            bool
-	mu                                sync.Mutex
-	lines, trunks, calls, boss, actor *actor.PID
-	all                               []*actor.PID
-	made                              *campaign.Campaign // the latest
+	killed                              bool
+	mu                                  sync.Mutex
+	lines, trunks, calls, parent, actor *actor.PID
+	all                                 []*actor.PID
+	campaign                            *campaign.Campaign // the latest campaign actor
 }
 
 func (p *process) dead() bool {
@@ -98,13 +98,13 @@ func (p *process) dead() bool {
 	return p.killed
 }
 
-// in runs a test in a world with a campaign of n contacts.
-func in(t *testing.T, n int, change func(c *domain.Campaign), f func(w *world)) {
+// withCampaign runs a test with a campaign of n contacts.
+func withCampaign(t *testing.T, n int, change func(c *domain.Campaign), f func(w *fixture)) {
 	t.Helper()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		w := &world{
-			T: t, sys: sys, store: newMemory(t), started: make(map[string][]time.Time), unspent: make(map[string]int),
-			rung: make(map[string]int), log: slog.New(slog.DiscardHandler), limit: 1000,
+		w := &fixture{
+			T: t, sys: sys, store: newMemoryStore(t), started: make(map[string][]time.Time), uncountedStarts: make(map[string]int),
+			callsByNumber: make(map[string]int), log: slog.New(slog.DiscardHandler), limit: 1000,
 		}
 		c := &domain.Campaign{
 			Meta: domain.Meta{ID: campaignID, Object: "campaign", WorkspaceID: workspace, Environment: domain.Live, CreatedAt: time.Now()},
@@ -115,13 +115,13 @@ func in(t *testing.T, n int, change func(c *domain.Campaign), f func(w *world)) 
 		if change != nil {
 			change(c)
 		}
-		w.seed(c, n)
-		w.begin()
+		w.storeCampaign(c, n)
+		w.startProcess()
 		finished := false
 		defer func() {
-			w.kill()
-			time.Sleep(time.Minute) // timers of the dead send their last letters
-			assert.Empty(t, w.store.mistakes)
+			w.killProcess()
+			time.Sleep(time.Minute) // timers of stopped actors fire
+			assert.Empty(t, w.store.errors)
 			if !finished { // require has ended the test
 				sys.Shutdown()
 				time.Sleep(2 * time.Second)
@@ -134,35 +134,35 @@ func in(t *testing.T, n int, change func(c *domain.Campaign), f func(w *world)) 
 
 func number(i int) string { return fmt.Sprintf("+1202555%04d", i) }
 
-func (w *world) seed(c *domain.Campaign, n int) {
-	w.store.seed(c, &domain.Progress{CampaignID: c.ID, WorkspaceID: workspace, Total: n})
-	w.contacts(n, func(i int) domain.Contact {
+func (w *fixture) storeCampaign(c *domain.Campaign, n int) {
+	w.store.storeRecords(c, &domain.Progress{CampaignID: c.ID, WorkspaceID: workspace, Total: n})
+	w.storeContacts(n, func(i int) domain.Contact {
 		return domain.Contact{Phone: number(i), Context: domain.Context{"name": "Contact " + strconv.Itoa(i)}}
 	})
 }
 
-// contacts writes chunks and pages of n people.
-func (w *world) contacts(n int, f func(i int) domain.Contact) {
+// storeContacts writes the chunks and pages of n contacts.
+func (w *fixture) storeContacts(n int, f func(i int) domain.Contact) {
 	for i := 0; i < n; i += domain.ChunkSize {
 		chunk := &domain.ContactChunk{CampaignID: campaignID, WorkspaceID: workspace, Index: i / domain.ChunkSize}
 		for j := i; j < min(i+domain.ChunkSize, n); j++ {
 			chunk.Contacts = append(chunk.Contacts, f(j))
 		}
-		w.store.seed(chunk)
+		w.store.storeRecords(chunk)
 	}
 	for i := 0; i < n; i += domain.PageSize {
 		size := min(domain.PageSize, n-i)
-		w.store.seed(&domain.ContactPage{
+		w.store.storeRecords(&domain.ContactPage{
 			CampaignID: campaignID, WorkspaceID: workspace, Index: i / domain.PageSize, States: make([]byte, size), Attempts: make([]byte, size),
 		})
 	}
 }
 
-// begin starts a process on what the store holds.
-func (w *world) begin() {
+// startProcess starts a process on the stored state.
+func (w *fixture) startProcess() {
 	w.boot++
 	p := &process{}
-	w.alive = p
+	w.process = p
 	boot := "boot" + strconv.Itoa(w.boot)
 	spawn := func(f func() actor.Actor) *actor.PID {
 		pid := w.sys.Root.Spawn(mailbox.Props(f, 1000))
@@ -170,17 +170,17 @@ func (w *world) begin() {
 		return pid
 	}
 	p.trunks = spawn(func() actor.Actor {
-		if w.route != nil {
-			return w.route()
+		if w.trunkActor != nil {
+			return w.trunkActor()
 		}
-		return actor.ReceiveFunc(w.trunk)
+		return actor.ReceiveFunc(w.trunkReply)
 	})
-	p.calls = spawn(func() actor.Actor { return &calls{w: w, p: p, live: make(map[string]*ring)} })
+	p.calls = spawn(func() actor.Actor { return &calls{w: w, p: p, live: make(map[string]*simulatedCall)} })
 	p.lines = spawn(func() actor.Actor {
 		return lines.New(lines.Config{Concurrent: w.limit, PerMinute: w.perMinute})
 	})
 	cfg := campaign.Config{
-		Workspace: workspace, CampaignID: campaignID, Boot: boot, Store: as{w.store, p.dead},
+		Workspace: workspace, CampaignID: campaignID, Boot: boot, Store: processStore{w.store, p.dead},
 		Lines: func(domain.Environment) *actor.PID { return p.lines }, Trunks: p.trunks, Calls: p.calls, Check: w.check, DestinationRules: w.calling, Log: w.log,
 		Script: func(context.Context, *domain.Campaign) (domain.Script, error) {
 			w.mu.Lock()
@@ -191,33 +191,32 @@ func (w *world) begin() {
 			return leg.NewRow(1, s.Trunk().ID, sip.DialogState{CallID: id + "-1", Target: s.Target})
 		},
 		OnMessage: func(m any) {
-			if w.before != nil {
-				w.before(m)
+			if w.onMessage != nil {
+				w.onMessage(m)
 			}
 		},
 		Numbers:          w.numbers,
-		AbandonedDialogs: func() map[string]time.Time { return w.left }, Draining: w.draining.Load,
+		AbandonedDialogs: func() map[string]time.Time { return w.abandoned }, Draining: w.draining.Load,
 	}
-	// A parent, so that a panic restarts the campaign as in production.
-	p.boss = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+	// The parent restarts the campaign after a panic, as in production.
+	p.parent = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		if _, ok := ctx.Message().(*actor.Started); ok {
 			p.actor, _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor {
-				p.made = campaign.New(cfg)
-				return p.made
+				p.campaign = campaign.New(cfg)
+				return p.campaign
 			}, 1000), "campaign")
 		}
 	}, actor.WithSupervisor(mailbox.RestartStrategy(w.log, nil))))
-	p.all = append(p.all, p.boss)
+	p.all = append(p.all, p.parent)
 	synctest.Wait()
 }
 
-// kill ends the process as kill -9 does: nothing of it reaches the store any
-// more, and the far end sees its calls end some time.
-func (w *world) kill() {
-	w.alive.mu.Lock()
-	w.alive.killed = true
-	w.alive.mu.Unlock()
-	for _, pid := range slices.Backward(w.alive.all) {
+// killProcess ends the process like kill -9: none of its writes reach the store, and its calls end some time later.
+func (w *fixture) killProcess() {
+	w.process.mu.Lock()
+	w.process.killed = true
+	w.process.mu.Unlock()
+	for _, pid := range slices.Backward(w.process.all) {
 		w.sys.Root.Poison(pid)
 	}
 	synctest.Wait()
@@ -226,13 +225,13 @@ func (w *world) kill() {
 	w.mu.Unlock()
 }
 
-func (w *world) ask(m any) (domain.CampaignStatusObject, error) {
+func (w *fixture) request(m any) (domain.CampaignStatusObject, error) {
 	ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 	defer cancel()
-	o, err := mailbox.Ask[domain.CampaignStatusObject](ctx, w.sys, w.alive.actor, m)
-	if domain.CodeOf(err) == domain.CodeUnavailable { // as the desk does: the actor of a campaign that is over has ended
+	o, err := mailbox.Ask[domain.CampaignStatusObject](ctx, w.sys, w.process.actor, m)
+	if domain.CodeOf(err) == domain.CodeUnavailable { // as the service does: the actor of an ended campaign has stopped
 		c, p := domain.Campaign{Meta: domain.Meta{WorkspaceID: workspace, ID: campaignID}}, w.store.progress()
-		w.store.set(func(m *memory) { _, _ = m.get(&c) })
+		w.store.withLock(func(m *memoryStore) { _, _ = m.get(&c) })
 		if c.Status.Final() {
 			return campaign.HandleEnded(&c, &p, m)
 		}
@@ -240,39 +239,39 @@ func (w *world) ask(m any) (domain.CampaignStatusObject, error) {
 	return o, err
 }
 
-func (w *world) must(m any) domain.CampaignStatusObject {
+func (w *fixture) mustRequest(m any) domain.CampaignStatusObject {
 	w.Helper()
-	s, err := w.ask(m)
+	s, err := w.request(m)
 	require.NoError(w, err)
 	return s
 }
 
-// change changes what the far end does.
-func (w *world) change(f func()) {
+// changeFarEnd changes the behavior of the remote side.
+func (w *fixture) changeFarEnd(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f()
 }
 
-func (w *world) tell(m any) {
-	w.sys.Root.Send(w.alive.actor, m)
+func (w *fixture) send(m any) {
+	w.sys.Root.Send(w.process.actor, m)
 	synctest.Wait()
 }
 
-// until waits for a state of the campaign, in fake time.
-func (w *world) until(limit time.Duration, s domain.CampaignStatus) domain.CampaignStatusObject {
+// waitForStatus waits, in fake time, until the campaign has a status.
+func (w *fixture) waitForStatus(limit time.Duration, s domain.CampaignStatus) domain.CampaignStatusObject {
 	w.Helper()
 	for end := time.Now().Add(limit); ; {
-		if o, err := w.ask(campaign.GetStatus{}); err == nil && o.Status == s {
+		if o, err := w.request(campaign.GetStatus{}); err == nil && o.Status == s {
 			return o
 		}
-		require.True(w, time.Now().Before(end), "the campaign does not become %s; calls sent: %d", s, len(w.calls()))
+		require.True(w, time.Now().Before(end), "the campaign does not become %s; calls sent: %d", s, len(w.callTimes()))
 		time.Sleep(max(limit/2000, 100*time.Millisecond))
 	}
 }
 
-// openCalls are the calls of the attempts that are open in the store.
-func (w *world) openCalls() []string {
+// openCalls returns the calls of attempts that are open in the store.
+func (w *fixture) openCalls() []string {
 	w.store.mu.Lock()
 	defer w.store.mu.Unlock()
 	var out []string
@@ -284,23 +283,22 @@ func (w *world) openCalls() []string {
 	return out
 }
 
-func (w *world) calls() []time.Time {
+func (w *fixture) callTimes() []time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.sent)
 }
 
-// onceEach checks the far end's memory: no attempt was placed twice, unless
-// the one before does not count.
-func (w *world) onceEach() {
+// checkOneCallPerAttempt checks that no attempt was called twice, except after a call that does not count.
+func (w *fixture) checkOneCallPerAttempt() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for a, at := range w.started {
-		assert.LessOrEqual(w, len(at), 1+w.unspent[a], "attempt %s", a)
+		assert.LessOrEqual(w, len(at), 1+w.uncountedStarts[a], "attempt %s", a)
 	}
 }
 
-func (w *world) trunk(ctx actor.Context) {
+func (w *fixture) trunkReply(ctx actor.Context) {
 	if m, ok := ctx.Message().(trunk.RequestSlot); ok {
 		if w.noSlot != nil {
 			if no, ok := w.noSlot(); ok {
@@ -316,31 +314,31 @@ func (w *world) trunk(ctx actor.Context) {
 	}
 }
 
-// calls is the parent of calls: it binds permits, lets each call take its
-// course and repeats its end until that is acknowledged.
+// calls is the parent of simulated calls. It binds permits, ends each call as planned and repeats the end until it
+// is acknowledged.
 type calls struct {
-	w    *world
+	w    *fixture
 	p    *process
-	live map[string]*ring
+	live map[string]*simulatedCall
 }
 
-type ring struct {
-	start call.StartOutbound
-	pid   *actor.PID
-	over  bool
-	told  bool
-	plan  plan
+type simulatedCall struct {
+	start    call.StartOutbound
+	pid      *actor.PID
+	over     bool
+	reported bool
+	plan     callPlan
 }
 
-type over struct{ id string }
+type callOver struct{ id string }
 
-func (over) Control() {}
+func (callOver) Control() {}
 
 func (c *calls) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case call.StartOutbound:
 		c.start(ctx, m)
-	case over:
+	case callOver:
 		c.over(ctx, m.id)
 	case call.AcknowledgeEnd:
 		if r := c.live[m.CallID]; r != nil {
@@ -356,7 +354,7 @@ func (c *calls) Receive(ctx actor.Context) {
 	case call.GetLiveCalls:
 		var now call.LiveCalls
 		for id, r := range c.live {
-			if r.over { // the worst case: the call is gone, only its end is still told
+			if r.over { // the worst case: the call is gone, but its end is still reported
 				continue
 			}
 			now.Calls = append(now.Calls, call.LiveCall{CallID: id, AttemptID: r.start.Attempt.ID, CampaignID: campaignID, PID: r.pid})
@@ -368,9 +366,9 @@ func (c *calls) Receive(ctx actor.Context) {
 func (c *calls) start(ctx actor.Context, m call.StartOutbound) {
 	w := c.w
 	pid := ctx.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
-	r := &ring{start: m, pid: pid, plan: plan{verdict: done, lasts: 5 * time.Second, reached: true}}
+	r := &simulatedCall{start: m, pid: pid, plan: callPlan{verdict: done, duration: 5 * time.Second, reached: true}}
 	w.mu.Lock()
-	ends := w.ends
+	ends := w.callPlan
 	w.mu.Unlock()
 	if ends != nil {
 		r.plan = ends(m.Call)
@@ -381,13 +379,13 @@ func (c *calls) start(ctx actor.Context, m call.StartOutbound) {
 	defer w.mu.Unlock()
 	w.started[m.Attempt.ID] = append(w.started[m.Attempt.ID], time.Now())
 	if !r.plan.verdict.SpendsAttempt() {
-		w.unspent[m.Attempt.ID]++
+		w.uncountedStarts[m.Attempt.ID]++
 	}
 	w.sent = append(w.sent, time.Now())
-	w.rung[m.Call.To]++
+	w.callsByNumber[m.Call.To]++
 	w.live++
-	w.most = max(w.most, w.live)
-	mailbox.SendAfter(ctx, r.plan.lasts, over{m.Call.ID})
+	w.maxLive = max(w.maxLive, w.live)
+	mailbox.SendAfter(ctx, r.plan.duration, callOver{m.Call.ID})
 }
 
 func (c *calls) over(ctx actor.Context, id string) {
@@ -408,17 +406,17 @@ func (c *calls) over(ctx actor.Context, id string) {
 			k.AnsweredAt, k.DurationSeconds = &answered, 3
 		}
 	}
-	if r.told {
+	if r.reported {
 		c.w.mu.Lock()
-		c.w.repeats++
+		c.w.repeatedEnds++
 		c.w.mu.Unlock()
 	}
-	r.told = true
+	r.reported = true
 	ctx.Send(r.start.Owner, call.Ended{
 		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.plan.verdict, Reached: r.plan.reached,
 		Tariff: r.start.Attempt.Tariff,
 	})
-	mailbox.SendAfter(ctx, 2*time.Second, over{id})
+	mailbox.SendAfter(ctx, 2*time.Second, callOver{id})
 }
 
 func types(events []event.Event) map[event.Type]int {

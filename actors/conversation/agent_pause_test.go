@@ -14,14 +14,14 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func (s *sound) note(what string, on bool) {
+func (s *fakePlayer) record(what string, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.did = append(s.did, what+" "+strconv.FormatBool(on))
 }
 
-func texts(heard []any) []string {
-	f, _ := heard[len(heard)-1].(conversation.ConversationFinished)
+func transcriptLines(messages []any) []string {
+	f, _ := messages[len(messages)-1].(conversation.ConversationFinished)
 	var out []string
 	for _, g := range f.Segments {
 		out = append(out, g.Speaker+": "+g.Text)
@@ -29,128 +29,128 @@ func texts(heard []any) []string {
 	return out
 }
 
-func TestATextBesidesIsSaidBetweenThePrompts(t *testing.T) {
+func TestOutOfBandTextIsSpokenBetweenPrompts(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), nil)
+		s := openConversation(t, sys, menuScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
 		s.send(conversation.SpeakText{Text: "Wait"}, conversation.SpeakText{Text: "Still"})
 		time.Sleep(3100 * time.Millisecond)
-		assert.Equal(t, []string{"play A", "play W", "play S"}, s.sound.done(), "after the prompt, in order")
+		assert.Equal(t, []string{"play A", "play W", "play S"}, s.player.actions(), "after the prompt, in order")
 		time.Sleep(3500 * time.Millisecond)
-		assert.Len(t, s.sound.done(), 3, "the question gets its four seconds afterwards")
+		assert.Len(t, s.player.actions(), 3, "the question gets its four seconds afterwards")
 		s.send(conversation.SpeakText{Text: "More"})
 		time.Sleep(1200 * time.Millisecond)
-		s.press("1")
+		s.pressKeys("1")
 		time.Sleep(3 * time.Second)
-		heard := s.close()
-		assert.Equal(t, []string{"play A", "play W", "play S", "play M", "play Y"}, s.sound.done())
-		assert.Equal(t, []string{"agent: Ask Ada", "agent: Wait", "agent: Still", "agent: More", "caller: [pressed 1]", "agent: Yes"}, texts(heard))
+		messages := s.close()
+		assert.Equal(t, []string{"play A", "play W", "play S", "play M", "play Y"}, s.player.actions())
+		assert.Equal(t, []string{"agent: Ask Ada", "agent: Wait", "agent: Still", "agent: More", "caller: [pressed 1]", "agent: Yes"}, transcriptLines(messages))
 	})
 }
 
-func TestAKeyDuringATextBesidesAnswersTheQuestion(t *testing.T) {
+func TestKeyDuringOutOfBandTextAnswersPrompt(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), nil)
+		s := openConversation(t, sys, menuScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(2 * time.Second)
 		s.send(conversation.SpeakText{Text: "Wait"})
 		time.Sleep(500 * time.Millisecond)
-		s.press("1")
+		s.pressKeys("1")
 		time.Sleep(3 * time.Second)
-		heard := s.close()
-		assert.Equal(t, []string{"play A", "play W", "play Y"}, s.sound.done())
-		assert.Equal(t, conversation.PathwayEnded{Outcome: domain.OutcomeConfirmed}, heard[0])
-		f, _ := heard[1].(conversation.ConversationFinished)
+		messages := s.close()
+		assert.Equal(t, []string{"play A", "play W", "play Y"}, s.player.actions())
+		assert.Equal(t, conversation.PathwayEnded{Outcome: domain.OutcomeConfirmed}, messages[0])
+		f, _ := messages[1].(conversation.ConversationFinished)
 		assert.True(t, f.Segments[1].Interrupted, "cut short")
 	})
 }
 
-func TestWhileAwayNothingIsSaidAndNoKeyCounts(t *testing.T) {
+func TestPausedAgentIsSilentAndIgnoresKeys(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		script := menu()
+		script := menuScript()
 		script.Limits.SilenceSeconds = 5
-		s := open(t, sys, script, nil)
+		s := openConversation(t, sys, script, nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
 		s.send(conversation.PauseAgent{}, conversation.SpeakText{Text: "Never"}, conversation.HumanPresenceChanged{Present: true})
 		time.Sleep(time.Minute)
-		s.press("1")
+		s.pressKeys("1")
 		s.send(conversation.HumanKeyPressed{Key: '5'})
 		time.Sleep(time.Second)
-		assert.Equal(t, []string{"play A", "stop"}, s.sound.done(), "neither silence nor a key ends it")
+		assert.Equal(t, []string{"play A", "stop"}, s.player.actions(), "neither silence nor a key ends it")
 		s.send(conversation.ResumeAgent{OK: true})
 		time.Sleep(1200 * time.Millisecond)
-		assert.Equal(t, []string{"play A", "stop", "play A"}, s.sound.done(), "the question that was cut is asked again")
-		s.press("1")
+		assert.Equal(t, []string{"play A", "stop", "play A"}, s.player.actions(), "the question that was cut is asked again")
+		s.pressKeys("1")
 		time.Sleep(3 * time.Second)
-		heard := s.close()
+		messages := s.close()
 		assert.Equal(t, []string{
 			"agent: Ask Ada", "human: [on the line]", "caller: [pressed 1]", "human: [pressed 5]", "agent: Ask Ada", "caller: [pressed 1]", "agent: Yes",
-		}, texts(heard))
-		f, _ := heard[len(heard)-1].(conversation.ConversationFinished)
+		}, transcriptLines(messages))
+		f, _ := messages[len(messages)-1].(conversation.ConversationFinished)
 		assert.Equal(t, int64(61_000), f.Segments[1].EndMs-f.Segments[1].StartMs, "from when to when")
 	})
 }
 
-func TestThePathwaysOwnTransferGoesOnBehindIt(t *testing.T) {
+func TestPathwayContinuesAfterFailedTransfer(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+		s := openConversation(t, sys, domain.Script{Pathway: domain.Pathway{
 			Start: "hand",
 			Nodes: []domain.Node{
 				{ID: "hand", Type: domain.NodeTransfer, Prompt: "One moment", Destination: "desk", Mode: domain.TransferBlind},
 				{ID: "sorry", Type: domain.NodeEnd, Prompt: "Sorry", Outcome: domain.OutcomeDeclined},
 			},
-			Edges: []domain.Edge{to("hand", "sorry", domain.EdgeFailure, "")},
+			Edges: []domain.Edge{edge("hand", "sorry", domain.EdgeFailure, "")},
 		}}, nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(20 * time.Second)
 		s.send(conversation.ResumeAgent{OK: false})
 		time.Sleep(3 * time.Second)
-		heard := s.close()
+		messages := s.close()
 		assert.Equal(t, []any{
 			conversation.RequestTransfer{Destination: "desk", Mode: domain.TransferBlind},
 			conversation.PathwayEnded{Outcome: domain.OutcomeDeclined},
-		}, heard[:2])
-		assert.Equal(t, []string{"play O", "play S"}, s.sound.done())
+		}, messages[:2])
+		assert.Equal(t, []string{"play O", "play S"}, s.player.actions())
 	})
 }
 
-func TestSecretKeysAreHiddenFromWhoeverKeepsSound(t *testing.T) {
+func TestSecretInputIsHiddenFromRecording(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+		s := openConversation(t, sys, domain.Script{Pathway: domain.Pathway{
 			Start: "pin",
 			Nodes: []domain.Node{
 				{ID: "pin", Type: domain.NodeCollect, Prompt: "Pin", Length: 1, SaveAs: "pin", Sensitive: true},
 				{ID: "end", Type: domain.NodeEnd, Prompt: "Thanks"},
 			},
-			Edges: []domain.Edge{to("pin", "end", domain.EdgeElse, "")},
+			Edges: []domain.Edge{edge("pin", "end", domain.EdgeElse, "")},
 		}}, nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
-		s.press("4")
+		s.pressKeys("4")
 		time.Sleep(3 * time.Second)
 		s.close()
-		assert.Equal(t, []string{"hide true", "play P", "play T", "hide false"}, s.sound.done())
+		assert.Equal(t, []string{"hide true", "play P", "play T", "hide false"}, s.player.actions())
 	})
 }
 
-func TestWhoComesBackAfterAToolIsDoneHearsWhatCameOfIt(t *testing.T) {
+func TestToolResultDuringPauseIsSpokenAfterResume(t *testing.T) {
 	t.Parallel()
 	call := pathway.ToolCall{ID: "c1", Name: "orders", Tool: "tool_1", Arguments: "{}"}
-	m := &mind{answers: []mindAnswer{{calls: []pathway.ToolCall{call}}, {say: []string{"In Berlin."}}}}
-	heard := talks(t, m, chatter(), func(s *stage) {
-		pass(2500 * time.Millisecond)
-		assert.Equal(t, "play O", s.sound.done()[len(s.sound.done())-1], "one moment")
+	m := &fakeRuntime{answers: []plannedResponse{{calls: []pathway.ToolCall{call}}, {say: []string{"In Berlin."}}}}
+	messages := runOrderQuestion(t, m, converseScript(), func(s *fixture) {
+		advanceTime(2500 * time.Millisecond)
+		assert.Equal(t, "play O", s.player.actions()[len(s.player.actions())-1], "one moment")
 		s.send(conversation.PauseAgent{})
-		pass(10 * time.Second)
+		advanceTime(10 * time.Second)
 		s.send(conversation.ResumeAgent{OK: true})
-		pass(3 * time.Second)
+		advanceTime(3 * time.Second)
 	})
-	assert.Contains(t, texts(heard), "agent: In Berlin.")
+	assert.Contains(t, transcriptLines(messages), "agent: In Berlin.")
 }

@@ -32,9 +32,9 @@ type TranscriptWatcher interface {
 // RealtimeRuntime is an AgentRuntime that can connect the caller to a realtime (speech-to-speech) engine.
 type RealtimeRuntime interface {
 	AgentRuntime
-	// OpenRealtime opens a session of a realtime engine. told gets its events, possibly before OpenRealtime
+	// OpenRealtime opens a session of a realtime engine. onEvent gets its events, possibly before OpenRealtime
 	// returns, but never after Close.
-	OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.StartRealtime, told func(speech.RealtimeEvent)) (RealtimeConnection, error)
+	OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.StartRealtime, onEvent func(speech.RealtimeEvent)) (RealtimeConnection, error)
 	// CanReplaceRealtime reports whether a language model with speech engines can take over if the realtime engine
 	// fails.
 	CanReplaceRealtime(s *domain.Script) bool

@@ -49,7 +49,7 @@ func TestAnswerDetectionDecidesByStageAndVerdict(t *testing.T) {
 	}
 }
 
-func TestVoicemailMessageBeginsAtTheBeepOrTheEndOfTheGreeting(t *testing.T) {
+func TestVoicemailMessageStartsAtBeepOrEndOfGreeting(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		stage messageStage
@@ -76,7 +76,7 @@ func TestVoicemailMessageBeginsAtTheBeepOrTheEndOfTheGreeting(t *testing.T) {
 	}
 }
 
-func TestAKeyIsAPersonOnce(t *testing.T) {
+func TestKeyPressMeansPersonOnce(t *testing.T) {
 	t.Parallel()
 	a := answerDetection{stage: messageBeforeBeep}
 	do, counts := a.onKey(true)

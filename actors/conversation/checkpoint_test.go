@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func TestCheckpointIsSentWhenSomethingHasChanged(t *testing.T) {
+func TestCheckpointIsSentAfterChanges(t *testing.T) {
 	t.Parallel()
 	var p checkpoint
 	_, changed := p.update(checkpointState{})

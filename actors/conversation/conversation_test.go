@@ -23,8 +23,8 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// sound plays in the bubble's time and tells as a session does.
-type sound struct {
+// fakePlayer plays in fake time and reports events like a media session.
+type fakePlayer struct {
 	mu    sync.Mutex
 	begun time.Time
 	tell  func(media.Event)
@@ -35,7 +35,7 @@ type sound struct {
 	did   []string
 }
 
-func (s *sound) Play(id uint64, clip media.Clip) {
+func (s *fakePlayer) Play(id uint64, clip media.Clip) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.did = append(s.did, "play "+string(clip[:1]))
@@ -43,8 +43,8 @@ func (s *sound) Play(id uint64, clip media.Clip) {
 	s.timer = time.AfterFunc(clip.Duration(), func() { s.tell(media.Played{ID: id, Heard: clip.Duration()}) })
 }
 
-// PlayFeed plays what is there once the feed has ended.
-func (s *sound) PlayFeed(id uint64, feed *media.Feed) {
+// PlayFeed plays the audio that the feed contains when it ends.
+func (s *fakePlayer) PlayFeed(id uint64, feed *media.Feed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clip, _, _ := feed.Wait(context.Background(), 0)
@@ -59,23 +59,23 @@ func (s *sound) PlayFeed(id uint64, feed *media.Feed) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.timer == timer && timer.Stop() {
-			heard := time.Duration(feed.Len()) * time.Second / 8000
-			s.timer = time.AfterFunc(max(heard-time.Since(since), 0), func() { s.tell(media.Played{ID: id, Heard: heard}) })
+			messages := time.Duration(feed.Len()) * time.Second / 8000
+			s.timer = time.AfterFunc(max(messages-time.Since(since), 0), func() { s.tell(media.Played{ID: id, Heard: messages}) })
 		}
 	}()
 }
 
-func (s *sound) StopPlaying() {
+func (s *fakePlayer) StopPlaying() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.timer != nil && s.timer.Stop() {
 		s.did = append(s.did, "stop")
-		id, heard := s.id, time.Since(s.since)
-		go s.tell(media.Played{ID: id, Interrupted: true, Heard: heard})
+		id, messages := s.id, time.Since(s.since)
+		go s.tell(media.Played{ID: id, Interrupted: true, Heard: messages})
 	}
 }
 
-func (s *sound) PausePlaying() {
+func (s *fakePlayer) PausePlaying() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.timer != nil && s.timer.Stop() {
@@ -84,7 +84,7 @@ func (s *sound) PausePlaying() {
 	}
 }
 
-func (s *sound) ContinuePlaying() {
+func (s *fakePlayer) ContinuePlaying() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.did = append(s.did, "continue")
@@ -93,35 +93,35 @@ func (s *sound) ContinuePlaying() {
 	s.timer = time.AfterFunc(s.left, func() { s.tell(media.Played{ID: id}) })
 }
 
-func (s *sound) SendDigits(id uint64, digits string) {
+func (s *fakePlayer) SendDigits(id uint64, digits string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.did = append(s.did, "send "+digits)
 	time.AfterFunc(200*time.Millisecond, func() { s.tell(media.DigitsSent{ID: id}) })
 }
 
-func (s *sound) Mark() time.Duration { return time.Since(s.begun) }
+func (s *fakePlayer) Mark() time.Duration { return time.Since(s.begun) }
 
-func (s *sound) done() []string {
+func (s *fakePlayer) actions() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.did...)
 }
 
-// speaker takes a while; each text sounds for a second and begins with its
-// first letter.
-type speaker struct {
-	mu    sync.Mutex
-	asked map[string]int
-	takes time.Duration
-	fails map[string]int // times that a text fails
-	by    []string       // voice, language and text of what was asked
+// fakeSynthesizer takes 100 ms per text. Each text lasts one second, and its audio begins with the first letter of
+// the text.
+type fakeSynthesizer struct {
+	mu          sync.Mutex
+	synthesized map[string]int
+	takes       time.Duration
+	fails       map[string]int // number of failures by text
+	voices      []string       // voice, language and text of each request
 }
 
-func (s *speaker) Speak(ctx context.Context, r speech.Request) (media.Clip, error) {
+func (s *fakeSynthesizer) Speak(ctx context.Context, r speech.Request) (media.Clip, error) {
 	s.mu.Lock()
-	s.asked[r.Text]++
-	s.by = append(s.by, r.Voice+" "+r.Language+" "+r.Text)
+	s.synthesized[r.Text]++
+	s.voices = append(s.voices, r.Voice+" "+r.Language+" "+r.Text)
 	s.fails[r.Text]--
 	left := s.fails[r.Text]
 	s.mu.Unlock()
@@ -138,67 +138,67 @@ func (s *speaker) Speak(ctx context.Context, r speech.Request) (media.Clip, erro
 	return clip, nil
 }
 
-// stage is a call that has only a conversation.
-type stage struct {
-	t      *testing.T
-	speaks speech.Synthesizer // voice, or what stands before it
-	sys    *actor.ActorSystem
-	pid    *actor.PID // of the conversation
-	root   *actor.PID
-	sound  *sound
-	voice  *speaker
-	mind   conversation.AgentRuntime
-	ears   *ears
-	ear    *speech.AudioTap
-	redact *domain.Redactor
-	after  *conversation.SavedState
-	saved  *conversation.SavedState // as it was told last
-	holds  bool                     // what is done waits
-	acts   int                      // that wait, as it was told last
-	mu     sync.Mutex
-	heard  []any
-	took   []time.Duration
-	hush   []any // of rest
+// fixture is a call that consists only of a conversation.
+type fixture struct {
+	t           *testing.T
+	synthesizer speech.Synthesizer // the synthesizer, or a wrapper of it
+	sys         *actor.ActorSystem
+	pid         *actor.PID // of the conversation
+	root        *actor.PID
+	player      *fakePlayer
+	voice       *fakeSynthesizer
+	runtime     conversation.AgentRuntime
+	recognizer  *fakeRecognizer
+	ear         *speech.AudioTap
+	redact      *domain.Redactor
+	after       *conversation.SavedState
+	saved       *conversation.SavedState // the last state received
+	deferTools  bool                     // tool calls wait for their checkpoint
+	toolCalls   int                      // waiting tool calls, as last reported
+	mu          sync.Mutex
+	messages    []any
+	took        []time.Duration
+	suspensions []any // replies to Suspend and changes of BusyChanged
 }
 
-type spawn struct{ script domain.Script }
+type spawnConversation struct{ script domain.Script }
 
-func (spawn) Control() {}
+func (spawnConversation) Control() {}
 
-func open(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails map[string]int) *stage {
+func openConversation(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails map[string]int) *fixture {
 	t.Helper()
-	return openWith(t, sys, script, fails, nil)
+	return openWithRuntime(t, sys, script, fails, nil)
 }
 
-func openWith(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails map[string]int, m conversation.AgentRuntime) *stage {
+func openWithRuntime(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails map[string]int, m conversation.AgentRuntime) *fixture {
 	t.Helper()
 	if fails == nil {
 		fails = map[string]int{}
 	}
-	s := &stage{t: t, sys: sys, mind: m, sound: &sound{begun: time.Now()}, ears: new(ears), ear: new(speech.AudioTap), voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
-	s.speaks = s.voice
-	return s.enter(script)
+	s := &fixture{t: t, sys: sys, runtime: m, player: &fakePlayer{begun: time.Now()}, recognizer: new(fakeRecognizer), ear: new(speech.AudioTap), voice: &fakeSynthesizer{synthesized: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
+	s.synthesizer = s.voice
+	return s.start(script)
 }
 
-// enter begins the conversation.
-func (s *stage) enter(script domain.Script) *stage {
+// start spawns the conversation.
+func (s *fixture) start(script domain.Script) *fixture {
 	sys := s.sys
 	s.root = sys.Root.Spawn(mailbox.Props(func() actor.Actor { return s }, 100))
-	sys.Root.Send(s.root, spawn{script})
+	sys.Root.Send(s.root, spawnConversation{script})
 	synctest.Wait()
-	s.sound.tell = func(e media.Event) { sys.Root.Send(s.pid, conversation.MediaEvent{Event: e}) }
+	s.player.tell = func(e media.Event) { sys.Root.Send(s.pid, conversation.MediaEvent{Event: e}) }
 	return s
 }
 
-// Receive makes the stage the conversation's parent.
-func (s *stage) Receive(ctx actor.Context) {
+// Receive makes the fixture the parent of the conversation.
+func (s *fixture) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
-	case spawn:
+	case spawnConversation:
 		s.pid = ctx.Spawn(mailbox.Props(func() actor.Actor {
 			return conversation.New(conversation.Config{
-				Script: m.script, Variables: map[string]string{"name": "Ada"}, Player: s.sound, Synthesizer: s.speaks, Log: slog.New(slog.DiscardHandler),
-				AgentRuntime: s.mind, OptOutKeywords: []string{"stop", "9"}, Recognizer: s.ears, AudioTap: s.ear, DetectAnswerer: true,
-				OnHideInput: func(on bool) { s.sound.note("hide", on) }, Redact: s.redact,
+				Script: m.script, Variables: map[string]string{"name": "Ada"}, Player: s.player, Synthesizer: s.synthesizer, Log: slog.New(slog.DiscardHandler),
+				AgentRuntime: s.runtime, OptOutKeywords: []string{"stop", "9"}, Recognizer: s.recognizer, AudioTap: s.ear, DetectAnswerer: true,
+				OnHideInput: func(on bool) { s.player.record("hide", on) }, Redact: s.redact,
 				Checkpoints: true, SavedState: s.after,
 			})
 		}, 100))
@@ -207,8 +207,8 @@ func (s *stage) Receive(ctx actor.Context) {
 		defer s.mu.Unlock()
 		s.saved = m.Saved
 		if m.ToolCalls > 0 {
-			if s.holds {
-				s.acts = m.ToolCalls
+			if s.deferTools {
+				s.toolCalls = m.ToolCalls
 				return
 			}
 			ctx.Send(s.pid, conversation.CheckpointStored{ToolCalls: m.ToolCalls})
@@ -216,43 +216,43 @@ func (s *stage) Receive(ctx actor.Context) {
 	case conversation.ConversationSuspended, conversation.BusyChanged:
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.hush = append(s.hush, m)
+		s.suspensions = append(s.suspensions, m)
 	case conversation.PathwayEnded, conversation.Fault, conversation.ConversationFinished, conversation.RequestTransfer, conversation.OptOutRequested, conversation.AnswererDetected, conversation.ActionPerformed, conversation.IntentRecognized, conversation.AgentHandedOver:
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.heard = append(s.heard, m)
-		s.took = append(s.took, time.Since(s.sound.begun))
+		s.messages = append(s.messages, m)
+		s.took = append(s.took, time.Since(s.player.begun))
 	}
 }
 
-func (s *stage) send(msgs ...any) {
+func (s *fixture) send(msgs ...any) {
 	for _, m := range msgs {
 		s.sys.Root.Send(s.pid, m)
 	}
 	synctest.Wait()
 }
 
-func (s *stage) press(keys string) {
+func (s *fixture) pressKeys(keys string) {
 	for i := range len(keys) {
 		s.send(conversation.MediaEvent{Event: media.Digit{Key: keys[i]}})
 	}
 }
 
-func (s *stage) close() []any {
+func (s *fixture) close() []any {
 	s.send(conversation.FinishConversation{})
-	time.Sleep(time.Second) // what was being said is understood first
+	time.Sleep(time.Second) // speech in progress is recognized first
 	s.sys.Root.Poison(s.root)
 	time.Sleep(10 * time.Second)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.heard
+	return s.messages
 }
 
-func to(from, to string, t domain.EdgeType, digits string) domain.Edge {
-	return domain.Edge{From: from, To: to, When: domain.When{Type: t, Digits: digits}}
+func edge(from, edge string, t domain.EdgeType, digits string) domain.Edge {
+	return domain.Edge{From: from, To: edge, When: domain.When{Type: t, Digits: digits}}
 }
 
-func menu() domain.Script {
+func menuScript() domain.Script {
 	return domain.Script{Pathway: domain.Pathway{
 		Start: "ask",
 		Nodes: []domain.Node{
@@ -260,36 +260,36 @@ func menu() domain.Script {
 			{ID: "yes", Type: domain.NodeEnd, Prompt: "Yes", Outcome: domain.OutcomeConfirmed},
 			{ID: "bye", Type: domain.NodeEnd, Prompt: "Bye"},
 		},
-		Edges: []domain.Edge{to("ask", "yes", domain.EdgeDTMF, "1"), to("ask", "bye", domain.EdgeTimeout, "")},
+		Edges: []domain.Edge{edge("ask", "yes", domain.EdgeDTMF, "1"), edge("ask", "bye", domain.EdgeTimeout, "")},
 	}}
 }
 
-func TestWhoHasSaidNothingLeavesAtOnce(t *testing.T) {
+func TestPathwayWithoutPromptsEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+		s := openConversation(t, sys, domain.Script{Pathway: domain.Pathway{
 			Start: "bye", Nodes: []domain.Node{{ID: "bye", Type: domain.NodeEnd, Outcome: domain.OutcomeDeclined}},
 		}}, nil)
 		s.send(conversation.StartConversation{})
-		synctest.Wait() // and no time passes
+		synctest.Wait() // no time passes
 		s.mu.Lock()
-		heard := append([]any(nil), s.heard...)
+		messages := append([]any(nil), s.messages...)
 		s.mu.Unlock()
-		assert.Equal(t, []any{conversation.PathwayEnded{Outcome: domain.OutcomeDeclined}}, heard)
+		assert.Equal(t, []any{conversation.PathwayEnded{Outcome: domain.OutcomeDeclined}}, messages)
 		s.close()
 	})
 }
 
-func TestAKeyCutsThePromptAndTheNextOneIsReady(t *testing.T) {
+func TestKeyInterruptsPromptAndNextPromptIsPrepared(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), nil)
+		s := openConversation(t, sys, menuScript(), nil)
 		s.send(conversation.StartConversation{})
-		time.Sleep(600 * time.Millisecond) // 100 ms to speak, then half a second heard
-		s.press("1")
-		assert.Equal(t, []string{"play A", "stop", "play Y"}, s.sound.done(), "at once: it was made meanwhile")
+		time.Sleep(600 * time.Millisecond) // 100 ms of synthesis and half a second of playback
+		s.pressKeys("1")
+		assert.Equal(t, []string{"play A", "stop", "play Y"}, s.player.actions(), "at once: it was made meanwhile")
 		time.Sleep(2 * time.Second)
-		heard := s.close()
+		messages := s.close()
 		assert.Equal(t, []any{
 			conversation.PathwayEnded{Outcome: domain.OutcomeConfirmed},
 			conversation.ConversationFinished{
@@ -299,29 +299,29 @@ func TestAKeyCutsThePromptAndTheNextOneIsReady(t *testing.T) {
 					{Index: 1, Speaker: "caller", Text: "[pressed 1]", StartMs: 600, EndMs: 600, Confidence: 1},
 					{Index: 2, Speaker: "agent", Text: "Yes", StartMs: 600, EndMs: 1600, Confidence: 1},
 				},
-				SlowestTurn: 100 * time.Millisecond, // the first word; the next was ready
+				SlowestTurn: 100 * time.Millisecond, // the first prompt; the next one was prepared
 				Turns:       []domain.TurnLatency{{Input: domain.InputDTMF, AtMs: 600}},
 			},
-		}, heard)
+		}, messages)
 		assert.Equal(t, 1850*time.Millisecond, s.took[0], "the end waits until the last word has been heard")
-		assert.Equal(t, map[string]int{"Ask Ada": 1, "Yes": 1, "Bye": 1}, s.voice.asked, "nothing is made twice")
+		assert.Equal(t, map[string]int{"Ask Ada": 1, "Yes": 1, "Bye": 1}, s.voice.synthesized, "nothing is made twice")
 	})
 }
 
-func TestSilenceLeadsOnWhenItsTimeHasPassed(t *testing.T) {
+func TestInputTimeoutFollowsItsEdge(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), nil)
+		s := openConversation(t, sys, menuScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(5*time.Second + 50*time.Millisecond)
-		assert.Equal(t, []string{"play A"}, s.sound.done())
+		assert.Equal(t, []string{"play A"}, s.player.actions())
 		time.Sleep(100 * time.Millisecond)
-		assert.Equal(t, []string{"play A", "play B"}, s.sound.done(), "4 s after the prompt")
+		assert.Equal(t, []string{"play A", "play B"}, s.player.actions(), "4 s after the prompt")
 		s.close()
 	})
 }
 
-func TestAnAgentThatCannotSpeakEndsTheConversation(t *testing.T) {
+func TestFailedSynthesisEndsConversation(t *testing.T) {
 	t.Parallel()
 	const sorry = "I'm sorry, I can't help you right now. Goodbye."
 	could := conversation.Fault{Stage: "tts", Code: "synthesis_failed", Message: "the prompt of node yes could not be spoken", Recovered: true}
@@ -331,9 +331,9 @@ func TestAnAgentThatCannotSpeakEndsTheConversation(t *testing.T) {
 	broken := conversation.Fault{Stage: "pathway", Code: pathway.ReasonAgentUnavailable, Message: "the pathway was aborted"}
 	unable := conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: pathway.ReasonAgentUnavailable, AgentUnable: true}
 	for name, c := range map[string]struct {
-		fails map[string]int // two tries are made of each text, and one more of what may come next
-		play  []string
-		heard []any
+		fails    map[string]int // two attempts are made per text, and one more if the text was prepared
+		play     []string
+		messages []any
 	}{
 		"the first prompt":                        {map[string]int{"Ask Ada": 2}, []string{"play I"}, []any{first, broken, unable}},
 		"nothing at all":                          {map[string]int{"Ask Ada": 2, sorry: 2}, nil, []any{first, first, broken, unable}},
@@ -344,23 +344,23 @@ func TestAnAgentThatCannotSpeakEndsTheConversation(t *testing.T) {
 			t.Parallel()
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 				speaks := c.fails["Ask Ada"] == 0
-				s := open(t, sys, menu(), maps.Clone(c.fails))
+				s := openConversation(t, sys, menuScript(), maps.Clone(c.fails))
 				s.send(conversation.StartConversation{})
 				time.Sleep(2500 * time.Millisecond)
 				if speaks {
-					s.press("1")
+					s.pressKeys("1")
 				}
 				time.Sleep(4 * time.Second)
-				heard := s.close()
-				assert.Equal(t, c.play, s.sound.done())
-				assert.Equal(t, c.heard, heard[:len(c.heard)])
+				messages := s.close()
+				assert.Equal(t, c.play, s.player.actions())
+				assert.Equal(t, c.heard, messages[:len(c.heard)])
 			})
 		})
 	}
 }
 
-// Whoever hangs up has spoken to nobody where the agent owed its first words for long.
-func TestAnAgentThatWasNotHeardBeforeTheCallerHungUpWasUnable(t *testing.T) {
+// A caller who hangs up while the first words are long overdue counts as a call whose agent could not speak.
+func TestAgentWithLateFirstWordsCountsAsUnable(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		takes, stays time.Duration
@@ -374,48 +374,48 @@ func TestAnAgentThatWasNotHeardBeforeTheCallerHungUpWasUnable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				s := open(t, sys, menu(), nil)
+				s := openConversation(t, sys, menuScript(), nil)
 				s.voice.takes = c.takes
 				s.send(conversation.StartConversation{})
 				time.Sleep(c.stays)
-				heard := s.close()
-				end, ok := heard[len(heard)-1].(conversation.ConversationFinished)
-				require.True(t, ok, heard)
+				messages := s.close()
+				end, ok := messages[len(messages)-1].(conversation.ConversationFinished)
+				require.True(t, ok, messages)
 				assert.Equal(t, c.unable, end.AgentUnable)
 			})
 		})
 	}
 }
 
-func TestAKeyBeforeThePromptIsMadeCancelsIt(t *testing.T) {
+func TestKeyBeforePlaybackCancelsPrompt(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), nil)
+		s := openConversation(t, sys, menuScript(), nil)
 		s.send(conversation.StartConversation{})
-		s.press("1")
+		s.pressKeys("1")
 		time.Sleep(3 * time.Second)
 		s.close()
-		assert.Equal(t, []string{"play Y"}, s.sound.done(), "the sound that comes late is not played")
+		assert.Equal(t, []string{"play Y"}, s.player.actions(), "the sound that comes late is not played")
 	})
 }
 
-func TestSecretKeysLeaveNoTrace(t *testing.T) {
+func TestSecretKeysAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+		s := openConversation(t, sys, domain.Script{Pathway: domain.Pathway{
 			Start: "pin",
 			Nodes: []domain.Node{
 				{ID: "pin", Type: domain.NodeCollect, Prompt: "Pin", Length: 4, SaveAs: "pin", Sensitive: true},
 				{ID: "end", Type: domain.NodeEnd, Prompt: "It is {{pin}}"},
 			},
-			Edges: []domain.Edge{to("pin", "end", domain.EdgeElse, "")},
+			Edges: []domain.Edge{edge("pin", "end", domain.EdgeElse, "")},
 		}}, nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
-		s.press("4711")
+		s.pressKeys("4711")
 		time.Sleep(3 * time.Second)
-		heard := s.close()
-		f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
+		messages := s.close()
+		f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
 		assert.True(t, ok)
 		var texts []string
 		for _, g := range f.Segments {
@@ -426,56 +426,56 @@ func TestSecretKeysLeaveNoTrace(t *testing.T) {
 	})
 }
 
-func TestKeysAreSentAndInOrder(t *testing.T) {
+func TestSendDigitsRunsBeforeNextPrompt(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+		s := openConversation(t, sys, domain.Script{Pathway: domain.Pathway{
 			Start: "a",
 			Nodes: []domain.Node{{ID: "a", Type: domain.NodeDTMF, Digits: "12#"}, {ID: "b", Type: domain.NodeSay, Prompt: "Done"}},
-			Edges: []domain.Edge{to("a", "b", domain.EdgeAlways, "")},
+			Edges: []domain.Edge{edge("a", "b", domain.EdgeAlways, "")},
 		}}, nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(3 * time.Second)
 		s.close()
-		assert.Equal(t, []string{"send 12#", "play D"}, s.sound.done())
+		assert.Equal(t, []string{"send 12#", "play D"}, s.player.actions())
 	})
 }
 
 func TestLongSilenceEndsTheConversation(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		script := menu()
+		script := menuScript()
 		script.Pathway.Nodes[0].TimeoutSeconds = 60
 		script.Limits.SilenceSeconds = 5
-		s := open(t, sys, script, nil)
+		s := openConversation(t, sys, script, nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(4 * time.Second)
-		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}}) // a sign of life
+		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}}) // the caller makes a sound
 		time.Sleep(4900 * time.Millisecond)
 		s.mu.Lock()
-		assert.Empty(t, s.heard)
+		assert.Empty(t, s.messages)
 		s.mu.Unlock()
 		time.Sleep(200 * time.Millisecond)
 		s.mu.Lock()
-		assert.Equal(t, []any{conversation.PathwayEnded{}}, s.heard)
+		assert.Equal(t, []any{conversation.PathwayEnded{}}, s.messages)
 		s.mu.Unlock()
 		s.close()
 	})
 }
 
-func TestAPathwayThatTurnsInACircleIsTold(t *testing.T) {
+func TestPathwayLoopIsReported(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+		s := openConversation(t, sys, domain.Script{Pathway: domain.Pathway{
 			Start: "a", Nodes: []domain.Node{{ID: "a", Type: domain.NodeSay, Prompt: "{{x | }}"}},
-			Edges: []domain.Edge{to("a", "a", domain.EdgeAlways, "")},
+			Edges: []domain.Edge{edge("a", "a", domain.EdgeAlways, "")},
 		}}, nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(time.Second)
-		heard := s.close()
+		messages := s.close()
 		assert.Equal(t, []any{
 			conversation.Fault{Stage: "pathway", Code: "turns_in_a_circle", Message: "the pathway was aborted"},
 			conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: "turns_in_a_circle"},
-		}, heard[:2])
+		}, messages[:2])
 	})
 }

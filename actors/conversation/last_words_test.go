@@ -15,19 +15,19 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// begins lets the far end begin to say something that is understood so late.
-func (s *stage) begins(text string, takes time.Duration) {
-	s.ears.mu.Lock()
-	s.ears.next, s.ears.takes = speech.RecognitionResult{Text: text, Confidence: 0.9}, takes
-	s.ears.mu.Unlock()
+// callerBegins starts speech of the caller that is recognized after the given delay.
+func (s *fixture) callerBegins(text string, takes time.Duration) {
+	s.recognizer.mu.Lock()
+	s.recognizer.next, s.recognizer.delay = speech.RecognitionResult{Text: text, Confidence: 0.9}, takes
+	s.recognizer.mu.Unlock()
 	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 }
 
-func (s *stage) stops() { s.send(conversation.MediaEvent{Event: media.SpeechEnded{}}) }
+func (s *fixture) callerStops() { s.send(conversation.MediaEvent{Event: media.SpeechEnded{}}) }
 
-func finished(t *testing.T, heard []any) (n int) {
+func finishCount(t *testing.T, messages []any) (n int) {
 	t.Helper()
-	for _, m := range heard {
+	for _, m := range messages {
 		if _, ok := m.(conversation.ConversationFinished); ok {
 			n++
 		}
@@ -35,55 +35,55 @@ func finished(t *testing.T, heard []any) (n int) {
 	return n
 }
 
-func TestWhoHangsUpBehindAKeywordHasSaidIt(t *testing.T) {
+func TestOptOutKeywordBeforeHangupCounts(t *testing.T) {
 	t.Parallel()
 	said := []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}
-	secret := menu()
+	secret := menuScript()
 	secret.Pathway.Nodes[0].Sensitive, secret.Pathway.Nodes[0].Input = true, "speech"
 	for name, c := range map[string]struct {
 		script domain.Script
-		does   func(s *stage)
+		does   func(s *fixture)
 		want   []conversation.OptOutRequested
 		words  []string
 		within time.Duration
 	}{
-		"while he says it": {menu(), func(s *stage) { s.begins("stop calling me", 500*time.Millisecond) }, said, []string{"Ask Ada", "stop calling me"}, 510 * time.Millisecond},
-		"before it is understood": {menu(), func(s *stage) {
-			s.begins("stop calling me", 500*time.Millisecond)
-			pass(time.Second)
-			s.stops()
+		"while he says it": {menuScript(), func(s *fixture) { s.callerBegins("stop calling me", 500*time.Millisecond) }, said, []string{"Ask Ada", "stop calling me"}, 510 * time.Millisecond},
+		"before it is understood": {menuScript(), func(s *fixture) {
+			s.callerBegins("stop calling me", 500*time.Millisecond)
+			advanceTime(time.Second)
+			s.callerStops()
 		}, said, []string{"Ask Ada", "stop calling me"}, 510 * time.Millisecond},
-		"where words are asked for": {question(), func(s *stage) { s.begins("stop", 500*time.Millisecond) }, said, nil, 510 * time.Millisecond},
-		"after other words":         {menu(), func(s *stage) { s.begins("who is this", 500*time.Millisecond) }, nil, []string{"Ask Ada", "who is this"}, 510 * time.Millisecond},
-		"to who understands late":   {menu(), func(s *stage) { s.begins("stop", 2*time.Second) }, nil, []string{"Ask Ada"}, 910 * time.Millisecond},
-		"where it is secret":        {secret, func(s *stage) { s.begins("stop", 500*time.Millisecond) }, nil, []string{"Ask Ada"}, 10 * time.Millisecond},
-		"who has said it before": {menu(), func(s *stage) {
-			s.says("stop", 0.9, 500*time.Millisecond)
-			s.begins("stop", 500*time.Millisecond)
+		"where words are asked for": {questionScript(), func(s *fixture) { s.callerBegins("stop", 500*time.Millisecond) }, said, nil, 510 * time.Millisecond},
+		"after other words":         {menuScript(), func(s *fixture) { s.callerBegins("who is this", 500*time.Millisecond) }, nil, []string{"Ask Ada", "who is this"}, 510 * time.Millisecond},
+		"to who understands late":   {menuScript(), func(s *fixture) { s.callerBegins("stop", 2*time.Second) }, nil, []string{"Ask Ada"}, 910 * time.Millisecond},
+		"where it is secret":        {secret, func(s *fixture) { s.callerBegins("stop", 500*time.Millisecond) }, nil, []string{"Ask Ada"}, 10 * time.Millisecond},
+		"who has said it before": {menuScript(), func(s *fixture) {
+			s.callerSays("stop", 0.9, 500*time.Millisecond)
+			s.callerBegins("stop", 500*time.Millisecond)
 		}, said, []string{"Ask Ada", "stop"}, 10 * time.Millisecond},
-		"in silence": {menu(), func(*stage) {}, nil, []string{"Ask Ada"}, 10 * time.Millisecond},
+		"in silence": {menuScript(), func(*fixture) {}, nil, []string{"Ask Ada"}, 10 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				s := open(t, sys, c.script, nil)
+				s := openConversation(t, sys, c.script, nil)
 				s.send(conversation.StartConversation{})
-				pass(200 * time.Millisecond)
+				advanceTime(200 * time.Millisecond)
 				c.does(s)
-				begun := time.Since(s.sound.begun)
-				heard := s.close()
-				assert.Equal(t, c.want, optedOut(heard))
-				assert.Equal(t, 1, finished(t, heard))
+				begun := time.Since(s.player.begun)
+				messages := s.close()
+				assert.Equal(t, c.want, optOuts(messages))
+				assert.Equal(t, 1, finishCount(t, messages))
 				assert.LessOrEqual(t, s.took[len(s.took)-1]-begun, c.within, "the call waits for no more than that")
 				if c.words != nil {
-					assert.Equal(t, c.words, wordsOf(segments(t, heard)))
+					assert.Equal(t, c.words, segmentTexts(finalSegments(t, messages)))
 				}
 			})
 		})
 	}
 }
 
-func TestWhatIsBeingSaidWhenAnEngineTakesTheCallerIsStillUnderstood(t *testing.T) {
+func TestSpeechDuringStartOfRealtimeIsRecognized(t *testing.T) {
 	t.Parallel()
 	said := []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}
 	for name, c := range map[string]struct {
@@ -105,28 +105,28 @@ func TestWhatIsBeingSaidWhenAnEngineTakesTheCallerIsStillUnderstood(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &living{alone: c.alone}
-			no, script := false, chatter()
+			l := &realtimeRuntime{alone: c.alone}
+			no, script := false, converseScript()
 			script.Realtime, script.Pathway.Nodes[0].Interruptible = &domain.AgentRealtime{Engine: "voice"}, &no
-			var heard []any
+			var messages []any
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				l.opens = make(chan struct{})
-				s := openWith(t, sys, script, nil, l)
+				l.openWhenClosed = make(chan struct{})
+				s := openWithRuntime(t, sys, script, nil, l)
 				s.send(conversation.StartConversation{})
-				time.AfterFunc(1100*time.Millisecond+c.opens, func() { close(l.opens) })
+				time.AfterFunc(1100*time.Millisecond+c.opens, func() { close(l.openWhenClosed) })
 				time.Sleep(c.begins)
-				s.begins(c.words, c.takes)
+				s.callerBegins(c.words, c.takes)
 				time.Sleep(c.lasts)
 				synctest.Wait()
 				s.ear.Frame([]byte{7, 7})
-				s.stops()
-				pass(5 * time.Second)
-				assert.NotEmpty(t, l.begins())
-				heard = s.close()
+				s.callerStops()
+				advanceTime(5 * time.Second)
+				assert.NotEmpty(t, l.sessions())
+				messages = s.close()
 			})
-			assert.Equal(t, c.want, optedOut(heard))
+			assert.Equal(t, c.want, optOuts(messages))
 			var words []string
-			for _, g := range segments(t, heard) {
+			for _, g := range finalSegments(t, messages) {
 				if g.Speaker == "caller" && g.Text != "[on the line]" {
 					words = append(words, g.Text)
 				}
@@ -136,42 +136,42 @@ func TestWhatIsBeingSaidWhenAnEngineTakesTheCallerIsStillUnderstood(t *testing.T
 	}
 }
 
-func TestWhoSpokeBeforeAnythingWasListenedForIsHeardOnceABotHasHim(t *testing.T) {
+func TestSpeechBeforeRealtimeIsHeardByEngine(t *testing.T) {
 	t.Parallel()
-	l := &living{alone: true}
-	script := chatter()
+	l := &realtimeRuntime{alone: true}
+	script := converseScript()
 	script.Realtime = &domain.AgentRealtime{Engine: "voice"}
 	script.Pathway.Nodes[0] = domain.Node{ID: "hello", Type: domain.NodeCollect, Prompt: "Card", Length: 1, Sensitive: true}
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := openWith(t, sys, script, nil, l)
+		s := openWithRuntime(t, sys, script, nil, l)
 		s.send(conversation.StartConversation{})
-		pass(1200 * time.Millisecond)
-		s.begins("stop calling me", 0)
-		s.press("1")
-		pass(time.Second)
-		s.stops()
-		pass(time.Second)
-		assert.Equal(t, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}, optedOut(s.close()))
+		advanceTime(1200 * time.Millisecond)
+		s.callerBegins("stop calling me", 0)
+		s.pressKeys("1")
+		advanceTime(time.Second)
+		s.callerStops()
+		advanceTime(time.Second)
+		assert.Equal(t, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}, optOuts(s.close()))
 	})
 }
 
-func TestWhatWasSaidToABotIsUnderstoodThoughSomebodyElseTakesTheCaller(t *testing.T) {
+func TestOptOutBeforeEndOfRealtimeCounts(t *testing.T) {
 	t.Parallel()
 	for name, over := range map[string]bool{"being said": false, "being understood": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &living{alone: true}
-			heard := lives(t, l, func(s *stage) {
-				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
-				s.begins("stop calling me", time.Second)
-				pass(time.Second)
+			l := &realtimeRuntime{alone: true}
+			messages := runRealtime(t, l, func(s *fixture) {
+				l.emit(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
+				s.callerBegins("stop calling me", time.Second)
+				advanceTime(time.Second)
 				if over {
-					s.stops()
+					s.callerStops()
 				}
 				s.send(conversation.PauseAgent{})
-				pass(3 * time.Second)
+				advanceTime(3 * time.Second)
 			})
-			assert.Equal(t, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}, optedOut(heard))
+			assert.Equal(t, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}, optOuts(messages))
 		})
 	}
 }

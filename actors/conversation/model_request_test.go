@@ -18,28 +18,27 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// mind answers in the bubble's time: 300 ms until the first sentence, 700 ms
-// between two.
-type mind struct {
-	mu      sync.Mutex
-	answers []mindAnswer
-	asked   []conversation.ModelRequest
-	acted   []pathway.ActionRequest
-	left    int // thoughts that ended early
+// fakeRuntime answers in fake time: 300 ms until the first sentence and 700 ms between sentences.
+type fakeRuntime struct {
+	mu        sync.Mutex
+	answers   []plannedResponse
+	requests  []conversation.ModelRequest
+	toolCalls []pathway.ActionRequest
+	cancelled int // number of cancelled requests
 }
 
-type mindAnswer struct {
+type plannedResponse struct {
 	say    []string
 	calls  []pathway.ToolCall
 	failed string
-	hangs  bool // behind what it says
+	hangs  bool // after its sentences
 	panics bool
 }
 
-func (m *mind) Respond(ctx context.Context, t conversation.ModelRequest, sentence func(string, time.Duration)) conversation.ModelResponse {
+func (m *fakeRuntime) Respond(ctx context.Context, t conversation.ModelRequest, sentence func(string, time.Duration)) conversation.ModelResponse {
 	m.mu.Lock()
-	a := m.answers[min(len(m.asked), len(m.answers)-1)]
-	m.asked = append(m.asked, t)
+	a := m.answers[min(len(m.requests), len(m.answers)-1)]
+	m.requests = append(m.requests, t)
 	m.mu.Unlock()
 	if a.panics {
 		panic("no")
@@ -64,16 +63,16 @@ func (m *mind) Respond(ctx context.Context, t conversation.ModelRequest, sentenc
 	}
 	if ctx.Err() != nil {
 		m.mu.Lock()
-		m.left++
+		m.cancelled++
 		m.mu.Unlock()
 		return conversation.ModelResponse{Failed: "gone"}
 	}
 	return conversation.ModelResponse{Calls: a.calls, Failed: a.failed, Message: a.failed}
 }
 
-func (m *mind) CallTool(ctx context.Context, _ *domain.Script, a pathway.ActionRequest) conversation.ToolResult {
+func (m *fakeRuntime) CallTool(ctx context.Context, _ *domain.Script, a pathway.ActionRequest) conversation.ToolResult {
 	m.mu.Lock()
-	m.acted = append(m.acted, a)
+	m.toolCalls = append(m.toolCalls, a)
 	m.mu.Unlock()
 	select {
 	case <-time.After(3 * time.Second):
@@ -85,18 +84,18 @@ func (m *mind) CallTool(ctx context.Context, _ *domain.Script, a pathway.ActionR
 	return conversation.ToolResult{OK: true, Text: `{"at":"Berlin"}`}
 }
 
-func (m *mind) AgentScript(_ context.Context, id string) (domain.Script, error) {
+func (m *fakeRuntime) AgentScript(_ context.Context, id string) (domain.Script, error) {
 	if id != "agent_2" {
 		return domain.Script{}, errors.New("no such agent")
 	}
-	s := chatter()
+	s := converseScript()
 	s.AgentID, s.Version, s.Pathway.ID = id, 3, "pathway_2"
 	s.Pathway.Nodes[0].Prompt = "Zoe here."
 	return s, nil
 }
 
-// chatter greets and converses.
-func chatter() domain.Script {
+// converseScript returns a pathway that greets and converses.
+func converseScript() domain.Script {
 	return domain.Script{Language: "en-US", Timezone: "UTC", AgentID: "agent_1", Pathway: domain.Pathway{
 		Start: "hello",
 		Nodes: []domain.Node{
@@ -104,158 +103,158 @@ func chatter() domain.Script {
 			{ID: "talk", Type: domain.NodeConverse, Prompt: "Talk", Tools: []string{"tool_1", "end", "transfer"}},
 			{ID: "bye", Type: domain.NodeEnd, Prompt: "Bye"},
 		},
-		Edges: []domain.Edge{to("hello", "talk", domain.EdgeAlways, ""), to("talk", "bye", domain.EdgeTimeout, "")},
+		Edges: []domain.Edge{edge("hello", "talk", domain.EdgeAlways, ""), edge("talk", "bye", domain.EdgeTimeout, "")},
 	}}
 }
 
-// talks lets a caller say where his order is, and looks on.
-func talks(t *testing.T, m *mind, script domain.Script, then func(s *stage)) []any {
+// runOrderQuestion makes the caller ask for an order and then calls then.
+func runOrderQuestion(t *testing.T, m *fakeRuntime, script domain.Script, then func(s *fixture)) []any {
 	t.Helper()
-	var heard []any
+	var messages []any
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := openWith(t, sys, script, nil, m)
+		s := openWithRuntime(t, sys, script, nil, m)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond) // the greeting
-		s.says("where is my order", 0.9, 800*time.Millisecond)
+		s.callerSays("where is my order", 0.9, 800*time.Millisecond)
 		then(s)
-		heard = s.close()
+		messages = s.close()
 	})
-	return heard
+	return messages
 }
 
-func segments(t *testing.T, heard []any) []domain.Segment {
+func finalSegments(t *testing.T, messages []any) []domain.Segment {
 	t.Helper()
-	f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
+	f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
 	require.True(t, ok)
 	return f.Segments
 }
 
-func wordsOf(all []domain.Segment) (out []string) {
+func segmentTexts(all []domain.Segment) (out []string) {
 	for _, s := range all {
 		out = append(out, s.Text)
 	}
 	return out
 }
 
-func TestTheFirstSentenceSoundsWhileTheModelStillThinks(t *testing.T) {
+func TestFirstSentencePlaysWhileModelContinues(t *testing.T) {
 	t.Parallel()
-	m := &mind{answers: []mindAnswer{{say: []string{"First.", "Second.", "Third."}}}}
-	heard := talks(t, m, chatter(), func(s *stage) {
-		time.Sleep(500 * time.Millisecond) // 300 ms to think, 100 to speak
-		assert.Equal(t, []string{"play H", "play F"}, s.sound.done())
+	m := &fakeRuntime{answers: []plannedResponse{{say: []string{"First.", "Second.", "Third."}}}}
+	messages := runOrderQuestion(t, m, converseScript(), func(s *fixture) {
+		time.Sleep(500 * time.Millisecond) // 300 ms of the model and 100 ms of synthesis
+		assert.Equal(t, []string{"play H", "play F"}, s.player.actions())
 		time.Sleep(4 * time.Second)
-		assert.Equal(t, []string{"play H", "play F", "play S", "play T"}, s.sound.done())
+		assert.Equal(t, []string{"play H", "play F", "play S", "play T"}, s.player.actions())
 	})
-	all := segments(t, heard)
-	assert.Equal(t, []string{"Hello", "where is my order", "First.", "Second.", "Third."}, wordsOf(all))
+	all := finalSegments(t, messages)
+	assert.Equal(t, []string{"Hello", "where is my order", "First.", "Second.", "Third."}, segmentTexts(all))
 	assert.Equal(t, int64(250), all[2].FirstTokenMs)
 	assert.Equal(t, []domain.Passage{{KnowledgeBaseID: "kb_1", SourceID: "src_1", Name: "hours"}}, all[2].Sources)
 	assert.Zero(t, all[3].FirstTokenMs)
-	over, ok := heard[len(heard)-1].(conversation.ConversationFinished)
+	over, ok := messages[len(messages)-1].(conversation.ConversationFinished)
 	require.True(t, ok)
 	require.Len(t, over.Turns, 1)
 	assert.Equal(t, int64(250), over.Turns[0].LLMFirstTokenMs, "of the answer's time, the model's part")
-	assert.Contains(t, m.asked[0].Brief, "Talk")
+	assert.Contains(t, m.requests[0].Brief, "Talk")
 }
 
-func TestABargeInEndsWhatIsThoughtAndALateAnswerIsNotHeard(t *testing.T) {
+func TestBargeInCancelsModelRequest(t *testing.T) {
 	t.Parallel()
-	m := &mind{answers: []mindAnswer{{say: []string{"First.", "Second."}, hangs: true}, {say: []string{"Other."}}}}
-	heard := talks(t, m, chatter(), func(s *stage) {
+	m := &fakeRuntime{answers: []plannedResponse{{say: []string{"First.", "Second."}, hangs: true}, {say: []string{"Other."}}}}
+	messages := runOrderQuestion(t, m, converseScript(), func(s *fixture) {
 		time.Sleep(500 * time.Millisecond)
-		s.says("no the other one", 0.9, 600*time.Millisecond)
+		s.callerSays("no the other one", 0.9, 600*time.Millisecond)
 		time.Sleep(3 * time.Second)
-		assert.Equal(t, "play O", s.sound.done()[len(s.sound.done())-1])
-		assert.NotContains(t, s.sound.done(), "play S")
+		assert.Equal(t, "play O", s.player.actions()[len(s.player.actions())-1])
+		assert.NotContains(t, s.player.actions(), "play S")
 		m.mu.Lock()
-		assert.Equal(t, 1, m.left, "the model is let go")
+		assert.Equal(t, 1, m.cancelled, "the model is let go")
 		m.mu.Unlock()
 	})
-	all := segments(t, heard)
-	assert.Equal(t, []string{"Hello", "where is my order", "First.", "no the other one", "Other."}, wordsOf(all))
+	all := finalSegments(t, messages)
+	assert.Equal(t, []string{"Hello", "where is my order", "First.", "no the other one", "Other."}, segmentTexts(all))
 	assert.True(t, all[2].Interrupted)
-	h := m.asked[1].Step.History
+	h := m.requests[1].Step.History
 	assert.Equal(t, "First. —", h[len(h)-2].Text)
 }
 
-func TestWhateverAModelDoesTheCallerHearsSomethingAndTheRecordSaysWhy(t *testing.T) {
+func TestModelFailuresAreSpokenAndReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		answer mindAnswer
+		answer plannedResponse
 		hears  string
 		fault  conversation.Fault
 	}{
-		"it fails":          {mindAnswer{failed: "timeout"}, "play I", conversation.Fault{Stage: "llm", Code: "timeout", Message: "timeout"}},
-		"it panics":         {mindAnswer{panics: true}, "play I", conversation.Fault{Stage: "llm", Code: "internal", Message: "the model request panicked: no"}},
-		"it hangs":          {mindAnswer{hangs: true}, "play O", conversation.Fault{}}, // "One moment, please."
-		"it fails half-way": {mindAnswer{say: []string{"Half."}, failed: "stalled"}, "play H", conversation.Fault{Stage: "llm", Code: "stalled", Message: "stalled"}},
+		"it fails":          {plannedResponse{failed: "timeout"}, "play I", conversation.Fault{Stage: "llm", Code: "timeout", Message: "timeout"}},
+		"it panics":         {plannedResponse{panics: true}, "play I", conversation.Fault{Stage: "llm", Code: "internal", Message: "the model request panicked: no"}},
+		"it hangs":          {plannedResponse{hangs: true}, "play O", conversation.Fault{}}, // "One moment, please." // "One moment, please."
+		"it fails half-way": {plannedResponse{say: []string{"Half."}, failed: "stalled"}, "play H", conversation.Fault{Stage: "llm", Code: "stalled", Message: "stalled"}},
 		"it calls what is not offered": {
-			mindAnswer{say: []string{"Well."}, calls: []pathway.ToolCall{{ID: "1", Name: "rm"}}},
+			plannedResponse{say: []string{"Well."}, calls: []pathway.ToolCall{{ID: "1", Name: "rm"}}},
 			"play W",
 			conversation.Fault{Stage: "llm", Code: "tool_refused", Message: "the model called rm at node talk: there is no such tool here", Recovered: true},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := &mind{answers: []mindAnswer{c.answer, {say: []string{"Ok."}}}}
-			heard := talks(t, m, chatter(), func(s *stage) {
+			m := &fakeRuntime{answers: []plannedResponse{c.answer, {say: []string{"Ok."}}}}
+			messages := runOrderQuestion(t, m, converseScript(), func(s *fixture) {
 				time.Sleep(4 * time.Second)
-				assert.Contains(t, s.sound.done()[1:], c.hears)
+				assert.Contains(t, s.player.actions()[1:], c.hears)
 			})
 			if c.fault.Code != "" {
-				assert.Contains(t, heard, c.fault)
+				assert.Contains(t, messages, c.fault)
 			}
 		})
 	}
 }
 
-func TestWithoutAModelAConversationIsLeft(t *testing.T) {
+func TestConverseNodeWithoutModelIsLeft(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, chatter(), nil)
+		s := openConversation(t, sys, converseScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
-		s.says("hello", 0.9, 500*time.Millisecond)
+		s.callerSays("hello", 0.9, 500*time.Millisecond)
 		time.Sleep(3 * time.Second)
 		assert.Contains(t, s.close(), conversation.Fault{Stage: "llm", Code: "no_model", Message: "no language model is configured"})
 	})
 }
 
-func TestWhatTheModelWantsIsDoneWithAWordMeanwhile(t *testing.T) {
+func TestSlowToolCallIsAnnounced(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"look_up", "broken"} {
-		m := &mind{answers: []mindAnswer{
+		m := &fakeRuntime{answers: []plannedResponse{
 			{calls: []pathway.ToolCall{{ID: "c1", Name: tool, Tool: "tool_1", Arguments: `{"order":7}`}}}, {say: []string{"Berlin."}},
 		}}
-		heard := talks(t, m, chatter(), func(s *stage) {
+		messages := runOrderQuestion(t, m, converseScript(), func(s *fixture) {
 			time.Sleep(2500 * time.Millisecond)
-			assert.Equal(t, []string{"play H", "play O"}, s.sound.done(), "one moment, please")
+			assert.Equal(t, []string{"play H", "play O"}, s.player.actions(), "one moment, please")
 			time.Sleep(4 * time.Second)
-			assert.Equal(t, []string{"play H", "play O", "play B"}, s.sound.done())
+			assert.Equal(t, []string{"play H", "play O", "play B"}, s.player.actions())
 		})
 		result := `{"at":"Berlin"}`
 		if tool == "broken" {
 			result = `{"error":"it answered 500"}`
-			assert.Contains(t, heard, conversation.Fault{Stage: "tool", Code: "action_failed", Message: "broken at node talk: it answered 500", Recovered: true})
+			assert.Contains(t, messages, conversation.Fault{Stage: "tool", Code: "action_failed", Message: "broken at node talk: it answered 500", Recovered: true})
 		}
-		assert.Contains(t, heard, conversation.ActionPerformed{Action: tool, Arguments: json.RawMessage(`{"order":7}`), Result: json.RawMessage(result), Duration: 3 * time.Second})
+		assert.Contains(t, messages, conversation.ActionPerformed{Action: tool, Arguments: json.RawMessage(`{"order":7}`), Result: json.RawMessage(result), Duration: 3 * time.Second})
 	}
 }
 
-func TestWhatIsDoneWhileSomebodyElseHasTheCallerIsHeardAfterwards(t *testing.T) {
+func TestToolDoneDuringPauseIsSpokenAfterwards(t *testing.T) {
 	t.Parallel()
-	m := &mind{answers: []mindAnswer{{calls: []pathway.ToolCall{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{"Berlin."}}}}
-	talks(t, m, chatter(), func(s *stage) {
+	m := &fakeRuntime{answers: []plannedResponse{{calls: []pathway.ToolCall{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{"Berlin."}}}}
+	runOrderQuestion(t, m, converseScript(), func(s *fixture) {
 		s.send(conversation.PauseAgent{})
 		time.Sleep(5 * time.Second)
-		assert.Equal(t, []string{"play H"}, s.sound.done())
+		assert.Equal(t, []string{"play H"}, s.player.actions())
 		s.send(conversation.ResumeAgent{})
 		time.Sleep(2 * time.Second)
-		assert.Equal(t, "play B", s.sound.done()[len(s.sound.done())-1])
+		assert.Equal(t, "play B", s.player.actions()[len(s.player.actions())-1])
 	})
 }
 
-func TestAnotherAgentGoesOn(t *testing.T) {
+func TestAgentHandoverContinuesConversation(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"agent_2", "agent_9"} {
 		script := domain.Script{Language: "en-US", AgentID: "agent_1", Pathway: domain.Pathway{
@@ -265,33 +264,33 @@ func TestAnotherAgentGoesOn(t *testing.T) {
 				{ID: "on", Type: domain.NodeAgent, AgentID: id},
 				{ID: "sorry", Type: domain.NodeEnd, Prompt: "Nobody."},
 			},
-			Edges: []domain.Edge{to("hello", "on", domain.EdgeAlways, ""), to("on", "sorry", domain.EdgeElse, "")},
+			Edges: []domain.Edge{edge("hello", "on", domain.EdgeAlways, ""), edge("on", "sorry", domain.EdgeElse, "")},
 		}}
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-			s := openWith(t, sys, script, nil, &mind{answers: []mindAnswer{{say: []string{"Go on."}}}})
+			s := openWithRuntime(t, sys, script, nil, &fakeRuntime{answers: []plannedResponse{{say: []string{"Go on."}}}})
 			s.send(conversation.StartConversation{})
 			time.Sleep(3 * time.Second)
 			if id != "agent_2" {
-				assert.Equal(t, []string{"play A", "play N"}, s.sound.done())
+				assert.Equal(t, []string{"play A", "play N"}, s.player.actions())
 				s.close()
 				return
 			}
-			assert.Equal(t, []string{"play A", "play Z"}, s.sound.done())
-			s.says("go on please", 0.9, 500*time.Millisecond)
+			assert.Equal(t, []string{"play A", "play Z"}, s.player.actions())
+			s.callerSays("go on please", 0.9, 500*time.Millisecond)
 			time.Sleep(time.Second)
-			assert.Equal(t, "play G", s.sound.done()[2])
+			assert.Equal(t, "play G", s.player.actions()[2])
 			assert.Contains(t, s.close(), conversation.AgentHandedOver{AgentID: "agent_2", Version: 3, PathwayID: "pathway_2", From: "agent_1"})
 		})
 	}
 }
 
-func TestAnIntentIsToldWithWhatWasNamed(t *testing.T) {
+func TestIntentIsReportedWithEntities(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, question(), nil)
+		s := openConversation(t, sys, questionScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
-		s.says("yes at three pm", 0.87, 500*time.Millisecond)
+		s.callerSays("yes at three pm", 0.87, 500*time.Millisecond)
 		time.Sleep(3 * time.Second)
 		assert.Contains(t, s.close(), conversation.IntentRecognized{Name: "yes", Confidence: 0.87, Entities: map[string]string{"yes_no": "yes", "time": "15:00"}})
 	})

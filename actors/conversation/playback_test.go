@@ -11,22 +11,22 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// silentSound plays nothing.
-type silentSound struct{ clock *mediaClock }
+// silentPlayer plays nothing.
+type silentPlayer struct{ clock *mediaClock }
 
-func (s *silentSound) Play(uint64, media.Clip)      {}
-func (s *silentSound) PlayFeed(uint64, *media.Feed) {}
-func (s *silentSound) StopPlaying()                 {}
-func (s *silentSound) PausePlaying()                {}
-func (s *silentSound) ContinuePlaying()             {}
-func (s *silentSound) SendDigits(uint64, string)    {}
-func (s *silentSound) Mark() time.Duration          { return s.clock.now }
+func (s *silentPlayer) Play(uint64, media.Clip)      {}
+func (s *silentPlayer) PlayFeed(uint64, *media.Feed) {}
+func (s *silentPlayer) StopPlaying()                 {}
+func (s *silentPlayer) PausePlaying()                {}
+func (s *silentPlayer) ContinuePlaying()             {}
+func (s *silentPlayer) SendDigits(uint64, string)    {}
+func (s *silentPlayer) Mark() time.Duration          { return s.clock.now }
 
-func TestPlaybackEndsAPausedPromptWhereItWasPaused(t *testing.T) {
+func TestPlaybackEndsPausedPromptAtItsPause(t *testing.T) {
 	t.Parallel()
 	clock := new(mediaClock)
 	tr := newTranscript(clock.position, nil)
-	p := newPlayback(&silentSound{clock}, &tr)
+	p := newPlayback(&silentPlayer{clock}, &tr)
 	assert.True(t, p.isIdle())
 	p.prompt = pathway.Say{Text: "Hello", Shown: "Hello"}
 	p.request()
@@ -41,11 +41,11 @@ func TestPlaybackEndsAPausedPromptWhereItWasPaused(t *testing.T) {
 	assert.True(t, tr.segments[0].Interrupted)
 }
 
-func TestPlaybackEndsTheSynthesisOfASupersededPrompt(t *testing.T) {
+func TestPlaybackCancelsSynthesisOfSupersededPrompt(t *testing.T) {
 	t.Parallel()
 	clock := new(mediaClock)
 	tr := newTranscript(clock.position, nil)
-	p := newPlayback(&silentSound{clock}, &tr)
+	p := newPlayback(&silentPlayer{clock}, &tr)
 	ended := 0
 	p.request()
 	p.stopSynthesis = func() { ended++ }
@@ -56,7 +56,7 @@ func TestPlaybackEndsTheSynthesisOfASupersededPrompt(t *testing.T) {
 	assert.Equal(t, 11, ended)
 }
 
-func TestOutOfBandPromptsAreSaidInOrderBeforeThePathwayGoesOn(t *testing.T) {
+func TestOutOfBandPromptsPrecedePathway(t *testing.T) {
 	t.Parallel()
 	var q outOfBandQueue
 	for range maxOutOfBand {

@@ -97,7 +97,7 @@ func (p *promptCache) synthesize(ctx actor.Context, r speech.Request, generation
 
 // streamingSynthesizer is a synthesizer that plays audio while it is generated and reports failed engines.
 type streamingSynthesizer interface {
-	Begin(ctx context.Context, r speech.Request, told func(speech.EngineFailure)) (speech.Utterance, error)
+	Begin(ctx context.Context, r speech.Request, onFault func(speech.EngineFailure)) (speech.Utterance, error)
 	Prepare(ctx context.Context, r speech.Request) (media.Clip, error)
 }
 

@@ -18,237 +18,237 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-func pass(d time.Duration) {
+func advanceTime(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// orders is what the engine wants done; it takes three seconds.
-var orders = speech.RealtimeToolCall{ID: "c1", Name: "orders", Arguments: "{}"} //nolint:gochecknoglobals // never changed
+// ordersCall is a tool call of the engine that takes three seconds.
+var ordersCall = speech.RealtimeToolCall{ID: "c1", Name: "orders", Arguments: "{}"} //nolint:gochecknoglobals // never changed
 
-func TestWhatIsUnderWayWhenTheEngineBreaksIsDoneOnceAndKnown(t *testing.T) {
+func TestToolCallSurvivesRealtimeFailure(t *testing.T) {
 	t.Parallel()
-	l := &living{instead: true, mind: mind{answers: []mindAnswer{{say: []string{"In Berlin."}}}}}
-	heard := lives(t, l, func(*stage) {
-		l.hears("Where is my order?")
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{orders}})
-		pass(time.Second)
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
-		pass(time.Second)
+	l := &realtimeRuntime{instead: true, mind: fakeRuntime{answers: []plannedResponse{{say: []string{"In Berlin."}}}}}
+	messages := runRealtime(t, l, func(*fixture) {
+		l.engineHears("Where is my order?")
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{ordersCall}})
+		advanceTime(time.Second)
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
+		advanceTime(time.Second)
 		l.mu.Lock()
-		assert.Empty(t, l.asked, "it is not known yet")
+		assert.Empty(t, l.requests, "it is not known yet")
 		l.mu.Unlock()
-		pass(5 * time.Second)
+		advanceTime(5 * time.Second)
 	})
-	assert.Len(t, l.acted, 1)
-	require.Len(t, l.asked, 1)
-	history := l.asked[0].Step.History
+	assert.Len(t, l.toolCalls, 1)
+	require.Len(t, l.requests, 1)
+	history := l.requests[0].Step.History
 	assert.Equal(t, pathway.Message{By: pathway.ByTool, ID: "c1", Text: `{"at":"Berlin"}`}, history[len(history)-1])
-	assert.Equal(t, []string{"Hello", "Where is my order?", "One moment, please.", "In Berlin."}, wordsOf(segments(t, heard)))
+	assert.Equal(t, []string{"Hello", "Where is my order?", "One moment, please.", "In Berlin."}, segmentTexts(finalSegments(t, messages)))
 }
 
-func TestWhatIsDoneWhileSomebodyElseHasTheCallerIsKnownToTheEngineThatTakesHimBack(t *testing.T) {
+func TestToolResultDuringPauseIsInNextRealtimeHistory(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]time.Duration{"done meanwhile": 5 * time.Second, "done afterwards": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &living{}
-			lives(t, l, func(s *stage) {
-				l.hears("Where is my order?")
-				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{orders}})
-				pass(time.Second)
+			l := &realtimeRuntime{}
+			runRealtime(t, l, func(s *fixture) {
+				l.engineHears("Where is my order?")
+				l.emit(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{ordersCall}})
+				advanceTime(time.Second)
 				s.send(conversation.PauseAgent{})
-				pass(away)
-				assert.Equal(t, []string{"close"}, l.all(), "nobody is told, and nobody asked for an answer")
+				advanceTime(away)
+				assert.Equal(t, []string{"close"}, l.actions(), "nobody is message, and nobody asked for an answer")
 				s.send(conversation.ResumeAgent{})
-				pass(5 * time.Second)
-				require.Len(t, l.begins(), 2)
-				again := l.begins()[1]
+				advanceTime(5 * time.Second)
+				require.Len(t, l.sessions(), 2)
+				again := l.sessions()[1]
 				assert.JSONEq(t, `{"at":"Berlin"}`, again.History[len(again.History)-1].Text)
 				assert.True(t, again.Speak)
 			})
-			assert.Len(t, l.acted, 1)
+			assert.Len(t, l.toolCalls, 1)
 		})
 	}
 }
 
-func TestAKeyThatAnEdgeIsForTakesItOnceTheToolIsDone(t *testing.T) {
+func TestKeyEdgeIsTakenAfterToolCall(t *testing.T) {
 	t.Parallel()
-	l := &living{}
-	script := chatter()
-	script.Pathway.Edges = append(script.Pathway.Edges, to("talk", "bye", domain.EdgeDTMF, "0"))
-	heard := livesBy(t, l, script, func(s *stage) {
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{orders}})
-		pass(time.Second)
-		s.press("0")
-		assert.Equal(t, []string{"key 0"}, l.all(), "it is being done")
-		pass(5 * time.Second)
+	l := &realtimeRuntime{}
+	script := converseScript()
+	script.Pathway.Edges = append(script.Pathway.Edges, edge("talk", "bye", domain.EdgeDTMF, "0"))
+	messages := runRealtimeScript(t, l, script, func(s *fixture) {
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{ordersCall}})
+		advanceTime(time.Second)
+		s.pressKeys("0")
+		assert.Equal(t, []string{"key 0"}, l.actions(), "it is being done")
+		advanceTime(5 * time.Second)
 	})
-	assert.Equal(t, []string{"Hello", "[pressed 0]", "Bye"}, wordsOf(segments(t, heard)))
-	assert.Len(t, l.acted, 1)
+	assert.Equal(t, []string{"Hello", "[pressed 0]", "Bye"}, segmentTexts(finalSegments(t, messages)))
+	assert.Len(t, l.toolCalls, 1)
 }
 
-func TestAnEngineIsClosedThatIsOpenOnceNobodyWantsItAnyMore(t *testing.T) {
+func TestUnneededRealtimeSessionIsClosedWhenItOpens(t *testing.T) {
 	t.Parallel()
-	for name, leaves := range map[string]func(s *stage){
-		"a key leads on":               func(s *stage) { s.press("0") },
-		"somebody else has the caller": func(s *stage) { s.send(conversation.PauseAgent{}) },
-		"the caller hangs up":          func(s *stage) { s.send(conversation.FinishConversation{}) },
-		"the call is gone":             func(s *stage) { s.sys.Root.Poison(s.root) },
+	for name, leaves := range map[string]func(s *fixture){
+		"a key leads on":               func(s *fixture) { s.pressKeys("0") },
+		"somebody else has the caller": func(s *fixture) { s.send(conversation.PauseAgent{}) },
+		"the caller hangs up":          func(s *fixture) { s.send(conversation.FinishConversation{}) },
+		"the call is gone":             func(s *fixture) { s.sys.Root.Poison(s.root) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &living{}
+			l := &realtimeRuntime{}
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				script := chatter()
+				script := converseScript()
 				script.Realtime = &domain.AgentRealtime{Engine: "voice"}
-				script.Pathway.Edges = append(script.Pathway.Edges, to("talk", "bye", domain.EdgeDTMF, "0"))
-				l.opens = make(chan struct{})
-				s := openWith(t, sys, script, nil, l)
+				script.Pathway.Edges = append(script.Pathway.Edges, edge("talk", "bye", domain.EdgeDTMF, "0"))
+				l.openWhenClosed = make(chan struct{})
+				s := openWithRuntime(t, sys, script, nil, l)
 				s.send(conversation.StartConversation{})
-				pass(1200 * time.Millisecond)
-				require.Len(t, l.begins(), 1)
+				advanceTime(1200 * time.Millisecond)
+				require.Len(t, l.sessions(), 1)
 				leaves(s)
-				pass(time.Second)
-				assert.Empty(t, l.all())
-				close(l.opens)
-				pass(time.Second)
-				assert.Equal(t, []string{"close"}, l.all())
+				advanceTime(time.Second)
+				assert.Empty(t, l.actions())
+				close(l.openWhenClosed)
+				advanceTime(time.Second)
+				assert.Equal(t, []string{"close"}, l.actions())
 				s.close()
 			})
 		})
 	}
 }
 
-func TestWhoCouldNotBeHandedOnIsTheEnginesAgain(t *testing.T) {
+func TestFailedTransferReturnsCallerToRealtime(t *testing.T) {
 	t.Parallel()
-	l := &living{}
-	script := chatter()
+	l := &realtimeRuntime{}
+	script := converseScript()
 	script.Transfer.Destinations = []domain.Destination{{Name: "desk", To: "+15005550006"}}
-	heard := livesBy(t, l, script, func(s *stage) {
-		l.says("a1", "I put you through.", time.Second, speech.RealtimeToolCall{ID: "t", Name: "transfer_call", Arguments: `{"destination":"desk","reason":"he asks"}`})
-		pass(2 * time.Second)
-		assert.Equal(t, "close", l.all()[len(l.all())-1])
+	messages := runRealtimeScript(t, l, script, func(s *fixture) {
+		l.engineSays("a1", "I put you through.", time.Second, speech.RealtimeToolCall{ID: "t", Name: "transfer_call", Arguments: `{"destination":"desk","reason":"he asks"}`})
+		advanceTime(2 * time.Second)
+		assert.Equal(t, "close", l.actions()[len(l.actions())-1])
 		s.send(conversation.ResumeAgent{OK: false})
-		pass(time.Second)
-		require.Len(t, l.begins(), 2)
-		again := l.begins()[1]
+		advanceTime(time.Second)
+		require.Len(t, l.sessions(), 2)
+		again := l.sessions()[1]
 		assert.Equal(t, pathway.Message{By: pathway.ByCaller, Text: "(Nobody could be reached; the caller is back.)"}, again.History[len(again.History)-1])
 		assert.True(t, again.Speak)
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeReady})
-		l.says("a2", "Nobody is there.", time.Second)
-		pass(2 * time.Second)
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeReady})
+		l.engineSays("a2", "Nobody is there.", time.Second)
+		advanceTime(2 * time.Second)
 	})
-	assert.Contains(t, heard, any(conversation.RequestTransfer{Destination: "desk", Mode: domain.TransferBridge, Reason: "he asks"}))
-	assert.Equal(t, []string{"Hello", "I put you through.", "Nobody is there."}, wordsOf(segments(t, heard)))
+	assert.Contains(t, messages, any(conversation.RequestTransfer{Destination: "desk", Mode: domain.TransferBridge, Reason: "he asks"}))
+	assert.Equal(t, []string{"Hello", "I put you through.", "Nobody is there."}, segmentTexts(finalSegments(t, messages)))
 }
 
-func TestASilentBotsCallerIsLeftAsOftenAsTheNodeSays(t *testing.T) {
+func TestRealtimeSilencePromptsAreLimited(t *testing.T) {
 	t.Parallel()
-	l := &living{alone: true}
-	heard := lives(t, l, func(*stage) {
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
+	l := &realtimeRuntime{alone: true}
+	messages := runRealtime(t, l, func(*fixture) {
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
 		for range 2 {
-			pass(8100 * time.Millisecond)
-			l.tell(speech.RealtimeEvent{Kind: speech.RealtimeIdle}) // as a stream tells that is asked for an answer
+			advanceTime(8100 * time.Millisecond)
+			l.emit(speech.RealtimeEvent{Kind: speech.RealtimeIdle}) // as a media stream does when an answer is requested
 			synctest.Wait()
 		}
-		assert.Equal(t, []string{"answer (The caller says nothing.)", "answer (The caller says nothing.)"}, l.all())
-		pass(11 * time.Second)
+		assert.Equal(t, []string{"answer (The caller says nothing.)", "answer (The caller says nothing.)"}, l.actions())
+		advanceTime(11 * time.Second)
 	})
-	assert.Equal(t, []string{"Hello", "Bye"}, wordsOf(segments(t, heard)), "he takes the edge of timeout")
+	assert.Equal(t, []string{"Hello", "Bye"}, segmentTexts(finalSegments(t, messages)), "he takes the edge of timeout")
 }
 
-func TestAnswersThatWereNeverHeardAreCut(t *testing.T) {
+func TestUnplayedRealtimeAnswersAreCut(t *testing.T) {
 	t.Parallel()
-	l := &living{}
-	lives(t, l, func(*stage) {
-		l.says("a1", "one two three four", 10*time.Second)
-		l.says("a2", "five", time.Second)
-		l.says("a3", "six", time.Second)
-		pass(2 * time.Second)
-		l.hears("Stop.")
-		assert.ElementsMatch(t, []string{"cut a2 0s", "cut a3 0s", "cut a1 2s"}, l.all())
-		assert.Len(t, l.begins(), 1)
+	l := &realtimeRuntime{}
+	runRealtime(t, l, func(*fixture) {
+		l.engineSays("a1", "one two three four", 10*time.Second)
+		l.engineSays("a2", "five", time.Second)
+		l.engineSays("a3", "six", time.Second)
+		advanceTime(2 * time.Second)
+		l.engineHears("Stop.") // one answer more than the node allows
+		assert.ElementsMatch(t, []string{"cut a2 0s", "cut a3 0s", "cut a1 2s"}, l.actions())
+		assert.Len(t, l.sessions(), 1)
 	})
 }
 
-func TestAnEngineThatDoesNotNoticeTheCallersSilenceIsGivenUp(t *testing.T) {
+func TestRealtimeEngineWithoutEndOfTurnIsReplaced(t *testing.T) {
 	t.Parallel()
-	l := &living{instead: true, mind: mind{answers: []mindAnswer{{say: []string{"Again then."}}}}}
-	heard := lives(t, l, func(s *stage) {
+	l := &realtimeRuntime{instead: true, mind: fakeRuntime{answers: []plannedResponse{{say: []string{"Again then."}}}}}
+	messages := runRealtime(t, l, func(s *fixture) {
 		speaks := func(notices bool) {
 			s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
-			l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
-			pass(time.Second)
+			l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
+			advanceTime(time.Second)
 			s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 			if notices {
-				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: "u"})
+				l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: "u"})
 			}
-			pass(9 * time.Second)
+			advanceTime(9 * time.Second)
 		}
 		speaks(true)
-		pass(2 * time.Second)
-		speaks(false) // he goes on
+		advanceTime(2 * time.Second)
+		speaks(false) // the caller continues to speak
 		speaks(false)
-		assert.NotContains(t, l.all(), "close")
-		pass(2 * time.Second)
-		assert.Contains(t, l.all(), "close")
-		pass(5 * time.Second)
+		assert.NotContains(t, l.actions(), "close")
+		advanceTime(2 * time.Second)
+		assert.Contains(t, l.actions(), "close")
+		advanceTime(5 * time.Second)
 	})
-	assert.Contains(t, heard, any(conversation.Fault{Stage: "realtime", Code: "engine_stalled", Message: "the engine voice failed", Recovered: true}))
-	assert.Contains(t, wordsOf(segments(t, heard)), "Again then.")
+	assert.Contains(t, messages, any(conversation.Fault{Stage: "realtime", Code: "engine_stalled", Message: "the engine voice failed", Recovered: true}))
+	assert.Contains(t, segmentTexts(finalSegments(t, messages)), "Again then.")
 }
 
-func TestAnEngineIsNotGivenUpForACallerWhomItAloneHears(t *testing.T) {
+func TestRealtimeEngineStaysWhenOnlyItHearsCaller(t *testing.T) {
 	t.Parallel()
 	for name, ours := range map[string]bool{"our ears never heard him": false, "our ears heard him long ago": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &living{instead: true}
-			heard := lives(t, l, func(s *stage) {
+			l := &realtimeRuntime{instead: true}
+			messages := runRealtime(t, l, func(s *fixture) {
 				if ours {
 					s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
-					pass(time.Second)
+					advanceTime(time.Second)
 					s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
-					pass(5 * time.Second)
+					advanceTime(5 * time.Second)
 				}
-				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
-				pass(15 * time.Second)
-				assert.NotContains(t, l.all(), "close")
-				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: "u"})
-				pass(time.Second)
+				l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
+				advanceTime(15 * time.Second)
+				assert.NotContains(t, l.actions(), "close")
+				l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: "u"})
+				advanceTime(time.Second)
 			})
-			for _, told := range heard {
-				_, fault := told.(conversation.Fault)
-				assert.False(t, fault, "%v", told)
+			for _, message := range messages {
+				_, fault := message.(conversation.Fault)
+				assert.False(t, fault, "%v", message)
 			}
 		})
 	}
 }
 
-func TestAnEngineThatHearsTheCallerBeginBehindHisEndMustNoticeThat(t *testing.T) {
+func TestLateRealtimeSpeechStartRequiresEnd(t *testing.T) {
 	t.Parallel()
-	l := &living{instead: true, mind: mind{answers: []mindAnswer{{say: []string{"Again then."}}}}}
-	lives(t, l, func(s *stage) {
+	l := &realtimeRuntime{instead: true, mind: fakeRuntime{answers: []plannedResponse{{say: []string{"Again then."}}}}}
+	runRealtime(t, l, func(s *fixture) {
 		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
-		pass(time.Second)
+		advanceTime(time.Second)
 		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
-		pass(time.Second)
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
-		pass(12 * time.Second)
-		assert.Contains(t, l.all(), "close")
+		advanceTime(time.Second)
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
+		advanceTime(12 * time.Second)
+		assert.Contains(t, l.actions(), "close")
 	})
 }
 
-func TestAnEngineHearsNothingOfASecret(t *testing.T) {
+func TestRealtimeEngineGetsNoSecretAudio(t *testing.T) {
 	t.Parallel()
-	l := &living{}
+	l := &realtimeRuntime{}
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		script := chatter()
+		script := converseScript()
 		script.Realtime = &domain.AgentRealtime{Engine: "voice"}
 		script.Pathway.Nodes[0] = domain.Node{ID: "hello", Type: domain.NodeCollect, Prompt: "Card", Length: 4, Sensitive: true}
-		s := openWith(t, sys, script, nil, l)
+		s := openWithRuntime(t, sys, script, nil, l)
 		s.send(conversation.StartConversation{})
 		sounds := func(b byte, d time.Duration) {
 			for ; d > 0; d -= 20 * time.Millisecond {
@@ -257,9 +257,9 @@ func TestAnEngineHearsNothingOfASecret(t *testing.T) {
 			}
 		}
 		sounds(1, 1500*time.Millisecond)
-		s.press("4711")
-		require.Len(t, l.begins(), 1)
-		sounds(1, 300*time.Millisecond) // the last key is held
+		s.pressKeys("4711")
+		require.Len(t, l.sessions(), 1)
+		sounds(1, 300*time.Millisecond) // the last key is still pressed
 		sounds(2, time.Second)
 		l.mu.Lock()
 		assert.NotContains(t, string(l.heard), "\x01")
@@ -269,53 +269,53 @@ func TestAnEngineHearsNothingOfASecret(t *testing.T) {
 	})
 }
 
-func TestWhoWantsNoMoreCallsIsHeardBesideABotThatTellsNothingOfWords(t *testing.T) {
+func TestOptOutIsRecognizedBesideAudioOnlyEngine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		does func(s *stage)
+		does func(s *fixture)
 		want []conversation.OptOutRequested
 	}{
-		"says it":                               {func(s *stage) { s.says("please stop calling me", 0.9, time.Second) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
-		"says otherwise":                        {func(s *stage) { s.says("who is this", 0.9, time.Second) }, nil},
-		"seems to say it":                       {func(s *stage) { s.says("stop", 0.5, time.Second) }, nil},
-		"says it to who knows phrases alone":    {func(s *stage) { s.ears.phrases = true; s.says("stop", 0.9, time.Second) }, nil},
-		"presses it":                            {func(s *stage) { s.press("9") }, []conversation.OptOutRequested{{Channel: "dtmf", Keyword: "9"}}},
-		"says it while the bot hangs up":        {func(s *stage) { sayAndLeave(s, speech.RealtimeEnded) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
-		"says it while the bot's socket breaks": {func(s *stage) { sayAndLeave(s, speech.RealtimeFailed) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
+		"says it":                               {func(s *fixture) { s.callerSays("please stop calling me", 0.9, time.Second) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
+		"says otherwise":                        {func(s *fixture) { s.callerSays("who is this", 0.9, time.Second) }, nil},
+		"seems to say it":                       {func(s *fixture) { s.callerSays("stop", 0.5, time.Second) }, nil},
+		"says it to who knows phrases alone":    {func(s *fixture) { s.recognizer.phrases = true; s.callerSays("stop", 0.9, time.Second) }, nil},
+		"presses it":                            {func(s *fixture) { s.pressKeys("9") }, []conversation.OptOutRequested{{Channel: "dtmf", Keyword: "9"}}},
+		"says it while the bot hangs up":        {func(s *fixture) { optOutWhileSessionEnds(s, speech.RealtimeEnded) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
+		"says it while the bot's socket breaks": {func(s *fixture) { optOutWhileSessionEnds(s, speech.RealtimeFailed) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &living{alone: true}
-			heard := lives(t, l, func(s *stage) {
-				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
+			l := &realtimeRuntime{alone: true}
+			messages := runRealtime(t, l, func(s *fixture) {
+				l.emit(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
 				c.does(s)
 				s.ear.Frame([]byte{7, 7})
 				l.mu.Lock()
 				if !bytes.Contains(l.heard, []byte{7, 7}) {
-					assert.Contains(t, l.did, "close", "the bot hears him all the time")
+					assert.Contains(t, l.recorded, "close", "the bot hears him all the time")
 				}
 				l.mu.Unlock()
-				pass(time.Second)
+				advanceTime(time.Second)
 			})
-			assert.Equal(t, c.want, optedOut(heard))
-			assert.NotContains(t, wordsOf(segments(t, heard)), "who is this", "what he says to the bot is not written down")
+			assert.Equal(t, c.want, optOuts(messages))
+			assert.NotContains(t, segmentTexts(finalSegments(t, messages)), "who is this", "what he says to the bot is not written down")
 		})
 	}
 }
 
-// sayAndLeave lets the caller want no more calls while the bot goes.
-func sayAndLeave(s *stage, how speech.RealtimeEventKind) {
-	l, ok := s.mind.(*living)
+// optOutWhileSessionEnds makes the caller opt out while the realtime session ends.
+func optOutWhileSessionEnds(s *fixture, how speech.RealtimeEventKind) {
+	l, ok := s.runtime.(*realtimeRuntime)
 	if !ok {
 		return
 	}
-	s.ears.mu.Lock()
-	s.ears.next = speech.RecognitionResult{Text: "stop", Confidence: 0.9}
-	s.ears.mu.Unlock()
+	s.recognizer.mu.Lock()
+	s.recognizer.next = speech.RecognitionResult{Text: "stop", Confidence: 0.9}
+	s.recognizer.mu.Unlock()
 	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 	time.Sleep(time.Second)
-	l.tell(speech.RealtimeEvent{Kind: how, Err: speech.ErrAudioStalled})
+	l.emit(speech.RealtimeEvent{Kind: how, Err: speech.ErrAudioStalled})
 	synctest.Wait()
 	s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
-	pass(200 * time.Millisecond)
+	advanceTime(200 * time.Millisecond)
 }

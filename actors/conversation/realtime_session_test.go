@@ -11,32 +11,32 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// engineLog is a realtime engine that writes down what it gets.
-type engineLog struct{ calls []string }
+// recordingEngine is a realtime engine that records its calls.
+type recordingEngine struct{ calls []string }
 
-func (e *engineLog) Write([]byte)                  {}
-func (e *engineLog) End()                          {}
-func (e *engineLog) Close()                        { e.calls = append(e.calls, "close") }
-func (e *engineLog) Answer(text string)            { e.calls = append(e.calls, "answer "+text) }
-func (e *engineLog) Result(id, _ string)           { e.calls = append(e.calls, "result "+id) }
-func (e *engineLog) Cut(i string, _ time.Duration) { e.calls = append(e.calls, "cut "+i) }
-func (e *engineLog) Key(byte)                      {}
+func (e *recordingEngine) Write([]byte)                  {}
+func (e *recordingEngine) End()                          {}
+func (e *recordingEngine) Close()                        { e.calls = append(e.calls, "close") }
+func (e *recordingEngine) Answer(text string)            { e.calls = append(e.calls, "answer "+text) }
+func (e *recordingEngine) Result(id, _ string)           { e.calls = append(e.calls, "result "+id) }
+func (e *recordingEngine) Cut(i string, _ time.Duration) { e.calls = append(e.calls, "cut "+i) }
+func (e *recordingEngine) Key(byte)                      {}
 
-func openSession(e *engineLog) realtimeSession {
+func newOpenSession(e *recordingEngine) realtimeSession {
 	r := newRealtimeSession(pathway.StartRealtime{ModelRequest: pathway.ModelRequest{Round: 1}})
 	r.connection = RealtimeConnection{RealtimeSession: e}
 	return r
 }
 
-func TestRealtimeOpeningThatWasLeftIsClosedOnceItIsThere(t *testing.T) {
+func TestClosedRealtimeOpeningClosesLateSession(t *testing.T) {
 	t.Parallel()
-	e, o := new(engineLog), new(realtimeOpening)
+	e, o := new(recordingEngine), new(realtimeOpening)
 	o.close()
 	o.setLive(RealtimeConnection{RealtimeSession: e})
 	o.close()
 	assert.Equal(t, []string{"close"}, e.calls)
 
-	e, o = new(engineLog), new(realtimeOpening)
+	e, o = new(recordingEngine), new(realtimeOpening)
 	o.setLive(RealtimeConnection{RealtimeSession: e})
 	assert.Empty(t, e.calls)
 	o.close()
@@ -44,10 +44,10 @@ func TestRealtimeOpeningThatWasLeftIsClosedOnceItIsThere(t *testing.T) {
 	assert.Equal(t, []string{"close"}, e.calls)
 }
 
-func TestRealtimeSessionHandsToolResultsOverOnceItIsOpen(t *testing.T) {
+func TestRealtimeSessionSendsToolResultsWhenOpen(t *testing.T) {
 	t.Parallel()
-	e := new(engineLog)
-	r := openSession(e)
+	e := new(recordingEngine)
+	r := newOpenSession(e)
 	r.addResult(pathway.SendToolResult{ID: "a"})
 	r.requestAnswer("too early")
 	r.addEarly(speech.RealtimeEvent{Kind: speech.RealtimeReady})
@@ -58,10 +58,10 @@ func TestRealtimeSessionHandsToolResultsOverOnceItIsOpen(t *testing.T) {
 	assert.Equal(t, []string{"result a", "result b", "answer now"}, e.calls)
 }
 
-func TestRealtimeAnswersArePlayedOneAfterTheOther(t *testing.T) {
+func TestRealtimeAnswersPlayInOrder(t *testing.T) {
 	t.Parallel()
-	e := new(engineLog)
-	r, tr := openSession(e), newTranscript(new(mediaClock).position, nil)
+	e := new(recordingEngine)
+	r, tr := newOpenSession(e), newTranscript(new(mediaClock).position, nil)
 	r.open = true
 	assert.True(t, r.isIdle())
 	feed := new(media.Feed)
@@ -82,10 +82,10 @@ func TestRealtimeAnswersArePlayedOneAfterTheOther(t *testing.T) {
 	assert.True(t, r.isIdle())
 }
 
-func TestRealtimeSessionOwesWordsThatWereSaidShortlyBefore(t *testing.T) {
+func TestRealtimeSessionAwaitsRecentWords(t *testing.T) {
 	t.Parallel()
 	clock := &mediaClock{now: time.Second}
-	r, tr := openSession(new(engineLog)), newTranscript(clock.position, nil)
+	r, tr := newOpenSession(new(recordingEngine)), newTranscript(clock.position, nil)
 	r.open = true
 	_, _, owes := r.awaitsWords(&tr)
 	assert.False(t, owes, "the caller has said nothing")

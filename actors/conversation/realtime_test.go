@@ -19,257 +19,257 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// living is a mind whose engine hears and speaks by itself, as the test says.
-type living struct {
-	mind
-	instead bool
-	alone   bool
-	opened  []pathway.StartRealtime
-	told    func(speech.RealtimeEvent)
-	did     []string
-	opens   chan struct{} // what is opened is there once it is closed; nil: at once
-	heard   []byte        // of the caller
+// realtimeRuntime is a fakeRuntime with a realtime engine that the test controls.
+type realtimeRuntime struct {
+	fakeRuntime
+	instead        bool
+	alone          bool
+	opened         []pathway.StartRealtime
+	onEvent        func(speech.RealtimeEvent)
+	recorded       []string
+	openWhenClosed chan struct{} // sessions open when it is closed; nil: at once
+	heard          []byte        // audio of the caller
 }
 
-func (l *living) note(format string, all ...any) {
+func (l *realtimeRuntime) record(format string, all ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.did = append(l.did, fmt.Sprintf(format, all...))
+	l.recorded = append(l.recorded, fmt.Sprintf(format, all...))
 }
 
-// all are the things that were done, and begins how conversations were opened.
-func (l *living) all() []string {
+// actions returns the recorded calls of the engine. sessions returns how its sessions were opened.
+func (l *realtimeRuntime) actions() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.did)
+	return slices.Clone(l.recorded)
 }
 
-func (l *living) begins() []pathway.StartRealtime {
+func (l *realtimeRuntime) sessions() []pathway.StartRealtime {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.opened)
 }
 
-// tell tells as the engine that was opened last does.
-func (l *living) tell(e speech.RealtimeEvent) {
+// emit sends an event of the session that was opened last.
+func (l *realtimeRuntime) emit(e speech.RealtimeEvent) {
 	l.mu.Lock()
-	told := l.told
+	onEvent := l.onEvent
 	l.mu.Unlock()
-	told(e)
+	onEvent(e)
 }
 
-func (l *living) OpenRealtime(_ context.Context, _ *domain.Script, _ string, d pathway.StartRealtime, told func(speech.RealtimeEvent)) (conversation.RealtimeConnection, error) {
+func (l *realtimeRuntime) OpenRealtime(_ context.Context, _ *domain.Script, _ string, d pathway.StartRealtime, onEvent func(speech.RealtimeEvent)) (conversation.RealtimeConnection, error) {
 	l.mu.Lock()
-	l.opened, l.told = append(l.opened, d), told
+	l.opened, l.onEvent = append(l.opened, d), onEvent
 	l.mu.Unlock()
-	if l.opens != nil {
-		<-l.opens
+	if l.openWhenClosed != nil {
+		<-l.openWhenClosed
 	}
-	return conversation.RealtimeConnection{RealtimeSession: &livingTalk{of: l}, Engine: "voice", AudioOnly: l.alone, Tools: map[string]string{"orders": "tool_1"}}, nil
+	return conversation.RealtimeConnection{RealtimeSession: &fakeRealtimeSession{runtime: l}, Engine: "voice", AudioOnly: l.alone, Tools: map[string]string{"orders": "tool_1"}}, nil
 }
 
-func (l *living) CanReplaceRealtime(*domain.Script) bool { return l.instead }
+func (l *realtimeRuntime) CanReplaceRealtime(*domain.Script) bool { return l.instead }
 
-// says lets the engine speak for so long.
-func (l *living) says(item, text string, lasts time.Duration, calls ...speech.RealtimeToolCall) {
+// engineSays makes the engine speak for the given time.
+func (l *realtimeRuntime) engineSays(item, text string, lasts time.Duration, calls ...speech.RealtimeToolCall) {
 	feed := new(media.Feed)
 	feed.Write(fmt.Appendf(nil, "%-*s", int(lasts*8000/time.Second), text))
 	feed.End()
-	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeAgentTranscript, Item: item, Text: text})
-	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: item, Feed: feed})
-	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: calls})
+	l.emit(speech.RealtimeEvent{Kind: speech.RealtimeAgentTranscript, Item: item, Text: text})
+	l.emit(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: item, Feed: feed})
+	l.emit(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: calls})
 	synctest.Wait()
 }
 
-// hears lets it hear the caller's words.
-func (l *living) hears(text string) {
+// engineHears makes the engine report words of the caller.
+func (l *realtimeRuntime) engineHears(text string) {
 	const item = "u1"
-	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: item})
+	l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: item})
 	time.Sleep(time.Second)
-	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: item})
-	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: item, Text: text})
+	l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: item})
+	l.emit(speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: item, Text: text})
 	synctest.Wait()
 }
 
-type livingTalk struct{ of *living }
+type fakeRealtimeSession struct{ runtime *realtimeRuntime }
 
-func (t *livingTalk) Write(mu []byte) {
-	t.of.mu.Lock()
-	defer t.of.mu.Unlock()
-	t.of.heard = append(t.of.heard, mu...)
+func (t *fakeRealtimeSession) Write(mu []byte) {
+	t.runtime.mu.Lock()
+	defer t.runtime.mu.Unlock()
+	t.runtime.heard = append(t.runtime.heard, mu...)
 }
-func (t *livingTalk) End()                   {}
-func (t *livingTalk) Close()                 { t.of.note("close") }
-func (t *livingTalk) Answer(text string)     { t.of.note("answer %s", text) }
-func (t *livingTalk) Result(id, text string) { t.of.note("result %s %s", id, text) }
-func (t *livingTalk) Key(key byte)           { t.of.note("key %c", key) }
-func (t *livingTalk) Cut(item string, heard time.Duration) {
-	t.of.note("cut %s %s", item, heard)
+func (t *fakeRealtimeSession) End()                   {}
+func (t *fakeRealtimeSession) Close()                 { t.runtime.record("close") }
+func (t *fakeRealtimeSession) Answer(text string)     { t.runtime.record("answer %s", text) }
+func (t *fakeRealtimeSession) Result(id, text string) { t.runtime.record("result %s %s", id, text) }
+func (t *fakeRealtimeSession) Key(key byte)           { t.runtime.record("key %c", key) }
+func (t *fakeRealtimeSession) Cut(item string, heard time.Duration) {
+	t.runtime.record("cut %s %s", item, messages)
 }
 
-// lives opens a conversation whose converse node is an engine's.
-func lives(t *testing.T, l *living, then func(s *stage)) []any {
+// runRealtime runs a conversation whose converse node uses a realtime engine.
+func runRealtime(t *testing.T, l *realtimeRuntime, then func(s *fixture)) []any {
 	t.Helper()
-	return livesBy(t, l, chatter(), then)
+	return runRealtimeScript(t, l, converseScript(), then)
 }
 
-func livesBy(t *testing.T, l *living, script domain.Script, then func(s *stage)) []any {
+func runRealtimeScript(t *testing.T, l *realtimeRuntime, script domain.Script, then func(s *fixture)) []any {
 	t.Helper()
-	var heard []any
+	var messages []any
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		script.Realtime = &domain.AgentRealtime{Engine: "voice"}
-		s := openWith(t, sys, script, nil, l)
+		s := openWithRuntime(t, sys, script, nil, l)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond) // the greeting
 		synctest.Wait()
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeReady})
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeReady})
 		synctest.Wait()
 		then(s)
-		heard = s.close()
+		messages = s.close()
 	})
-	return heard
+	return messages
 }
 
-func TestAnEngineHasTheCallerAndBothStandInTheTranscript(t *testing.T) {
+func TestRealtimeTranscriptHasCallerAndAgent(t *testing.T) {
 	t.Parallel()
-	l := &living{}
-	heard := lives(t, l, func(s *stage) {
-		assert.False(t, l.begins()[0].Speak, "the caller was greeted")
-		l.hears("Where is my order?")
-		l.says("a1", "It is on its way.", time.Second, speech.RealtimeToolCall{ID: "c1", Name: "orders", Arguments: "{}"})
+	l := &realtimeRuntime{}
+	messages := runRealtime(t, l, func(s *fixture) {
+		assert.False(t, l.sessions()[0].Speak, "the caller was greeted")
+		l.engineHears("Where is my order?")
+		l.engineSays("a1", "It is on its way.", time.Second, speech.RealtimeToolCall{ID: "c1", Name: "orders", Arguments: "{}"})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, []string{`result c1 {"at":"Berlin"}`, "answer "}, l.all())
-		l.says("a2", "In Berlin.", time.Second, speech.RealtimeToolCall{ID: "c2", Name: "end_call", Arguments: "{}"})
-		assert.NotContains(t, l.all(), "close", "it is still to be heard")
+		assert.Equal(t, []string{`result c1 {"at":"Berlin"}`, "answer "}, l.actions())
+		l.engineSays("a2", "In Berlin.", time.Second, speech.RealtimeToolCall{ID: "c2", Name: "end_call", Arguments: "{}"})
+		assert.NotContains(t, l.actions(), "close", "it is still to be heard")
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
-		assert.Equal(t, "close", l.all()[len(l.all())-1])
+		assert.Equal(t, "close", l.actions()[len(l.actions())-1])
 	})
-	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way.", "In Berlin."}, wordsOf(segments(t, heard)))
-	assert.Equal(t, "tool_1", l.acted[0].Target)
-	assert.Contains(t, heard, any(conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}))
+	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way.", "In Berlin."}, segmentTexts(finalSegments(t, messages)))
+	assert.Equal(t, "tool_1", l.toolCalls[0].Target)
+	assert.Contains(t, messages, any(conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}))
 }
 
-func TestWhoSpeaksOverTheEngineSilencesItAndItIsToldWhatWasHeard(t *testing.T) {
+func TestBargeInCutsRealtimeAnswer(t *testing.T) {
 	t.Parallel()
-	l := &living{}
-	heard := lives(t, l, func(s *stage) {
-		l.says("a1", "one two three four five six seven eight nine ten", 10*time.Second)
+	l := &realtimeRuntime{}
+	messages := runRealtime(t, l, func(s *fixture) {
+		l.engineSays("a1", "one two three four five six seven eight nine ten", 10*time.Second)
 		time.Sleep(3 * time.Second)
 		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}}, conversation.MediaEvent{Event: media.SpeechEnded{}})
-		assert.Equal(t, []string{"play H", "feed o", "pause", "continue"}, s.sound.done(), "our ears hush it, a cough goes by")
+		assert.Equal(t, []string{"play H", "feed o", "pause", "continue"}, s.player.actions(), "our ears hush it, a cough goes by")
 		time.Sleep(time.Second)
-		l.hears("Stop, please.")
-		assert.Contains(t, l.all(), "cut a1 1s")
-		l.says("a2", "Fine.", time.Second)
+		l.engineHears("Stop, please.")
+		assert.Contains(t, l.actions(), "cut a1 1s")
+		l.engineSays("a2", "Fine.", time.Second)
 		time.Sleep(2 * time.Second)
 		s.send(conversation.SpeakText{Text: "Wait"})
 		time.Sleep(2 * time.Second)
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
 	})
-	all := segments(t, heard)
-	assert.Equal(t, []string{"Hello", "one two three four five six seven eight nine ten", "Stop, please.", "Fine.", "Wait"}, wordsOf(all)[:5])
+	all := finalSegments(t, messages)
+	assert.Equal(t, []string{"Hello", "one two three four five six seven eight nine ten", "Stop, please.", "Fine.", "Wait"}, segmentTexts(all)[:5])
 	assert.True(t, all[1].Interrupted)
-	assert.Contains(t, heard, any(conversation.Fault{Stage: "realtime", Code: "engine_stalled", Message: "the engine voice failed"}))
+	assert.Contains(t, messages, any(conversation.Fault{Stage: "realtime", Code: "engine_stalled", Message: "the engine voice failed"}))
 	assert.Equal(t, "Bye", all[len(all)-1].Text, "the edge for it is taken")
 }
 
-func TestNobodySpeaksOverAnAgentThatMayNotBeInterrupted(t *testing.T) {
+func TestUninterruptibleRealtimeAnswerContinues(t *testing.T) {
 	t.Parallel()
-	l, no := &living{}, false
-	script := chatter()
+	l, no := &realtimeRuntime{}, false
+	script := converseScript()
 	script.Turns = &domain.TurnTaking{Interruptible: &no}
-	livesBy(t, l, script, func(s *stage) {
-		assert.False(t, l.begins()[0].Interruptible)
-		l.says("a1", "one two three four five six", 6*time.Second)
+	runRealtimeScript(t, l, script, func(s *fixture) {
+		assert.False(t, l.sessions()[0].Interruptible)
+		l.engineSays("a1", "one two three four five six", 6*time.Second)
 		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
-		l.hears("Stop, please.")
-		assert.Equal(t, []string{"play H", "feed o"}, s.sound.done())
-		assert.Empty(t, l.all())
+		l.engineHears("Stop, please.")
+		assert.Equal(t, []string{"play H", "feed o"}, s.player.actions())
+		assert.Empty(t, l.actions())
 	})
 }
 
-func TestWhereTheEngineIsLostTheModelKnowsWhatWasSaid(t *testing.T) {
+func TestModelTakesOverFromRealtimeWithHistory(t *testing.T) {
 	t.Parallel()
-	l := &living{instead: true, mind: mind{answers: []mindAnswer{{say: []string{"Again then."}}}}}
-	heard := lives(t, l, func(*stage) {
-		l.hears("Where is my order?")
-		l.says("a1", "It is on its way to you.", 5*time.Second)
+	l := &realtimeRuntime{instead: true, mind: fakeRuntime{answers: []plannedResponse{{say: []string{"Again then."}}}}}
+	messages := runRealtime(t, l, func(*fixture) {
+		l.engineHears("Where is my order?")
+		l.engineSays("a1", "It is on its way to you.", 5*time.Second)
 		time.Sleep(2 * time.Second)
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 	})
-	history := l.asked[0].Step.History
+	history := l.requests[0].Step.History
 	assert.Equal(t, []pathway.Message{{By: pathway.ByCaller, Text: "Where is my order?"}, {By: pathway.ByAgent, Text: "It is on —"}}, history[len(history)-2:])
-	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way to you.", "Again then."}, wordsOf(segments(t, heard)))
-	assert.Contains(t, heard, any(conversation.Fault{Stage: "realtime", Code: "engine_stalled", Message: "the engine voice failed", Recovered: true}))
+	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way to you.", "Again then."}, segmentTexts(finalSegments(t, messages)))
+	assert.Contains(t, messages, any(conversation.Fault{Stage: "realtime", Code: "engine_stalled", Message: "the engine voice failed", Recovered: true}))
 }
 
-func TestWhoWasAwayComesBackToTheEngine(t *testing.T) {
+func TestResumeReconnectsRealtime(t *testing.T) {
 	t.Parallel()
-	l := &living{}
-	lives(t, l, func(s *stage) {
-		l.says("a1", "a long answer", 5*time.Second)
+	l := &realtimeRuntime{}
+	runRealtime(t, l, func(s *fixture) {
+		l.engineSays("a1", "a long answer", 5*time.Second)
 		s.send(conversation.PauseAgent{})
-		assert.Equal(t, []string{"close"}, l.all())
-		l.says("a1", "nobody hears this", time.Second)
+		assert.Equal(t, []string{"close"}, l.actions())
+		l.engineSays("a1", "nobody hears this", time.Second)
 		l.mu.Lock()
-		before := l.told
+		before := l.onEvent
 		l.mu.Unlock()
 		s.send(conversation.ResumeAgent{})
 		synctest.Wait()
-		assert.Len(t, l.begins(), 2)
-		assert.Greater(t, l.begins()[1].Round, l.begins()[0].Round)
+		assert.Len(t, l.sessions(), 2)
+		assert.Greater(t, l.sessions()[1].Round, l.sessions()[0].Round)
 		before(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: "a2", Feed: new(media.Feed)})
 		synctest.Wait()
-		assert.Equal(t, []string{"play H", "feed a", "stop"}, s.sound.done())
+		assert.Equal(t, []string{"play H", "feed a", "stop"}, s.player.actions())
 	})
 }
 
-func TestAnEngineOfSomebodysOwnTakesTurnsByItself(t *testing.T) {
+func TestAudioOnlyEngineTakesTurnsItself(t *testing.T) {
 	t.Parallel()
-	l := &living{alone: true}
-	heard := lives(t, l, func(s *stage) {
+	l := &realtimeRuntime{alone: true}
+	messages := runRealtime(t, l, func(s *fixture) {
 		sounds := func(item string) *media.Feed {
 			feed := new(media.Feed)
 			feed.Write(fmt.Appendf(nil, "%-80000s", item)) // 10 s
-			l.tell(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: item, Feed: feed})
+			l.emit(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: item, Feed: feed})
 			synctest.Wait()
 			return feed
 		}
 		one, two := sounds("1"), sounds("2")
 		time.Sleep(2 * time.Second)
 		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
-		assert.Equal(t, []string{"play H", "feed 1"}, s.sound.done(), "it is not hushed")
+		assert.Equal(t, []string{"play H", "feed 1"}, s.player.actions(), "it is not hushed")
 		s.send(conversation.MediaEvent{Event: media.Digit{Key: '7'}})
 		one.End()
 		two.End()
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeAudioCleared})
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeAudioCleared})
 		synctest.Wait()
-		assert.Equal(t, []string{"stop"}, s.sound.done()[2:], "it takes all of its words back")
+		assert.Equal(t, []string{"stop"}, s.player.actions()[2:], "it takes all of its words back")
 		time.Sleep(20 * time.Second)
 		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
-		assert.Equal(t, []string{"key 7", "cut 1 2s"}, l.all(), "who speaks is not asked whether he is there")
+		assert.Equal(t, []string{"key 7", "cut 1 2s"}, l.actions(), "who speaks is not asked whether he is there")
 		time.Sleep(8 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, "answer (The caller says nothing.)", l.all()[2])
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
+		assert.Equal(t, "answer (The caller says nothing.)", l.actions()[2])
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
 		feed := sounds("3")
 		feed.End()
-		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeEnded})
+		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeEnded})
 		synctest.Wait()
-		assert.NotContains(t, l.all(), "close", "it is still heard")
+		assert.NotContains(t, l.actions(), "close", "it is still heard")
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, "close", l.all()[len(l.all())-1])
+		assert.Equal(t, "close", l.actions()[len(l.actions())-1])
 	})
-	all := segments(t, heard)
-	assert.Equal(t, []string{"Hello", "[on the line]", "[on the line]", "[pressed 7]", "[on the line]"}, wordsOf(all))
+	all := finalSegments(t, messages)
+	assert.Equal(t, []string{"Hello", "[on the line]", "[on the line]", "[pressed 7]", "[on the line]"}, segmentTexts(all))
 	assert.True(t, all[1].Interrupted)
 	assert.Equal(t, int64(20), (all[2].EndMs-all[2].StartMs+500)/1000, "as long as he spoke")
-	assert.Contains(t, heard, any(conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}))
+	assert.Contains(t, messages, any(conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func TestSpeculativeAnswerIsUsedForTheSameQuestionOnly(t *testing.T) {
+func TestSpeculativeResponseIsUsedForEqualRequestOnly(t *testing.T) {
 	t.Parallel()
 	d := pathway.ModelRequest{Round: 7, History: []pathway.Message{{By: pathway.ByCaller, Text: "When are you open?"}}}
 	guess := func() (r speculativeRequest, canceled *bool) {
@@ -41,7 +41,7 @@ func TestSpeculativeAnswerIsUsedForTheSameQuestionOnly(t *testing.T) {
 	assert.False(t, made, "the next turn has made none")
 }
 
-func TestModelRequestIsAttributedToTheFirstSegmentOfItsAnswer(t *testing.T) {
+func TestModelRequestIsAttributedToFirstSegment(t *testing.T) {
 	t.Parallel()
 	var r currentModelRequest
 	canceled := 0

@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// next is the same call in another process.
-func (s *stage) next(script domain.Script) *stage {
+// resumeElsewhere continues the conversation in another process.
+func (s *fixture) resumeElsewhere(script domain.Script) *fixture {
 	s.t.Helper()
 	synctest.Wait()
 	s.mu.Lock()
@@ -25,25 +25,25 @@ func (s *stage) next(script domain.Script) *stage {
 	s.mu.Unlock()
 	require.NoError(s.t, err)
 	s.close()
-	n := &stage{t: s.t, sys: s.sys, sound: &sound{begun: time.Now().Add(-time.Minute)}, ears: s.ears, ear: s.ear, voice: s.voice, speaks: s.speaks}
+	n := &fixture{t: s.t, sys: s.sys, player: &fakePlayer{begun: time.Now().Add(-time.Minute)}, recognizer: s.recognizer, ear: s.ear, voice: s.voice, synthesizer: s.synthesizer}
 	require.NoError(s.t, json.Unmarshal(b, &n.after))
-	return n.enter(script)
+	return n.start(script)
 }
 
-func TestAConversationSaysItsSentenceAgainInAnotherProcess(t *testing.T) {
+func TestInterruptedPromptIsRepeatedAfterResume(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), nil)
+		s := openConversation(t, sys, menuScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
-		s = s.next(menu())
+		s = s.resumeElsewhere(menuScript())
 		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
-		s.press("1")
+		s.pressKeys("1")
 		time.Sleep(2 * time.Second)
-		assert.Equal(t, []string{"play A", "stop", "play Y"}, s.sound.done())
-		heard := s.close()
-		end, is := heard[len(heard)-1].(conversation.ConversationFinished)
+		assert.Equal(t, []string{"play A", "stop", "play Y"}, s.player.actions())
+		messages := s.close()
+		end, is := messages[len(messages)-1].(conversation.ConversationFinished)
 		require.True(t, is)
 		assert.Equal(t, pathway.Result{Outcome: domain.OutcomeConfirmed}, end.Result)
 		assert.Equal(t, []domain.Segment{
@@ -55,10 +55,10 @@ func TestAConversationSaysItsSentenceAgainInAnotherProcess(t *testing.T) {
 	})
 }
 
-func TestAConversationThatSomebodyElseHasIsNotGoneOnWith(t *testing.T) {
+func TestTransferredConversationCannotBeResumed(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), nil)
+		s := openConversation(t, sys, menuScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
 		stands := func() *conversation.SavedState {
@@ -76,51 +76,51 @@ func TestAConversationThatSomebodyElseHasIsNotGoneOnWith(t *testing.T) {
 	})
 }
 
-// acting is a conversation that has a tool to call, and waits until that is stored.
-func acting(t *testing.T, after string, then func(s *stage, begun func() int)) {
+// runPendingToolCall runs a conversation with a tool call that waits for its checkpoint.
+func runPendingToolCall(t *testing.T, after string, then func(s *fixture, begun func() int)) {
 	t.Helper()
-	m := &mind{answers: []mindAnswer{{calls: []pathway.ToolCall{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{after}}}}
+	m := &fakeRuntime{answers: []plannedResponse{{calls: []pathway.ToolCall{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{after}}}}
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := openWith(t, sys, chatter(), nil, m)
-		s.holds = true
+		s := openWithRuntime(t, sys, converseScript(), nil, m)
+		s.deferTools = true
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond) // the greeting
-		s.says("where is my order", 0.9, 800*time.Millisecond)
+		s.callerSays("where is my order", 0.9, 800*time.Millisecond)
 		then(s, func() int {
 			synctest.Wait()
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			return len(m.acted)
+			return len(m.toolCalls)
 		})
 		s.close()
 	})
 }
 
-func TestWhatIsDoneBeginsOnceThatIsStored(t *testing.T) {
+func TestToolCallStartsAfterCheckpointIsStored(t *testing.T) {
 	t.Parallel()
-	acting(t, "Berlin.", func(s *stage, begun func() int) {
+	runPendingToolCall(t, "Berlin.", func(s *fixture, begun func() int) {
 		time.Sleep(5 * time.Second)
 		assert.Zero(t, begun())
 		s.mu.Lock()
-		acts, saved := s.acts, s.saved
+		acts, saved := s.toolCalls, s.saved
 		s.mu.Unlock()
 		require.Equal(t, 1, acts)
 		assert.True(t, saved.State.WasActing, "whoever goes on knows that it was begun")
-		for range 2 { // a commit may be heard of twice
+		for range 2 { // a commit may be reported twice
 			s.send(conversation.CheckpointStored{ToolCalls: acts})
 			assert.Equal(t, 1, begun())
 		}
 		time.Sleep(5 * time.Second)
-		assert.Equal(t, "play B", s.sound.done()[len(s.sound.done())-1])
+		assert.Equal(t, "play B", s.player.actions()[len(s.player.actions())-1])
 	})
 }
 
-func TestWhatIsNotStoredInTimeIsNotBegun(t *testing.T) {
+func TestToolCallFailsWithoutStoredCheckpoint(t *testing.T) {
 	t.Parallel()
-	acting(t, "Sorry.", func(s *stage, begun func() int) {
-		time.Sleep(15 * time.Second) // the store is away
-		assert.Equal(t, "play S", s.sound.done()[len(s.sound.done())-1], "the caller is told")
-		s.send(conversation.CheckpointStored{ToolCalls: 1}) // and back
+	runPendingToolCall(t, "Sorry.", func(s *fixture, begun func() int) {
+		time.Sleep(15 * time.Second) // the store is unavailable
+		assert.Equal(t, "play S", s.player.actions()[len(s.player.actions())-1], "the caller is told")
+		s.send(conversation.CheckpointStored{ToolCalls: 1}) // the store is available again
 		assert.Zero(t, begun())
 	})
 }

@@ -17,126 +17,126 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// hasty lets a caller speak to an agent who waits a second and a half of silence
-// for the end of a turn, and whose model is asked ahead.
-func hasty(t *testing.T, m *mind, ahead bool, then func(s *stage)) []any {
+// runSpeculative makes the caller speak to an agent that waits 1.5 s of silence for the end of a turn and may use
+// speculative requests.
+func runSpeculative(t *testing.T, m *fakeRuntime, ahead bool, then func(s *fixture)) []any {
 	t.Helper()
-	var heard []any
+	var messages []any
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		script := chatter()
+		script := converseScript()
 		script.LLM, script.Turns = &domain.AgentLLM{Speculative: ahead}, &domain.TurnTaking{EndOfTurnMs: 1500}
-		s := openWith(t, sys, script, nil, m)
+		s := openWithRuntime(t, sys, script, nil, m)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond) // the greeting
 		synctest.Wait()
 		then(s)
-		heard = s.close()
+		messages = s.close()
 	})
-	return heard
+	return messages
 }
 
-// falls is speech that sounds like this, and the first half second of silence.
-func (s *stage) falls(text string) {
+// callerPauses sends recognized speech followed by half a second of silence.
+func (s *fixture) callerPauses(text string) {
 	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 	time.Sleep(time.Second)
-	s.ears.sofar(text)
+	s.recognizer.sendInterim(text)
 	s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 	synctest.Wait()
 }
 
-func turnsOf(t *testing.T, heard []any) []domain.TurnLatency {
+func turnLatencies(t *testing.T, messages []any) []domain.TurnLatency {
 	t.Helper()
-	f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
+	f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
 	require.True(t, ok)
 	require.NotEmpty(t, f.Turns)
 	return f.Turns
 }
 
-func (m *mind) questions() []conversation.ModelRequest {
+func (m *fakeRuntime) sentRequests() []conversation.ModelRequest {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return append([]conversation.ModelRequest(nil), m.asked...)
+	return append([]conversation.ModelRequest(nil), m.requests...)
 }
 
-func (s *stage) understands(text string) {
-	s.ears.mu.Lock()
-	s.ears.next = speech.RecognitionResult{Text: text, Confidence: 0.9}
-	s.ears.mu.Unlock()
+func (s *fixture) recognizeInterim(text string) {
+	s.recognizer.mu.Lock()
+	s.recognizer.next = speech.RecognitionResult{Text: text, Confidence: 0.9}
+	s.recognizer.mu.Unlock()
 }
 
-func TestAModelIsAskedWhileItIsWaitedForTheEndOfATurn(t *testing.T) {
+func TestSpeculativeRequestIsSentBeforeEndOfTurn(t *testing.T) {
 	t.Parallel()
 	call := pathway.ToolCall{ID: "c", Name: "end_call", Arguments: "{}"}
-	m := &mind{answers: []mindAnswer{{say: []string{"It is on its way."}, calls: []pathway.ToolCall{call}}}}
-	heard := hasty(t, m, true, func(s *stage) {
-		s.understands("Where is my order?")
-		s.falls("where is my order")
-		assert.Len(t, m.questions(), 1)
+	m := &fakeRuntime{answers: []plannedResponse{{say: []string{"It is on its way."}, calls: []pathway.ToolCall{call}}}}
+	messages := runSpeculative(t, m, true, func(s *fixture) {
+		s.recognizeInterim("Where is my order?")
+		s.callerPauses("where is my order")
+		assert.Len(t, m.sentRequests(), 1)
 		time.Sleep(990 * time.Millisecond)
 		synctest.Wait()
-		assert.Equal(t, []string{"play H"}, s.sound.done(), "it has answered, but the caller may go on")
+		assert.Equal(t, []string{"play H"}, s.player.actions(), "it has answered, but the caller may go on")
 		time.Sleep(250 * time.Millisecond)
 		synctest.Wait()
-		assert.Equal(t, []string{"play H", "play I"}, s.sound.done())
+		assert.Equal(t, []string{"play H", "play I"}, s.player.actions())
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 	})
-	assert.Len(t, m.questions(), 1, "the question was the same, but for how it is written")
-	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way."}, wordsOf(segments(t, heard)))
-	turn := turnsOf(t, heard)[0]
+	assert.Len(t, m.sentRequests(), 1, "the question was the same, but for how it is written")
+	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way."}, segmentTexts(finalSegments(t, messages)))
+	turn := turnLatencies(t, messages)[0]
 	assert.Equal(t, domain.SpeculativeHit, turn.Speculative)
 	assert.Equal(t, int64(1), turn.LLMFirstTokenMs, "nobody waited for it")
-	assert.Contains(t, heard, any(conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}), "and what it wanted was done")
+	assert.Contains(t, messages, any(conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}), "and what it wanted was done")
 }
 
-func TestAGuessThatWasWrongIsNeverHeard(t *testing.T) {
+func TestWrongSpeculativeResponseIsNotSpoken(t *testing.T) {
 	t.Parallel()
 	end := pathway.ToolCall{ID: "c", Name: "end_call", Arguments: "{}"}
-	m := &mind{answers: []mindAnswer{{say: []string{"Wrong."}, calls: []pathway.ToolCall{end}}, {say: []string{"Right."}}}}
-	heard := hasty(t, m, true, func(s *stage) {
-		s.understands("Where is my order for Friday?")
-		s.falls("where is my order")
-		time.Sleep(2 * time.Second) // the guess was answered in full
+	m := &fakeRuntime{answers: []plannedResponse{{say: []string{"Wrong."}, calls: []pathway.ToolCall{end}}, {say: []string{"Right."}}}}
+	messages := runSpeculative(t, m, true, func(s *fixture) {
+		s.recognizeInterim("Where is my order for Friday?")
+		s.callerPauses("where is my order")
+		time.Sleep(2 * time.Second) // the speculative response is complete
 		synctest.Wait()
-		assert.Len(t, m.questions(), 2)
+		assert.Len(t, m.sentRequests(), 2)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 	})
-	assert.Equal(t, []string{"Hello", "Where is my order for Friday?", "Right."}, wordsOf(segments(t, heard)))
-	assert.Equal(t, domain.SpeculativeMiss, turnsOf(t, heard)[0].Speculative)
-	for _, x := range heard {
+	assert.Equal(t, []string{"Hello", "Where is my order for Friday?", "Right."}, segmentTexts(finalSegments(t, messages)))
+	assert.Equal(t, domain.SpeculativeMiss, turnLatencies(t, messages)[0].Speculative)
+	for _, x := range messages {
 		assert.NotEqual(t, conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}, x)
 	}
 }
 
-func TestWhoGoesOnSpeakingEndsTheGuess(t *testing.T) {
+func TestFurtherSpeechCancelsSpeculativeRequest(t *testing.T) {
 	t.Parallel()
-	m := &mind{answers: []mindAnswer{{hangs: true}, {hangs: true}, {say: []string{"Right."}}}}
-	hasty(t, m, true, func(s *stage) {
-		s.understands("Where is my order for Friday or rather Monday?")
-		s.falls("where is my order")
-		s.falls("where is my order for friday")
-		assert.Len(t, m.questions(), 2)
-		s.falls("where is my order for friday or rather monday")
-		assert.Len(t, m.questions(), 2, "twice a turn at most")
+	m := &fakeRuntime{answers: []plannedResponse{{hangs: true}, {hangs: true}, {say: []string{"Right."}}}}
+	runSpeculative(t, m, true, func(s *fixture) {
+		s.recognizeInterim("Where is my order for Friday or rather Monday?")
+		s.callerPauses("where is my order")
+		s.callerPauses("where is my order for friday")
+		assert.Len(t, m.sentRequests(), 2)
+		s.callerPauses("where is my order for friday or rather monday")
+		assert.Len(t, m.sentRequests(), 2, "twice a turn at most")
 		m.mu.Lock()
-		assert.Equal(t, 2, m.left, "nobody waits for what was asked before")
+		assert.Equal(t, 2, m.cancelled, "nobody waits for what was asked before")
 		m.mu.Unlock()
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		assert.Len(t, m.questions(), 3)
+		assert.Len(t, m.sentRequests(), 3)
 	})
 }
 
-func TestNoModelIsAskedAheadUnlessTheAgentSaysSo(t *testing.T) {
+func TestSpeculativeRequestsAreOffByDefault(t *testing.T) {
 	t.Parallel()
-	m := &mind{answers: []mindAnswer{{say: []string{"It is on its way."}}}}
-	heard := hasty(t, m, false, func(s *stage) {
-		s.understands("Where is my order?")
-		s.falls("where is my order")
-		assert.Empty(t, m.questions())
+	m := &fakeRuntime{answers: []plannedResponse{{say: []string{"It is on its way."}}}}
+	messages := runSpeculative(t, m, false, func(s *fixture) {
+		s.recognizeInterim("Where is my order?")
+		s.callerPauses("where is my order")
+		assert.Empty(t, m.sentRequests())
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 	})
-	assert.Empty(t, turnsOf(t, heard)[0].Speculative)
+	assert.Empty(t, turnLatencies(t, messages)[0].Speculative)
 }

@@ -14,13 +14,12 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// rested are the answers to Suspend, and whether the conversation was busy, as it
-// told in turn.
-func (s *stage) rested() (saved []*conversation.SavedState, busy []bool) {
+// suspensionReplies returns the replies to Suspend and the changes of BusyChanged, in order.
+func (s *fixture) suspensionReplies() (saved []*conversation.SavedState, busy []bool) {
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range s.hush {
+	for _, m := range s.suspensions {
 		switch m := m.(type) {
 		case conversation.ConversationSuspended:
 			saved = append(saved, m.Saved)
@@ -31,64 +30,64 @@ func (s *stage) rested() (saved []*conversation.SavedState, busy []bool) {
 	return saved, busy
 }
 
-func TestAConversationAtRestDoesNothingUntilItIsWoken(t *testing.T) {
+func TestSuspendedConversationWaitsForEndSuspension(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), nil)
+		s := openConversation(t, sys, menuScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		s.send(conversation.Suspend{})
-		saved, _ := s.rested()
+		saved, _ := s.suspensionReplies()
 		require.Len(t, saved, 1)
 		require.NotNil(t, saved[0])
 		assert.Equal(t, "ask", saved[0].State.Node)
-		s.press("1")
-		time.Sleep(time.Minute) // nor does its time pass
-		assert.Equal(t, []string{"play A"}, s.sound.done())
+		s.pressKeys("1")
+		time.Sleep(time.Minute) // timers do not run either
+		assert.Equal(t, []string{"play A"}, s.player.actions())
 		s.send(conversation.EndSuspension{})
 		time.Sleep(3 * time.Second)
-		assert.Equal(t, []string{"play A", "play Y"}, s.sound.done(), "the key of before counts")
-		assert.Equal(t, []string{"agent: Ask Ada", "caller: [pressed 1]", "agent: Yes"}, texts(s.close()))
+		assert.Equal(t, []string{"play A", "play Y"}, s.player.actions(), "the key of before counts")
+		assert.Equal(t, []string{"agent: Ask Ada", "caller: [pressed 1]", "agent: Yes"}, transcriptLines(s.close()))
 	})
 }
 
-func TestAConversationAtRestHearsThatItsCallIsOver(t *testing.T) {
+func TestSuspendedConversationHandlesFinish(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), nil)
+		s := openConversation(t, sys, menuScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		s.send(conversation.Suspend{})
-		s.press("1")
-		assert.Equal(t, []string{"agent: Ask Ada", "caller: [pressed 1]"}, texts(s.close())[:2], "what came before is heard before")
+		s.pressKeys("1")
+		assert.Equal(t, []string{"agent: Ask Ada", "caller: [pressed 1]"}, transcriptLines(s.close())[:2], "what came before is heard before")
 	})
 }
 
-func TestWhatIsElsewhereHasNoPlaceToRest(t *testing.T) {
+func TestTransferredConversationHasNoSavedState(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), nil)
+		s := openConversation(t, sys, menuScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		s.send(conversation.PauseAgent{}, conversation.Suspend{})
-		saved, _ := s.rested()
+		saved, _ := s.suspensionReplies()
 		assert.Equal(t, []*conversation.SavedState{nil}, saved, "somebody else has the caller")
 		s.close()
 	})
 }
 
-func TestWhoeverSpeaksIsNotCutOffForAnotherProcess(t *testing.T) {
+func TestConversationIsBusyWhileCallerSpeaks(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), nil)
+		s := openConversation(t, sys, menuScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
-		_, busy := s.rested()
+		_, busy := s.suspensionReplies()
 		assert.Equal(t, []bool{true}, busy)
 		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 		time.Sleep(3 * time.Second)
-		_, busy = s.rested()
+		_, busy = s.suspensionReplies()
 		assert.Equal(t, []bool{true, false}, busy)
 		s.close()
 	})

@@ -11,19 +11,19 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// mediaClock is a media clock that a test sets.
+// mediaClock is a media clock that the test sets.
 type mediaClock struct{ now time.Duration }
 
 func (m *mediaClock) position() time.Duration { return m.now }
 
-func texts(segments []domain.Segment) (out []string) {
+func transcriptLines(segments []domain.Segment) (out []string) {
 	for _, s := range segments {
 		out = append(out, s.Text)
 	}
 	return out
 }
 
-func TestTranscriptMergesKeysOfOneSpeakerThatAreClose(t *testing.T) {
+func TestTranscriptMergesConsecutiveKeysOfOneSpeaker(t *testing.T) {
 	t.Parallel()
 	type press struct {
 		at      time.Duration
@@ -49,12 +49,12 @@ func TestTranscriptMergesKeysOfOneSpeakerThatAreClose(t *testing.T) {
 				clock.now = k.at
 				tr.addKey(k.speaker, k.key, k.secret)
 			}
-			assert.Equal(t, c.want, texts(tr.segments))
+			assert.Equal(t, c.want, transcriptLines(tr.segments))
 		})
 	}
 }
 
-func TestTranscriptBeginsAnotherSegmentOnceARowOfKeysIsComplete(t *testing.T) {
+func TestTranscriptBeginsNewSegmentAfterCompleteKeys(t *testing.T) {
 	t.Parallel()
 	tr := newTranscript(new(mediaClock).position, nil)
 	tr.addKey(caller, '1', false)
@@ -63,7 +63,7 @@ func TestTranscriptBeginsAnotherSegmentOnceARowOfKeysIsComplete(t *testing.T) {
 	tr.addKey(caller, '2', false)
 	tr.completeKeys(keysComplete{round: 1, segments: 1})
 	tr.addKey(caller, '3', false)
-	assert.Equal(t, []string{"[pressed 12]", "[pressed 3]"}, texts(tr.segments))
+	assert.Equal(t, []string{"[pressed 12]", "[pressed 3]"}, transcriptLines(tr.segments))
 	keys, ok := tr.lastKeys()
 	assert.True(t, ok)
 	assert.Equal(t, "3", keys)
@@ -80,7 +80,7 @@ func TestTranscriptHidesSecretWords(t *testing.T) {
 	}, tr.segments)
 }
 
-func TestTranscriptKnowsWhatTheAgentSaidLast(t *testing.T) {
+func TestTranscriptReturnsLastAgentText(t *testing.T) {
 	t.Parallel()
 	tr := newTranscript(new(mediaClock).position, nil)
 	assert.False(t, tr.hasAgentSpoken())
@@ -93,7 +93,7 @@ func TestTranscriptKnowsWhatTheAgentSaidLast(t *testing.T) {
 	assert.Empty(t, tr.lastAgentText(), "a hidden text cannot be said again")
 }
 
-func TestTranscriptWritesDownWhenAHumanSpeaksWithTheCaller(t *testing.T) {
+func TestTranscriptRecordsHumanSpeech(t *testing.T) {
 	t.Parallel()
 	clock := &mediaClock{now: time.Second}
 	tr := newTranscript(clock.position, nil)
@@ -105,38 +105,38 @@ func TestTranscriptWritesDownWhenAHumanSpeaksWithTheCaller(t *testing.T) {
 	assert.Equal(t, []domain.Segment{{Speaker: human, Text: onTheLine, StartMs: 1000, EndMs: 3000, Confidence: 1}}, tr.segments)
 }
 
-// watcher keeps the segments that it gets.
-type watcher struct{ got []domain.Segment }
+// recordingWatcher records the segments that it gets.
+type recordingWatcher struct{ segments []domain.Segment }
 
-func (w *watcher) SegmentChanged(s domain.Segment) { w.got = append(w.got, s) }
+func (w *recordingWatcher) SegmentChanged(s domain.Segment) { w.segments = append(w.segments, s) }
 
 func TestTranscriptPublishesChangesOnce(t *testing.T) {
 	t.Parallel()
-	clock, w := new(mediaClock), new(watcher)
+	clock, w := new(mediaClock), new(recordingWatcher)
 	tr := newTranscript(clock.position, nil)
 	tr.add(agent, "Hello")
 	tr.publish(w)
 	tr.publish(w)
-	assert.Len(t, w.got, 1)
+	assert.Len(t, w.segments, 1)
 	clock.now = time.Second
-	p := newPlayback(&silentSound{clock}, &tr)
+	p := newPlayback(&silentPlayer{clock}, &tr)
 	p.segment = 0
 	p.end(true)
 	tr.publish(w)
 	assert.Equal(t, []domain.Segment{
 		{Speaker: agent, Text: "Hello", Confidence: 1},
 		{Speaker: agent, Text: "Hello", EndMs: 1000, Confidence: 1, Interrupted: true},
-	}, w.got)
+	}, w.segments)
 }
 
-func TestTranscriptPublishesARowOfKeysThatAPatternMayMatchOnceComplete(t *testing.T) {
+func TestTranscriptPublishesRedactableKeysWhenComplete(t *testing.T) {
 	t.Parallel()
-	w := new(watcher)
+	w := new(recordingWatcher)
 	tr := newTranscript(new(mediaClock).position, domain.Redaction{Patterns: []string{`\d{9}`}}.Redactor())
 	tr.addKey(caller, '1', false)
 	tr.addKey(caller, '2', false)
 	tr.publish(w)
 	tr.closed = true
 	tr.publish(w)
-	assert.Equal(t, []string{moreKeys, "[pressed 12]"}, texts(w.got))
+	assert.Equal(t, []string{moreKeys, "[pressed 12]"}, transcriptLines(w.segments))
 }

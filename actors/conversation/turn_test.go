@@ -19,45 +19,45 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// ears understand what the test says is said next, 100 ms after its end.
-type ears struct {
-	mu      sync.Mutex
-	next    speech.RecognitionResult
-	deaf    bool          // it never answers
-	takes   time.Duration // 0: 100 ms
-	phrases bool          // it knows phrases alone
-	wanted  []string
-	opened  int
-	closed  int
-	in      []string // languages of what was heard
-	told    func(speech.RecognitionResult)
+// fakeRecognizer recognizes the text that the test sets, 100 ms after the end of speech.
+type fakeRecognizer struct {
+	mu           sync.Mutex
+	next         speech.RecognitionResult
+	neverAnswers bool          // no result is ever sent
+	delay        time.Duration // 0: 100 ms
+	phrases      bool          // recognizes phrases only
+	wanted       []string
+	opened       int
+	closed       int
+	languages    []string // languages of the recognized turns
+	onResult     func(speech.RecognitionResult)
 }
 
-func (*ears) SupportsLanguage(language string) bool { return language != "fr-FR" }
+func (*fakeRecognizer) SupportsLanguage(language string) bool { return language != "fr-FR" }
 
-func (e *ears) TranscribesFreeSpeech(string) bool { return !e.phrases }
+func (e *fakeRecognizer) TranscribesFreeSpeech(string) bool { return !e.phrases }
 
-func (e *ears) Open(w speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
+func (e *fakeRecognizer) Open(w speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wanted = w.Phrases
-	e.in = append(e.in, w.Language)
+	e.languages = append(e.languages, w.Language)
 	e.opened++
-	e.told = told
+	e.onResult = told
 	return &stream{e, told}
 }
 
-// sofar tells what the turn that was opened last sounds like so far.
-func (e *ears) sofar(text string) {
+// sendInterim sends an interim result of the current turn.
+func (e *fakeRecognizer) sendInterim(text string) {
 	e.mu.Lock()
-	told := e.told
+	told := e.onResult
 	e.mu.Unlock()
 	told(speech.RecognitionResult{Text: text, Confidence: 0.9})
 	synctest.Wait()
 }
 
 type stream struct {
-	of   *ears
+	of   *fakeRecognizer
 	told func(speech.RecognitionResult)
 }
 
@@ -66,7 +66,7 @@ func (*stream) Write([]byte) {}
 func (s *stream) End() {
 	s.of.mu.Lock()
 	h := s.of.next
-	deaf, takes := s.of.deaf, max(s.of.takes, 100*time.Millisecond)
+	deaf, takes := s.of.neverAnswers, max(s.of.delay, 100*time.Millisecond)
 	s.of.mu.Unlock()
 	h.Final = true
 	if !deaf {
@@ -80,11 +80,11 @@ func (s *stream) Close() {
 	s.of.closed++
 }
 
-// says lets the far end speak for a while.
-func (s *stage) says(text string, confidence float64, lasts time.Duration) {
-	s.ears.mu.Lock()
-	s.ears.next = speech.RecognitionResult{Text: text, Confidence: confidence}
-	s.ears.mu.Unlock()
+// callerSays makes the caller speak for the given time.
+func (s *fixture) callerSays(text string, confidence float64, lasts time.Duration) {
+	s.recognizer.mu.Lock()
+	s.recognizer.next = speech.RecognitionResult{Text: text, Confidence: confidence}
+	s.recognizer.mu.Unlock()
 	time.Sleep(200 * time.Millisecond)
 	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 	time.Sleep(lasts - 200*time.Millisecond + 500*time.Millisecond)
@@ -93,9 +93,9 @@ func (s *stage) says(text string, confidence float64, lasts time.Duration) {
 	synctest.Wait()
 }
 
-// question asks for a word or a key.
-func question() domain.Script {
-	s := menu()
+// questionScript returns a pathway that asks for a word or a key.
+func questionScript() domain.Script {
+	s := menuScript()
 	s.Language = "en-US"
 	s.Pathway.Nodes[0].Input, s.Pathway.Nodes[0].Values = "both", nil
 	s.Pathway.Nodes = append(s.Pathway.Nodes, domain.Node{ID: "person", Type: domain.NodeEnd, Prompt: "Person"})
@@ -108,137 +108,137 @@ func question() domain.Script {
 	return s
 }
 
-func TestTheFarEndIsHeardByWords(t *testing.T) {
+func TestCallerTurnsByWordsAndTiming(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		script func(*domain.Script)
-		does   func(s *stage)
-		want   []string // of the sound
+		does   func(s *fixture)
+		want   []string // actions of the player
 	}{
 		"an answer": {
-			does: func(s *stage) {
+			does: func(s *fixture) {
 				time.Sleep(1200 * time.Millisecond)
-				s.says("yes please", 0.9, 500*time.Millisecond)
+				s.callerSays("yes please", 0.9, 500*time.Millisecond)
 			},
 			want: []string{"play A", "play Y"},
 		},
 		"the number of a key": {
-			does: func(s *stage) {
+			does: func(s *fixture) {
 				time.Sleep(1200 * time.Millisecond)
-				s.says("one", 0.9, 500*time.Millisecond)
+				s.callerSays("one", 0.9, 500*time.Millisecond)
 			},
 			want: []string{"play A", "play Y"},
 		},
 		"an answer cuts the prompt": {
-			does: func(s *stage) { s.says("yes", 0.9, 300*time.Millisecond) },
+			does: func(s *fixture) { s.callerSays("yes", 0.9, 300*time.Millisecond) },
 			want: []string{"play A", "pause", "play Y"},
 		},
 		"an acknowledgement does not": {
-			does: func(s *stage) { s.says("okay", 0.9, 600*time.Millisecond) },
+			does: func(s *fixture) { s.callerSays("okay", 0.9, 600*time.Millisecond) },
 			want: []string{"play A", "pause", "continue"},
 		},
 		"nor does a cough": {
-			does: func(s *stage) { s.says("", 0, 300*time.Millisecond) },
+			does: func(s *fixture) { s.callerSays("", 0, 300*time.Millisecond) },
 			want: []string{"play A", "pause", "continue"},
 		},
 		"nor one short word that is no answer": {
-			does: func(s *stage) { s.says("banana", 0.9, 300*time.Millisecond) },
+			does: func(s *fixture) { s.callerSays("banana", 0.9, 300*time.Millisecond) },
 			want: []string{"play A", "pause", "continue"},
 		},
 		"two of them do": {
-			does: func(s *stage) { s.says("banana bread", 0.9, 300*time.Millisecond) },
+			does: func(s *fixture) { s.callerSays("banana bread", 0.9, 300*time.Millisecond) },
 			want: []string{"play A", "pause", "play B"},
 		},
 		"a long one does": {
-			does: func(s *stage) { s.says("banana", 0.9, 600*time.Millisecond) },
+			does: func(s *fixture) { s.callerSays("banana", 0.9, 600*time.Millisecond) },
 			want: []string{"play A", "pause", "play B"},
 		},
 		"words while a prompt must not be cut are kept": {
 			script: func(d *domain.Script) { d.Pathway.Nodes[0].Interruptible = new(bool) },
-			does: func(s *stage) {
-				s.says("yes", 0.9, 300*time.Millisecond)
+			does: func(s *fixture) {
+				s.callerSays("yes", 0.9, 300*time.Millisecond)
 				time.Sleep(time.Second)
 			},
 			want: []string{"play A", "play Y"},
 		},
 		"an agent may not be interrupted": {
 			script: func(d *domain.Script) { d.Turns = &domain.TurnTaking{Interruptible: new(bool)} },
-			does:   func(s *stage) { s.says("", 0, 300*time.Millisecond) },
+			does:   func(s *fixture) { s.callerSays("", 0, 300*time.Millisecond) },
 			want:   []string{"play A"},
 		},
 		"an edge from anywhere": {
-			does: func(s *stage) {
+			does: func(s *fixture) {
 				time.Sleep(1200 * time.Millisecond)
-				s.says("I want a real person.", 0.9, 900*time.Millisecond)
+				s.callerSays("I want a real person.", 0.9, 900*time.Millisecond)
 			},
 			want: []string{"play A", "play P"},
 		},
 		"who is not sure asks, and hears yes": {
-			does: func(s *stage) {
+			does: func(s *fixture) {
 				time.Sleep(1200 * time.Millisecond)
-				s.says("a real person", 0.5, 900*time.Millisecond)
+				s.callerSays("a real person", 0.5, 900*time.Millisecond)
 				time.Sleep(1200 * time.Millisecond)
-				s.says("yes", 0.9, 300*time.Millisecond)
+				s.callerSays("yes", 0.9, 300*time.Millisecond)
 			},
 			want: []string{"play A", "play D", "play P"},
 		},
 		"a key answers in place of it": {
-			does: func(s *stage) {
+			does: func(s *fixture) {
 				time.Sleep(1200 * time.Millisecond)
-				s.says("a real person", 0.5, 900*time.Millisecond)
+				s.callerSays("a real person", 0.5, 900*time.Millisecond)
 				time.Sleep(400 * time.Millisecond)
-				s.press("1")
+				s.pressKeys("1")
 			},
 			want: []string{"play A", "play D", "stop", "play Y"},
 		},
 		"what nobody understood is asked again": {
 			script: func(d *domain.Script) { d.Pathway.Nodes[0].Retries = 1 },
-			does: func(s *stage) {
+			does: func(s *fixture) {
 				time.Sleep(1200 * time.Millisecond)
-				s.says("", 0, time.Second)
+				s.callerSays("", 0, time.Second)
 				time.Sleep(1200 * time.Millisecond)
-				s.says("mumble", 0.2, time.Second)
+				s.callerSays("mumble", 0.2, time.Second)
 			},
 			want: []string{"play A", "play A", "play B"},
 		},
 		"a cough is no answer": {
 			script: func(d *domain.Script) { d.Pathway.Nodes[0].Retries = 1 },
-			does: func(s *stage) {
+			does: func(s *fixture) {
 				time.Sleep(1200 * time.Millisecond)
-				s.says("", 0, 300*time.Millisecond)
+				s.callerSays("", 0, 300*time.Millisecond)
 				time.Sleep(3500 * time.Millisecond)
-				s.says("yes", 0.9, 300*time.Millisecond)
+				s.callerSays("yes", 0.9, 300*time.Millisecond)
 			},
 			want: []string{"play A", "play Y"},
 		},
 		"silence leads on, but not while somebody speaks": {
-			does: func(s *stage) {
+			does: func(s *fixture) {
 				time.Sleep(4500 * time.Millisecond)
-				s.says("yes", 0.9, 3*time.Second)
+				s.callerSays("yes", 0.9, 3*time.Second)
 			},
 			want: []string{"play A", "play Y"},
 		},
 		"nor where the time of silence begins meanwhile": {
 			script: func(d *domain.Script) { d.Pathway.Nodes[0].Interruptible = new(bool) },
-			does:   func(s *stage) { s.says("yes", 0.9, 6*time.Second) },
+			does:   func(s *fixture) { s.callerSays("yes", 0.9, 6*time.Second) },
 			want:   []string{"play A", "play Y"},
 		},
 		"a turn that never ends": {
 			script: func(d *domain.Script) { d.Turns = &domain.TurnTaking{EndOfTurnMs: 5000} },
-			does: func(s *stage) {
+			does: func(s *fixture) {
 				time.Sleep(1200 * time.Millisecond)
 				for range 10 {
-					s.says("yes", 0.9, time.Second)
+					s.callerSays("yes", 0.9, time.Second)
 				}
 			},
 			want: []string{"play A", "play Y"},
 		},
 		"a pause within a turn": {
 			script: func(d *domain.Script) { d.Turns = &domain.TurnTaking{EndOfTurnMs: 1500} },
-			does: func(s *stage) {
+			does: func(s *fixture) {
 				time.Sleep(1200 * time.Millisecond)
-				s.says("yes", 0.9, 500*time.Millisecond)
-				s.says("yes", 0.9, 500*time.Millisecond)
+				s.callerSays("yes", 0.9, 500*time.Millisecond)
+				s.callerSays("yes", 0.9, 500*time.Millisecond)
 				time.Sleep(time.Second)
 			},
 			want: []string{"play A", "play Y"},
@@ -247,32 +247,32 @@ func TestTheFarEndIsHeardByWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				script := question()
+				script := questionScript()
 				if c.script != nil {
 					c.script(&script)
 				}
-				s := open(t, sys, script, nil)
+				s := openConversation(t, sys, script, nil)
 				s.send(conversation.StartConversation{})
 				time.Sleep(200 * time.Millisecond)
 				c.does(s)
 				time.Sleep(200 * time.Millisecond)
-				assert.Equal(t, c.want, s.sound.done())
+				assert.Equal(t, c.want, s.player.actions())
 				s.close()
 			})
 		})
 	}
 }
 
-func TestATranscriptTellsWhoSaidWhatWhen(t *testing.T) {
+func TestTranscriptHasSpeakersAndTimes(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, question(), nil)
+		s := openConversation(t, sys, questionScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(300 * time.Millisecond)
-		s.says("yes please", 0.87, 400*time.Millisecond)
+		s.callerSays("yes please", 0.87, 400*time.Millisecond)
 		time.Sleep(3 * time.Second)
-		heard := s.close()
-		f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
+		messages := s.close()
+		f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
 		assert.True(t, ok)
 		assert.Equal(t, []domain.Segment{
 			{Index: 0, Speaker: "agent", Text: "Ask Ada", StartMs: 100, EndMs: 500, Confidence: 1, Interrupted: true},
@@ -281,22 +281,22 @@ func TestATranscriptTellsWhoSaidWhatWhen(t *testing.T) {
 		}, f.Segments)
 		assert.Equal(t, domain.OutcomeConfirmed, f.Result.Outcome)
 		assert.Equal(t, "yes", f.Result.Intent)
-		s.ears.mu.Lock()
-		defer s.ears.mu.Unlock()
-		assert.Contains(t, s.ears.wanted, "one", "the key can be said")
-		assert.Contains(t, s.ears.wanted, "stop", "so can a keyword")
-		assert.NotContains(t, s.ears.wanted, "9")
+		s.recognizer.mu.Lock()
+		defer s.recognizer.mu.Unlock()
+		assert.Contains(t, s.recognizer.wanted, "one", "the key can be said")
+		assert.Contains(t, s.recognizer.wanted, "stop", "so can a keyword")
+		assert.NotContains(t, s.recognizer.wanted, "9")
 	})
 }
 
-func TestARecognizerThatFailsOrHangsCostsOneTurn(t *testing.T) {
+func TestFailedRecognitionCostsOneTurn(t *testing.T) {
 	t.Parallel()
 	for _, hangs := range []bool{false, true} {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-			s := open(t, sys, question(), nil)
+			s := openConversation(t, sys, questionScript(), nil)
 			s.send(conversation.StartConversation{})
 			time.Sleep(300 * time.Millisecond)
-			s.ears.next, s.ears.deaf = speech.RecognitionResult{Err: errors.New("no")}, hangs
+			s.recognizer.next, s.recognizer.neverAnswers = speech.RecognitionResult{Err: errors.New("no")}, hangs
 			s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 			time.Sleep(600 * time.Millisecond)
 			s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
@@ -304,31 +304,31 @@ func TestARecognizerThatFailsOrHangsCostsOneTurn(t *testing.T) {
 			if hangs {
 				time.Sleep(8 * time.Second)
 			}
-			assert.Equal(t, []string{"play A", "pause", "continue"}, s.sound.done()[:3])
-			s.press("1")
+			assert.Equal(t, []string{"play A", "pause", "continue"}, s.player.actions()[:3])
+			s.pressKeys("1")
 			time.Sleep(2 * time.Second)
 			assert.Contains(t, s.close(), conversation.Fault{
 				Stage: "stt", Code: "recognition_failed", Message: "the caller's speech could not be recognized", Recovered: true,
 			})
-			assert.Contains(t, s.sound.done(), "play Y")
+			assert.Contains(t, s.player.actions(), "play Y")
 		})
 	}
 }
 
-func TestAnAgentThatHearsNothingEndsTheConversationWhereOnlyWordsHelp(t *testing.T) {
+func TestRepeatedFailedRecognitionEndsConversation(t *testing.T) {
 	t.Parallel()
 	for input, ends := range map[string]bool{"speech": true, "both": false} {
 		t.Run(input, func(t *testing.T) {
 			t.Parallel()
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				script := question()
+				script := questionScript()
 				script.Pathway.Nodes[0].Input, script.Pathway.Nodes[0].Retries = input, 5
 				if ends {
 					script.Pathway.Edges = slices.DeleteFunc(script.Pathway.Edges, func(e domain.Edge) bool { return e.When.Type == domain.EdgeDTMF })
 				}
-				s := open(t, sys, script, nil)
+				s := openConversation(t, sys, script, nil)
 				s.send(conversation.StartConversation{})
-				s.ears.next = speech.RecognitionResult{Err: errors.New("no")}
+				s.recognizer.next = speech.RecognitionResult{Err: errors.New("no")}
 				for range 2 {
 					time.Sleep(1500 * time.Millisecond)
 					s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
@@ -337,44 +337,44 @@ func TestAnAgentThatHearsNothingEndsTheConversationWhereOnlyWordsHelp(t *testing
 				}
 				time.Sleep(3 * time.Second)
 				over := conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: pathway.ReasonAgentUnavailable, AgentUnable: true}
-				if heard := s.close(); ends {
-					assert.Contains(t, heard, over)
+				if messages := s.close(); ends {
+					assert.Contains(t, messages, over)
 				} else {
-					assert.NotContains(t, heard, over)
+					assert.NotContains(t, messages, over)
 				}
 			})
 		})
 	}
 }
 
-func TestAKeyEndsATurnAndSecretWordsLeaveNoTrace(t *testing.T) {
+func TestKeyEndsTurnAndSecretWordsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		script := question()
+		script := questionScript()
 		script.Pathway.Nodes[0].Sensitive = true
-		s := open(t, sys, script, nil)
+		s := openConversation(t, sys, script, nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(1500 * time.Millisecond)
-		s.says("stop", 0.9, time.Second) // a keyword is none in secret
+		s.callerSays("stop", 0.9, time.Second) // keywords do not count in secret input
 		time.Sleep(time.Second)
-		heard := s.close()
-		f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
+		messages := s.close()
+		f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
 		assert.True(t, ok)
 		assert.Equal(t, "[hidden]", f.Segments[1].Text)
-		for _, m := range heard {
+		for _, m := range messages {
 			_, told := m.(conversation.OptOutRequested)
 			assert.False(t, told)
 		}
 	})
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, question(), nil)
+		s := openConversation(t, sys, questionScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(500 * time.Millisecond)
 		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		time.Sleep(100 * time.Millisecond)
-		s.press("1")
-		assert.Equal(t, []string{"play A", "pause", "play Y"}, s.sound.done())
-		assert.Equal(t, 1, s.ears.closed)
+		s.pressKeys("1")
+		assert.Equal(t, []string{"play A", "pause", "play Y"}, s.player.actions())
+		assert.Equal(t, 1, s.recognizer.closed)
 		time.Sleep(500 * time.Millisecond)
 		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 		time.Sleep(3 * time.Second)

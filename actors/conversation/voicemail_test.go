@@ -15,14 +15,14 @@ import (
 	"github.com/callboard/callboard/media/amd"
 )
 
-// minding is the menu of an agent that minds machines.
-func minding(mode, action string) domain.Script {
-	s := menu()
+// voicemailScript returns the menu of an agent with answering machine detection.
+func voicemailScript(mode, action string) domain.Script {
+	s := menuScript()
 	s.AMD = &domain.AgentAMD{Mode: mode, VoicemailAction: action, Message: "Message for {{name}}"}
 	return s
 }
 
-func answeredBy(by amd.Class) conversation.MediaEvent {
+func answererEvent(by amd.Class) conversation.MediaEvent {
 	return conversation.MediaEvent{Event: media.Answerer{By: by}}
 }
 
@@ -32,88 +32,88 @@ var (
 	leftOver = conversation.PathwayEnded{Outcome: domain.OutcomeVoicemail}
 )
 
-// told is what the call was told so far, without the end.
-func (s *stage) told() []any {
+// reports returns the messages to the call so far.
+func (s *fixture) reports() []any {
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]any(nil), s.heard...)
+	return append([]any(nil), s.messages...)
 }
 
-func TestAMessageIsLeftBehindTheBeepAndThenTheAgentHangsUp(t *testing.T) {
+func TestVoicemailMessageIsLeftAfterBeep(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("async", "leave_message"), nil)
+		s := openConversation(t, sys, voicemailScript("async", "leave_message"), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
-		assert.Equal(t, []string{"play A"}, s.sound.done(), "the greeting is not held back")
-		s.send(answeredBy(amd.Voicemail))
-		assert.Equal(t, []string{"play A", "stop"}, s.sound.done(), "nobody listens")
+		assert.Equal(t, []string{"play A"}, s.player.actions(), "the greeting is not held back")
+		s.send(answererEvent(amd.Voicemail))
+		assert.Equal(t, []string{"play A", "stop"}, s.player.actions(), "nobody listens")
 		time.Sleep(8 * time.Second)
 		s.send(beep)
-		assert.Equal(t, []string{"play A", "stop", "play M"}, s.sound.done(), "at once: it was made meanwhile")
+		assert.Equal(t, []string{"play A", "stop", "play M"}, s.player.actions(), "at once: it was made meanwhile")
 		time.Sleep(1200 * time.Millisecond)
-		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}}, s.told())
+		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}}, s.reports())
 		time.Sleep(100 * time.Millisecond)
-		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, leftOver}, s.told(), "its last word is heard first")
-		heard := s.close()
-		f := heard[2].(conversation.ConversationFinished)
+		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, leftOver}, s.reports(), "its last word is heard first")
+		messages := s.close()
+		f := messages[2].(conversation.ConversationFinished)
 		assert.Equal(t, "Message for Ada", f.Segments[1].Text)
 		assert.Equal(t, domain.OutcomeVoicemail, f.Result.Outcome, "whatever the pathway had begun with")
-		assert.Equal(t, 1, s.voice.asked["Message for Ada"])
+		assert.Equal(t, 1, s.voice.synthesized["Message for Ada"])
 	})
 }
 
-func TestNoMessageIsSaidToWhatTurnsOutToBeAFax(t *testing.T) {
+func TestFaxGetsNoVoicemailMessage(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("async", "leave_message"), nil)
+		s := openConversation(t, sys, voicemailScript("async", "leave_message"), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
-		s.send(answeredBy(amd.Voicemail))
+		s.send(answererEvent(amd.Voicemail))
 		time.Sleep(time.Second)
-		s.send(answeredBy(amd.Fax))
-		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, conversation.AnswererDetected{By: "fax"}, leftOver}, s.told())
+		s.send(answererEvent(amd.Fax))
+		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, conversation.AnswererDetected{By: "fax"}, leftOver}, s.reports())
 		time.Sleep(2 * time.Minute)
-		assert.Equal(t, []string{"play A", "stop"}, s.sound.done())
+		assert.Equal(t, []string{"play A", "stop"}, s.player.actions())
 		s.close()
 	})
 }
 
-func TestAMessageThatWasBegunTooEarlyIsSaidAgainBehindTheBeep(t *testing.T) {
+func TestVoicemailMessageIsRepeatedAfterLateBeep(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("wait", "leave_message"), nil)
+		s := openConversation(t, sys, voicemailScript("wait", "leave_message"), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(2 * time.Second)
-		s.send(answeredBy(amd.Voicemail))
+		s.send(answererEvent(amd.Voicemail))
 		time.Sleep(5 * time.Second)
 		s.send(greeted)
 		time.Sleep(500 * time.Millisecond)
 		s.send(beep)
 		time.Sleep(500 * time.Millisecond)
-		s.send(greeted, beep) // the mailbox has begun to listen: nothing disturbs it
+		s.send(greeted, beep) // the mailbox is already recording: nothing interrupts the message
 		time.Sleep(time.Second)
-		assert.Equal(t, []string{"play M", "stop", "play M"}, s.sound.done())
-		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, leftOver}, s.told())
+		assert.Equal(t, []string{"play M", "stop", "play M"}, s.player.actions())
+		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, leftOver}, s.reports())
 		s.close()
 	})
 }
 
-func TestAMachineThatNeitherBeepsNorStopsGetsItsMessageAMinuteLater(t *testing.T) {
+func TestVoicemailMessageStartsAfterBeepTimeout(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("wait", "leave_message"), nil)
-		s.send(conversation.StartConversation{}, answeredBy(amd.Voicemail))
+		s := openConversation(t, sys, voicemailScript("wait", "leave_message"), nil)
+		s.send(conversation.StartConversation{}, answererEvent(amd.Voicemail))
 		time.Sleep(59 * time.Second)
-		assert.Empty(t, s.sound.done())
+		assert.Empty(t, s.player.actions())
 		time.Sleep(1100 * time.Millisecond)
-		assert.Equal(t, []string{"play M"}, s.sound.done())
+		assert.Equal(t, []string{"play M"}, s.player.actions())
 		s.close()
 	})
 }
 
-func TestWhatIsDoneAboutEachAnswererAndWhen(t *testing.T) {
+func TestActionByDetectedAnswererAndMode(t *testing.T) {
 	t.Parallel()
 	type want struct {
 		did []string
@@ -140,63 +140,63 @@ func TestWhatIsDoneAboutEachAnswererAndWhen(t *testing.T) {
 	}
 	for name, k := range cases {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-			s := open(t, sys, minding(k.mode, k.action), nil)
+			s := openConversation(t, sys, voicemailScript(k.mode, k.action), nil)
 			s.send(conversation.StartConversation{})
 			time.Sleep(600 * time.Millisecond)
 			if k.mode == "wait" {
-				assert.Empty(t, s.sound.done(), name)
+				assert.Empty(t, s.player.actions(), name)
 			}
-			s.send(answeredBy(k.by))
+			s.send(answererEvent(k.by))
 			time.Sleep(200 * time.Millisecond)
-			told := s.told()
+			told := s.reports()
 			end := len(told) > 0 && told[len(told)-1] == leftOver
-			assert.Equal(t, k.want, want{s.sound.done(), end}, name)
+			assert.Equal(t, k.want, want{s.player.actions(), end}, name)
 			s.close()
 		})
 	}
 }
 
-func TestTheGateOpensWhateverIsHeard(t *testing.T) {
+func TestPathwayStartsWithoutAnswerVerdict(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("wait", "hangup"), nil)
+		s := openConversation(t, sys, voicemailScript("wait", "hangup"), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(5900 * time.Millisecond)
-		assert.Empty(t, s.sound.done())
+		assert.Empty(t, s.player.actions())
 		time.Sleep(300 * time.Millisecond)
-		assert.Equal(t, []string{"play A"}, s.sound.done())
+		assert.Equal(t, []string{"play A"}, s.player.actions())
 		s.close()
 	})
 }
 
-func TestAKeySaysThatAPersonIsThere(t *testing.T) {
+func TestKeyPressReportsHumanAnswerer(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("async", "leave_message"), nil)
+		s := openConversation(t, sys, voicemailScript("async", "leave_message"), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
-		s.send(answeredBy(amd.Voicemail))
+		s.send(answererEvent(amd.Voicemail))
 		time.Sleep(time.Second)
-		s.press("1")
+		s.pressKeys("1")
 		time.Sleep(2 * time.Second)
-		s.send(beep, answeredBy(amd.Voicemail))
+		s.send(beep, answererEvent(amd.Voicemail))
 		assert.Equal(t, []any{
 			conversation.AnswererDetected{By: "voicemail"}, conversation.AnswererDetected{By: "human"}, conversation.PathwayEnded{Outcome: domain.OutcomeConfirmed},
-		}, s.told())
+		}, s.reports())
 		s.close()
 	})
 }
 
-func TestWordsBetrayAMachine(t *testing.T) {
+func TestAnnouncementWordsReportVoicemail(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("async", "leave_message"), nil)
+		s := openConversation(t, sys, voicemailScript("async", "leave_message"), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
-		s.send(answeredBy(amd.Human))
-		s.says("please leave a message after the tone", 0.9, 2*time.Second)
+		s.send(answererEvent(amd.Human))
+		s.callerSays("please leave a message after the tone", 0.9, 2*time.Second)
 		time.Sleep(time.Second)
-		assert.Equal(t, []any{conversation.AnswererDetected{By: "human"}, conversation.AnswererDetected{By: "voicemail"}}, s.told())
+		assert.Equal(t, []any{conversation.AnswererDetected{By: "human"}, conversation.AnswererDetected{By: "voicemail"}}, s.reports())
 		s.close()
 	})
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestWordsAreSpokenAsTheAgentSaysThemAndWrittenDownAsTheyAre(t *testing.T) {
+func TestPronunciationsChangeSpeechButNotTranscript(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		script := menu()
+		script := menuScript()
 		script.Voice.Pronunciations = []domain.Pronunciation{{Word: "ada", Say: "ay da"}}
-		s := open(t, sys, script, nil)
+		s := openConversation(t, sys, script, nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		s.voice.mu.Lock()
-		assert.Equal(t, 1, s.voice.asked["Ask ay da"], "%v", s.voice.asked)
-		assert.Zero(t, s.voice.asked["Ask Ada"])
+		assert.Equal(t, 1, s.voice.synthesized["Ask ay da"], "%v", s.voice.synthesized)
+		assert.Zero(t, s.voice.synthesized["Ask Ada"])
 		s.voice.mu.Unlock()
 		all := s.close()
 		require.IsType(t, conversation.ConversationFinished{}, all[len(all)-1])
@@ -32,8 +32,8 @@ func TestWordsAreSpokenAsTheAgentSaysThemAndWrittenDownAsTheyAre(t *testing.T) {
 	})
 }
 
-// tongues asks in which language it shall go on.
-func tongues() domain.Script {
+// languageMenuScript returns a pathway that asks for the language.
+func languageMenuScript() domain.Script {
 	listens := func(id, prompt, language string) domain.Node {
 		return domain.Node{ID: id, Type: domain.NodeCollect, Input: "both", Prompt: prompt, TimeoutSeconds: 9, Set: &domain.Assign{Language: language}}
 	}
@@ -50,31 +50,31 @@ func tongues() domain.Script {
 				{ID: "bye", Type: domain.NodeEnd, Outcome: domain.OutcomeConfirmed},
 			},
 			Edges: []domain.Edge{
-				word("which", "german", "deutsch"), word("german", "french", "weiter"), to("french", "english", domain.EdgeDTMF, "1"), word("english", "bye", "yes"),
+				word("which", "german", "deutsch"), word("german", "french", "weiter"), edge("french", "english", domain.EdgeDTMF, "1"), word("english", "bye", "yes"),
 			},
 		},
 	}
 }
 
-func TestVoiceAndEarsFollowTheLanguageAndWhereNobodyHearsItKeysCount(t *testing.T) {
+func TestLanguageChangeSwitchesVoiceAndRecognizer(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, tongues(), nil)
+		s := openConversation(t, sys, languageMenuScript(), nil)
 		s.send(conversation.StartConversation{})
 		time.Sleep(3 * time.Second)
-		s.says("deutsch", 0.9, time.Second)
+		s.callerSays("deutsch", 0.9, time.Second)
 		time.Sleep(3 * time.Second)
-		s.says("weiter", 0.9, time.Second)
+		s.callerSays("weiter", 0.9, time.Second)
 		time.Sleep(3 * time.Second)
-		s.says("yes", 0.9, time.Second)
-		s.press("1")
+		s.callerSays("yes", 0.9, time.Second)
+		s.pressKeys("1")
 		time.Sleep(3 * time.Second)
-		s.says("yes", 0.9, time.Second)
-		s.ears.mu.Lock()
-		assert.Equal(t, []string{"en-GB", "de-DE", "en-GB"}, s.ears.in, "French is not heard")
-		s.ears.mu.Unlock()
+		s.callerSays("yes", 0.9, time.Second)
+		s.recognizer.mu.Lock()
+		assert.Equal(t, []string{"en-GB", "de-DE", "en-GB"}, s.recognizer.languages, "French is not heard")
+		s.recognizer.mu.Unlock()
 		s.voice.mu.Lock()
 		for _, want := range []string{"en-us en-US Which language?", "de+f2 de-DE Kommen Sie?", " fr-FR Vous venez ?", "en-us en-US Will you come?"} {
-			assert.Contains(t, s.voice.by, want)
+			assert.Contains(t, s.voice.voices, want)
 		}
 		s.voice.mu.Unlock()
 		all := s.close()

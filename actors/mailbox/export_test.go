@@ -1,4 +1,4 @@
 package mailbox
 
-// Fold is fold, which the tests hold to protoactor's registry.
+// ShrinkRegistry exports shrinkRegistry for a test with protoactor's registry.
 var ShrinkRegistry = shrinkRegistry

@@ -18,35 +18,35 @@ import (
 )
 
 type (
-	echo  struct{ Text string }
-	urge  struct{ Text string }
-	boom  struct{}
-	block struct{ until chan struct{} }
+	echoRequest    struct{ Text string }
+	controlRequest struct{ Text string }
+	panicRequest   struct{}
+	blockRequest   struct{ until chan struct{} }
 )
 
-func (urge) Control() {}
+func (controlRequest) Control() {}
 
-type parrot struct{ heard *[]string }
+type echoActor struct{ received *[]string }
 
-func (p *parrot) Receive(ctx actor.Context) {
+func (p *echoActor) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
-	case echo:
-		*p.heard = append(*p.heard, m.Text)
+	case echoRequest:
+		*p.received = append(*p.received, m.Text)
 		ctx.Respond(m.Text)
-	case urge:
-		*p.heard = append(*p.heard, m.Text)
+	case controlRequest:
+		*p.received = append(*p.received, m.Text)
 		ctx.Respond(m.Text)
-	case boom:
+	case panicRequest:
 		panic("boom")
-	case block:
+	case blockRequest:
 		<-m.until
 	}
 }
 
-func spawn(sys *actor.ActorSystem, capacity int, heard *[]string, s actor.SupervisorStrategy) *actor.PID {
+func spawnSupervised(sys *actor.ActorSystem, capacity int, heard *[]string, s actor.SupervisorStrategy) *actor.PID {
 	parent := sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		if _, ok := ctx.Message().(string); ok {
-			ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { return &parrot{heard} }, capacity)))
+			ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { return &echoActor{heard} }, capacity)))
 		}
 	}, actor.WithSupervisor(s)))
 	pid, err := mailbox.Ask[*actor.PID](context.Background(), sys, parent, "spawn")
@@ -58,20 +58,20 @@ func spawn(sys *actor.ActorSystem, capacity int, heard *[]string, s actor.Superv
 
 func poison(sys *actor.ActorSystem, pid *actor.PID) { sys.Root.Poison(pid) }
 
-func TestAFullMailboxRefusesStrangersAtOnceAndAdmitsControl(t *testing.T) {
+func TestFullMailboxRejectsAllButControlMessages(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var heard []string
-		pid := spawn(sys, 2, &heard, mailbox.StopStrategy(slog.New(slog.DiscardHandler), nil))
+		pid := spawnSupervised(sys, 2, &heard, mailbox.StopStrategy(slog.New(slog.DiscardHandler), nil))
 		until := make(chan struct{})
-		sys.Root.Send(pid, block{until})
-		synctest.Wait() // taken out: its slot is free again
-		sys.Root.Send(pid, echo{"a"})
-		sys.Root.Send(pid, echo{"b"})
-		sys.Root.Send(pid, urge{"c"})
-		_, err := mailbox.Ask[string](t.Context(), sys, pid, echo{"d"})
+		sys.Root.Send(pid, blockRequest{until})
+		synctest.Wait() // the actor is busy with the block request, so its mailbox is empty
+		sys.Root.Send(pid, echoRequest{"a"})
+		sys.Root.Send(pid, echoRequest{"b"})
+		sys.Root.Send(pid, controlRequest{"c"})
+		_, err := mailbox.Ask[string](t.Context(), sys, pid, echoRequest{"d"})
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 		close(until)
-		answer, err := mailbox.Ask[string](t.Context(), sys, pid, urge{"e"})
+		answer, err := mailbox.Ask[string](t.Context(), sys, pid, controlRequest{"e"})
 		require.NoError(t, err)
 		assert.Equal(t, "e", answer)
 		assert.Equal(t, []string{"a", "b", "c", "e"}, heard)
@@ -79,16 +79,16 @@ func TestAFullMailboxRefusesStrangersAtOnceAndAdmitsControl(t *testing.T) {
 	})
 }
 
-func TestAPanicLeaksNoSlot(t *testing.T) {
+func TestPanicDoesNotLeakMailboxCapacity(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var heard []string
-		pid := spawn(sys, 2, &heard, mailbox.ResumeStrategy(slog.New(slog.DiscardHandler), nil))
+		pid := spawnSupervised(sys, 2, &heard, mailbox.ResumeStrategy(slog.New(slog.DiscardHandler), nil))
 		for range 5 {
-			sys.Root.Send(pid, boom{})
+			sys.Root.Send(pid, panicRequest{})
 			synctest.Wait()
 		}
 		for _, text := range []string{"a", "b"} {
-			_, err := mailbox.Ask[string](t.Context(), sys, pid, echo{text})
+			_, err := mailbox.Ask[string](t.Context(), sys, pid, echoRequest{text})
 			require.NoError(t, err)
 		}
 		assert.Equal(t, []string{"a", "b"}, heard)
@@ -96,14 +96,14 @@ func TestAPanicLeaksNoSlot(t *testing.T) {
 	})
 }
 
-func TestAnActorThatKeepsFailingIsRestartedLaterAndLaterThenStopped(t *testing.T) {
+func TestRestartStrategyBacksOffThenStopsActor(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var heard []string
 		stopped := make(chan string, 1)
-		pid := spawn(sys, 20, &heard, mailbox.RestartStrategy(slog.New(slog.DiscardHandler), func(p *actor.PID, _ any) { stopped <- p.Id }))
+		pid := spawnSupervised(sys, 20, &heard, mailbox.RestartStrategy(slog.New(slog.DiscardHandler), func(p *actor.PID, _ any) { stopped <- p.Id }))
 		start := time.Now()
-		for range 13 { // each is taken after the restart that follows the one before
-			sys.Root.Send(pid, boom{})
+		for range 13 { // each message is delivered after the restart that the previous one caused
+			sys.Root.Send(pid, panicRequest{})
 		}
 		time.Sleep(90 * time.Second)
 		synctest.Wait()
@@ -113,39 +113,39 @@ func TestAnActorThatKeepsFailingIsRestartedLaterAndLaterThenStopped(t *testing.T
 		default:
 			t.Fatal("still restarted after thirteen failures in", time.Since(start))
 		}
-		_, err := mailbox.Ask[string](t.Context(), sys, pid, echo{"x"})
+		_, err := mailbox.Ask[string](t.Context(), sys, pid, echoRequest{"x"})
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	})
 }
 
-func TestAQuestionToNobodyIsAnsweredAtOnce(t *testing.T) {
+func TestAskUnknownActorFailsAtOnce(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		start := time.Now()
-		_, err := mailbox.Ask[string](t.Context(), sys, sys.NewLocalPID("nobody"), echo{"x"})
+		_, err := mailbox.Ask[string](t.Context(), sys, sys.NewLocalPID("nobody"), echoRequest{"x"})
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 		assert.Zero(t, time.Since(start))
 	})
 }
 
-func TestASilentActorIsGivenUpWhenTheDeadlinePasses(t *testing.T) {
+func TestAskSilentActorFailsAtDeadline(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var heard []string
-		pid := spawn(sys, 2, &heard, mailbox.StopStrategy(slog.New(slog.DiscardHandler), nil))
+		pid := spawnSupervised(sys, 2, &heard, mailbox.StopStrategy(slog.New(slog.DiscardHandler), nil))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := mailbox.Ask[string](ctx, sys, pid, block{until: closed()})
+		_, err := mailbox.Ask[string](ctx, sys, pid, blockRequest{until: closedChannel()})
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 		poison(sys, pid)
 	})
 }
 
-func closed() chan struct{} {
+func closedChannel() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }
 
-func TestIdsSortInTheOrderInWhichTheyAreMade(t *testing.T) {
+func TestNewIDsSortInCreationOrder(t *testing.T) {
 	last := ""
 	for range 10_000 {
 		id := mailbox.NewID(domain.PrefixCall)
@@ -154,14 +154,14 @@ func TestIdsSortInTheOrderInWhichTheyAreMade(t *testing.T) {
 	}
 }
 
-func TestWhoeverAsksHearsOfAPanicAtOnce(t *testing.T) {
+func TestAskFailsAtOnceWhenActorPanics(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		heard := []string{}
-		pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return &parrot{heard: &heard} }, 10))
+		pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return &echoActor{received: &heard} }, 10))
 		begun := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err := mailbox.Ask[string](ctx, sys, pid, boom{})
+		_, err := mailbox.Ask[string](ctx, sys, pid, panicRequest{})
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 		assert.Less(t, time.Since(begun), time.Second)
 		sys.Root.Poison(pid)
@@ -169,26 +169,26 @@ func TestWhoeverAsksHearsOfAPanicAtOnce(t *testing.T) {
 	})
 }
 
-// fragile panics at a kind of message.
-type fragile struct{ at func(any) bool }
+// panickingActor panics at messages for which matches returns true.
+type panickingActor struct{ matches func(any) bool }
 
-func (f fragile) Receive(ctx actor.Context) {
+func (f panickingActor) Receive(ctx actor.Context) {
 	if _, ok := ctx.Message().(*actor.Started); ok {
 		ctx.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
 	}
-	if f.at(ctx.Message()) {
+	if f.matches(ctx.Message()) {
 		panic("at the end")
 	}
 }
 
-func TestAnActorThatFailsAtItsEndEndsAllTheSame(t *testing.T) {
+func TestActorThatPanicsWhileStoppingStillStops(t *testing.T) {
 	for name, at := range map[string]func(any) bool{
 		"stopping":       func(m any) bool { _, ok := m.(*actor.Stopping); return ok },
 		"stopped":        func(m any) bool { _, ok := m.(*actor.Stopped); return ok },
 		"child has gone": func(m any) bool { _, ok := m.(*actor.Terminated); return ok },
 	} {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-			pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return fragile{at} }, 10))
+			pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return panickingActor{at} }, 10))
 			sys.Root.Poison(pid)
 			time.Sleep(time.Second)
 			synctest.Wait()
@@ -198,7 +198,7 @@ func TestAnActorThatFailsAtItsEndEndsAllTheSame(t *testing.T) {
 	}
 }
 
-func TestWhoeverKnowsTheNameOfAnActorMayCallItWhileItIsBorn(t *testing.T) {
+func TestMessagesDuringActorStartAreDelivered(t *testing.T) {
 	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	defer sys.Shutdown()
 	for i := range 200 {
@@ -208,21 +208,21 @@ func TestWhoeverKnowsTheNameOfAnActorMayCallItWhileItIsBorn(t *testing.T) {
 			defer close(done)
 			for range 100 {
 				ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-				_, err := mailbox.Ask[string](ctx, sys, sys.NewLocalPID(name), urge{"x"})
+				_, err := mailbox.Ask[string](ctx, sys, sys.NewLocalPID(name), controlRequest{"x"})
 				cancel()
 				if err == nil {
 					return
 				}
 			}
 		}()
-		pid, err := sys.Root.SpawnNamed(mailbox.Props(func() actor.Actor { return &parrot{heard: &heard} }, 10), name)
+		pid, err := sys.Root.SpawnNamed(mailbox.Props(func() actor.Actor { return &echoActor{received: &heard} }, 10), name)
 		require.NoError(t, err)
 		<-done
 		sys.Root.Poison(pid)
 	}
 }
 
-func TestWhoeverHasANameIsFoundByIt(t *testing.T) {
+func TestSpawnedActorsAreFoundByName(t *testing.T) {
 	t.Parallel()
 	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	defer sys.Shutdown()
@@ -240,41 +240,41 @@ func TestWhoeverHasANameIsFoundByIt(t *testing.T) {
 	}
 }
 
-// last ends at the first message, once it may.
-type last struct{ got, may chan struct{} }
+// stoppingActor stops itself at the first controlRequest, once proceed is closed.
+type stoppingActor struct{ received, proceed chan struct{} }
 
-func (l *last) Receive(ctx actor.Context) {
-	if _, ok := ctx.Message().(urge); ok {
-		close(l.got)
-		<-l.may
+func (l *stoppingActor) Receive(ctx actor.Context) {
+	if _, ok := ctx.Message().(controlRequest); ok {
+		close(l.received)
+		<-l.proceed
 		ctx.Poison(ctx.Self())
 	}
 }
 
-func TestWhoAsksAnActorThatEndsHearsThatItIsGone(t *testing.T) {
+func TestAskActorThatStopsGetsDeadLetter(t *testing.T) {
 	t.Parallel()
 	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	defer sys.Shutdown()
-	l := &last{got: make(chan struct{}), may: make(chan struct{})}
+	l := &stoppingActor{received: make(chan struct{}), proceed: make(chan struct{})}
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return l }, 10))
 	process, ok := sys.ProcessRegistry.Get(pid)
 	require.True(t, ok)
-	sys.Root.Send(pid, urge{"x"})
-	<-l.got
+	sys.Root.Send(pid, controlRequest{"x"})
+	<-l.received
 	heard := make(chan any, 2)
 	asker := sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		if _, is := ctx.Message().(actor.SystemMessage); !is {
 			heard <- ctx.Message()
 		}
 	}))
-	close(l.may)
+	close(l.proceed)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for ok { // until it has ended
+	for ok { // until the actor has stopped
 		require.NoError(t, ctx.Err())
 		_, ok = sys.ProcessRegistry.Get(pid)
 	}
-	process.SendUserMessage(pid, &actor.MessageEnvelope{Message: urge{"late"}, Sender: asker}) // as by somebody who looked it up before
+	process.SendUserMessage(pid, &actor.MessageEnvelope{Message: controlRequest{"late"}, Sender: asker}) // as by a sender that looked up the process earlier
 	for {
 		select {
 		case m := <-heard:

@@ -14,20 +14,20 @@ import (
 	"github.com/callboard/callboard/actors/mailbox/actortest"
 )
 
-// mother has children by their names, and is told of their ends. Of those whose
-// ends she watched she still has the PIDs.
-type mother struct {
-	children map[string]weak.Pointer[parrot]
-	ended    []string
+// parentActor spawns children by name and records which of them have terminated. It keeps the PIDs of terminated
+// children.
+type parentActor struct {
+	children   map[string]weak.Pointer[echoActor]
+	terminated []string
 }
 
-type birth struct{ name string }
+type spawnChild struct{ name string }
 
-func (m *mother) Receive(ctx actor.Context) {
+func (m *parentActor) Receive(ctx actor.Context) {
 	switch msg := ctx.Message().(type) {
-	case birth:
+	case spawnChild:
 		pid, err := ctx.SpawnNamed(mailbox.Props(func() actor.Actor {
-			p := &parrot{new([]string)}
+			p := &echoActor{new([]string)}
 			m.children[msg.name] = weak.Make(p)
 			return p
 		}, 10), msg.name)
@@ -36,29 +36,28 @@ func (m *mother) Receive(ctx actor.Context) {
 		}
 		ctx.Respond(pid)
 	case *actor.Terminated:
-		m.ended = append(m.ended, msg.Who.GetId())
+		m.terminated = append(m.terminated, msg.Who.GetId())
 	}
 }
 
-// TestOfAnActorThatHasEndedNothingStaysButItsName: the library's sets keep the
-// PIDs of the children that have ended, and so does whoever knew them.
-func TestOfAnActorThatHasEndedNothingStaysButItsName(t *testing.T) {
+// The PIDs of stopped children stay referenced by the actor library and by the test.
+func TestStoppedActorIsGarbageCollected(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		m := &mother{children: make(map[string]weak.Pointer[parrot])}
+		m := &parentActor{children: make(map[string]weak.Pointer[echoActor])}
 		parent := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return m }, 10))
 		children := make(map[string]*actor.PID)
 		for _, name := range []string{"stays", "stopped", "poisoned"} {
-			pid, err := mailbox.Ask[*actor.PID](t.Context(), sys, parent, birth{name})
+			pid, err := mailbox.Ask[*actor.PID](t.Context(), sys, parent, spawnChild{name})
 			require.NoError(t, err)
 			children[name] = pid
-			answer, err := mailbox.Ask[string](t.Context(), sys, pid, echo{"hello"})
+			answer, err := mailbox.Ask[string](t.Context(), sys, pid, echoRequest{"hello"})
 			require.NoError(t, err)
 			require.Equal(t, "hello", answer)
 		}
 		sys.Root.Stop(children["stopped"])
 		sys.Root.Poison(children["poisoned"])
 		synctest.Wait()
-		assert.Len(t, m.ended, 2)
+		assert.Len(t, m.terminated, 2)
 		for range 2 {
 			runtime.GC()
 		}
@@ -71,21 +70,20 @@ func TestOfAnActorThatHasEndedNothingStaysButItsName(t *testing.T) {
 	})
 }
 
-// TestWhoeverLooksAfterAnActorTooLateHearsOfItsEnd: the process of a stopped
-// actor, which was looked up while it lived, answers a watch.
-func TestWhoeverLooksAfterAnActorTooLateHearsOfItsEnd(t *testing.T) {
+// A process that was looked up before its actor stopped still answers a Watch message.
+func TestWatchOfStoppedActorGetsTerminated(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		m := &mother{}
+		m := &parentActor{}
 		watcher := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return m }, 10))
 		var heard []string
-		pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return &parrot{&heard} }, 10))
+		pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return &echoActor{&heard} }, 10))
 		process, known := sys.ProcessRegistry.Get(pid)
 		require.True(t, known)
 		sys.Root.Stop(pid)
 		synctest.Wait()
 		process.SendSystemMessage(pid, &actor.Watch{Watcher: watcher})
 		synctest.Wait()
-		assert.Equal(t, []string{pid.GetId()}, m.ended)
+		assert.Equal(t, []string{pid.GetId()}, m.terminated)
 		sys.Root.Stop(watcher)
 		synctest.Wait()
 	})

@@ -31,29 +31,29 @@ const (
 	phone = "+12025550123"
 )
 
-// store is a small one in memory that keeps to the guards.
+// store is an in-memory store that checks guards.
 type store struct {
-	mu   sync.Mutex
-	rows map[domain.Key]domain.Record
-	vers map[domain.Key]uint64
-	down bool
+	mu       sync.Mutex
+	rows     map[domain.Key]domain.Record
+	versions map[domain.Key]uint64
+	down     bool
 }
 
 func newStore() *store {
-	return &store{rows: make(map[domain.Key]domain.Record), vers: make(map[domain.Key]uint64)}
+	return &store{rows: make(map[domain.Key]domain.Record), versions: make(map[domain.Key]uint64)}
 }
 
 func (s *store) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, g := range c.Guards {
-		if s.vers[g.Key] != g.Version {
+		if s.versions[g.Key] != g.Version {
 			return nil, domain.ErrConflict
 		}
 	}
 	for _, r := range c.Puts {
 		s.rows[r.Key()] = r
-		s.vers[r.Key()]++
+		s.versions[r.Key()]++
 	}
 	return nil, nil
 }
@@ -78,33 +78,33 @@ func (s *store) Get(_ context.Context, into domain.Record) (uint64, error) {
 			*into = *is
 		}
 	}
-	return s.vers[into.Key()], nil
+	return s.versions[into.Key()], nil
 }
 
 func (s *store) Under(context.Context, domain.Key, string, int, func() domain.Record, func(domain.Record) error) error {
 	return nil
 }
 
-type world struct {
+type fixture struct {
 	*testing.T
-	sys   *actor.ActorSystem
-	store *store
-	lists *register.Registry
-	pid   *actor.PID
-	caps  int
+	sys        *actor.ActorSystem
+	store      *store
+	lists      *register.Registry
+	pid        *actor.PID
+	dailyLimit int
 }
 
-func in(t *testing.T, perDay int, live []numbers.LiveCall, f func(w *world)) {
+func withFixture(t *testing.T, perDay int, live []numbers.LiveCall, f func(w *fixture)) {
 	t.Helper()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		w := &world{T: t, sys: sys, store: newStore(), caps: perDay}
+		w := &fixture{T: t, sys: sys, store: newStore(), dailyLimit: perDay}
 		w.lists = register.New(w.store, nil, nil)
 		w.lists.AddEmptyList(ws, domain.DefaultDNCID(ws, domain.Live))
 		zones := calendar.NewSharedZones()
 		w.pid = sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 			return numbers.New(numbers.Config{
 				Workspace: ws, Store: w.store, Lists: w.lists, DayOf: zones.DayBounds,
-				FrequencyCaps: func() domain.FrequencyCaps { return domain.FrequencyCaps{PerNumberPerDay: w.caps} },
+				FrequencyCaps: func() domain.FrequencyCaps { return domain.FrequencyCaps{PerNumberPerDay: w.dailyLimit} },
 				LiveCalls:     func(context.Context) ([]numbers.LiveCall, error) { return live, nil },
 			})
 		}, 100))
@@ -114,96 +114,96 @@ func in(t *testing.T, perDay int, live []numbers.LiveCall, f func(w *world)) {
 	})
 }
 
-// may asks, and gives Granted or Denied.
-func (w *world) may(id string, alone bool) any {
+// request sends RequestNumber and returns the reply: NumberGranted or NumberDenied.
+func (w *fixture) request(id string, alone bool) any {
 	w.Helper()
-	got, err := mailbox.Ask[any](w.Context(), w.sys, w.pid, w.question(id, alone))
+	got, err := mailbox.Ask[any](w.Context(), w.sys, w.pid, w.newRequest(id, alone))
 	require.NoError(w, err)
 	return got
 }
 
-func (w *world) question(id string, alone bool) numbers.RequestNumber {
+func (w *fixture) newRequest(id string, alone bool) numbers.RequestNumber {
 	return numbers.RequestNumber{
 		CallID: id, Number: phone, Environment: domain.Live, Scrub: dnc.DefaultScrub(ws, domain.Live), Exclusive: alone,
 		Until: time.Now().Add(10 * time.Second),
 	}
 }
 
-func (w *world) tell(m any) {
+func (w *fixture) send(m any) {
 	w.sys.Root.Send(w.pid, m)
 	synctest.Wait()
 }
 
-// open asks and commits.
-func (w *world) open(id string) {
+// openAttempt requests a number and commits its attempt.
+func (w *fixture) openAttempt(id string) {
 	w.Helper()
-	g, ok := w.may(id, false).(numbers.NumberGranted)
+	g, ok := w.request(id, false).(numbers.NumberGranted)
 	require.True(w, ok)
 	_, err := w.store.Apply(w.Context(), commit.Change{Puts: g.Puts, Guards: g.Guards})
 	require.NoError(w, err)
-	w.tell(numbers.AttemptCommitted{CallID: id})
+	w.send(numbers.AttemptCommitted{CallID: id})
 }
 
-func (w *world) denied(id string, alone bool) numbers.NumberDenied {
+func (w *fixture) requestDenied(id string, alone bool) numbers.NumberDenied {
 	w.Helper()
-	d, ok := w.may(id, alone).(numbers.NumberDenied)
+	d, ok := w.request(id, alone).(numbers.NumberDenied)
 	require.True(w, ok, "it is granted")
 	return d
 }
 
-func TestNoTwoCampaignsRingANumberAtOnce(t *testing.T) {
-	in(t, 0, nil, func(w *world) {
-		_, ok := w.may("call_1", true).(numbers.NumberGranted)
+func TestCampaignsDoNotCallOneNumberConcurrently(t *testing.T) {
+	withFixture(t, 0, nil, func(w *fixture) {
+		_, ok := w.request("call_1", true).(numbers.NumberGranted)
 		require.True(w, ok)
-		assert.Equal(w, numbers.Busy, w.denied("call_2", true).Reason)
-		_, ok = w.may("call_3", false).(numbers.NumberGranted)
+		assert.Equal(w, numbers.Busy, w.requestDenied("call_2", true).Reason)
+		_, ok = w.request("call_3", false).(numbers.NumberGranted)
 		assert.True(w, ok, "a single call is somebody's own will")
-		w.tell(numbers.ReleaseNumber{CallID: "call_3"})
-		w.tell(numbers.CallStarted{CallID: "call_1", Number: phone, Environment: domain.Live})
-		time.Sleep(time.Hour) // far beyond the lease
-		assert.Equal(w, numbers.Busy, w.denied("call_4", true).Reason, "its call lives")
-		w.tell(numbers.CallEnded{CallID: "call_1"})
-		_, ok = w.may("call_5", true).(numbers.NumberGranted)
+		w.send(numbers.ReleaseNumber{CallID: "call_3"})
+		w.send(numbers.CallStarted{CallID: "call_1", Number: phone, Environment: domain.Live})
+		time.Sleep(time.Hour) // far beyond the validity of the grant
+		assert.Equal(w, numbers.Busy, w.requestDenied("call_4", true).Reason, "its call lives")
+		w.send(numbers.CallEnded{CallID: "call_1"})
+		_, ok = w.request("call_5", true).(numbers.NumberGranted)
 		assert.True(w, ok)
 		time.Sleep(11 * time.Second)
-		_, ok = w.may("call_6", true).(numbers.NumberGranted)
+		_, ok = w.request("call_6", true).(numbers.NumberGranted)
 		assert.True(w, ok, "a grant that nothing was made of is void")
 	})
 }
 
-func TestWhoCallsUsIsNotCalledMeanwhile(t *testing.T) {
-	in(t, 0, []numbers.LiveCall{{CallID: "call_in", Number: phone, Environment: domain.Live}}, func(w *world) {
-		assert.Equal(w, numbers.Busy, w.denied("call_1", true).Reason, "the census knows him")
-		w.tell(numbers.CallEnded{CallID: "call_in"})
-		w.tell(numbers.CallStarted{CallID: "call_again", Number: phone, Environment: domain.Live})
-		assert.Equal(w, numbers.Busy, w.denied("call_2", true).Reason)
-		w.tell(numbers.CallEnded{CallID: "call_again"})
-		_, ok := w.may("call_3", true).(numbers.NumberGranted)
+func TestNumberOfInboundCallIsBusy(t *testing.T) {
+	withFixture(t, 0, []numbers.LiveCall{{CallID: "call_in", Number: phone, Environment: domain.Live}}, func(w *fixture) {
+		assert.Equal(w, numbers.Busy, w.requestDenied("call_1", true).Reason, "the census knows him")
+		w.send(numbers.CallEnded{CallID: "call_in"})
+		w.send(numbers.CallStarted{CallID: "call_again", Number: phone, Environment: domain.Live})
+		assert.Equal(w, numbers.Busy, w.requestDenied("call_2", true).Reason)
+		w.send(numbers.CallEnded{CallID: "call_again"})
+		_, ok := w.request("call_3", true).(numbers.NumberGranted)
 		assert.True(w, ok)
 	})
 }
 
-func TestWhatAnEarlierProcessLeftHoldsItsNumberForATime(t *testing.T) {
+func TestAbandonedDialogHoldsItsNumberUntilLimit(t *testing.T) {
 	live := []numbers.LiveCall{{CallID: "call_old", Number: phone, Environment: domain.Live}}
-	in(t, 0, live, func(w *world) {
-		w.tell(numbers.CallEnded{CallID: "call_old"}) // while the census is taken, or right after
-		_, ok := w.may("call_1", true).(numbers.NumberGranted)
+	withFixture(t, 0, live, func(w *fixture) {
+		w.send(numbers.CallEnded{CallID: "call_old"}) // during the query of live calls, or right after it
+		_, ok := w.request("call_1", true).(numbers.NumberGranted)
 		assert.True(w, ok, "its end was answered")
 	})
-	live[0].Until = time.Date(2000, 1, 1, 0, 0, 32, 0, time.UTC) // a bubble's clock begins with the year
-	in(t, 0, live, func(w *world) {
-		assert.Equal(w, numbers.Busy, w.denied("call_1", true).Reason)
+	live[0].Until = time.Date(2000, 1, 1, 0, 0, 32, 0, time.UTC) // the fake clock starts at the beginning of 2000
+	withFixture(t, 0, live, func(w *fixture) {
+		assert.Equal(w, numbers.Busy, w.requestDenied("call_1", true).Reason)
 		time.Sleep(31 * time.Second)
-		assert.Equal(w, numbers.Busy, w.denied("call_2", true).Reason)
+		assert.Equal(w, numbers.Busy, w.requestDenied("call_2", true).Reason)
 		time.Sleep(2 * time.Second)
-		_, ok := w.may("call_3", true).(numbers.NumberGranted)
+		_, ok := w.request("call_3", true).(numbers.NumberGranted)
 		assert.True(w, ok)
 	})
 }
 
-func TestWhoAsksAgainIsAnsweredOnceMoreAndTheGrantIsOne(t *testing.T) {
-	in(t, 1, nil, func(w *world) {
-		q := w.question("call_1", true)
+func TestRepeatedRequestGetsSameGrantAgain(t *testing.T) {
+	withFixture(t, 1, nil, func(w *fixture) {
+		q := w.newRequest("call_1", true)
 		var grants []numbers.NumberGranted
 		for q.Generation = 1; q.Generation <= 2; q.Generation++ {
 			got, err := mailbox.Ask[numbers.NumberGranted](w.Context(), w.sys, w.pid, q)
@@ -214,47 +214,47 @@ func TestWhoAsksAgainIsAnsweredOnceMoreAndTheGrantIsOne(t *testing.T) {
 		assert.Equal(w, grants[0].Guards, grants[1].Guards)
 		_, err := w.store.Apply(w.Context(), commit.Change{Puts: grants[1].Puts, Guards: grants[1].Guards})
 		require.NoError(w, err)
-		w.tell(numbers.AttemptCommitted{CallID: "call_1"})
-		w.tell(numbers.CallEnded{CallID: "call_1"})
-		assert.Equal(w, numbers.Frequency, w.denied("call_2", true).Reason, "the row is free for the next")
+		w.send(numbers.AttemptCommitted{CallID: "call_1"})
+		w.send(numbers.CallEnded{CallID: "call_1"})
+		assert.Equal(w, numbers.Frequency, w.requestDenied("call_2", true).Reason, "the row is free for the next")
 	})
 }
 
-func TestANumberIsRungNoMoreOftenThanItsDayAllows(t *testing.T) {
-	in(t, 2, nil, func(w *world) { // the bubble's clock begins at midnight in UTC: evening in Washington
-		w.open("call_1")
-		w.open("call_2")
-		d := w.denied("call_3", false)
+func TestDailyLimitPerNumberIsEnforced(t *testing.T) {
+	withFixture(t, 2, nil, func(w *fixture) { // the fake clock starts at midnight UTC, which is evening in Washington
+		w.openAttempt("call_1")
+		w.openAttempt("call_2")
+		d := w.requestDenied("call_3", false)
 		assert.Equal(w, numbers.NumberDenied{CallID: "call_3", Reason: numbers.Frequency, DayCount: 2, DayLimit: 2, Until: d.Until}, d)
 		zone, err := time.LoadLocation("America/New_York")
 		require.NoError(w, err)
 		local := d.Until.In(zone)
 		assert.Equal(w, "00:00:00", local.Format(time.TimeOnly), "midnight where the number is")
 		time.Sleep(time.Until(d.Until) - time.Second)
-		w.denied("call_4", false)
+		w.requestDenied("call_4", false)
 		time.Sleep(2 * time.Second)
-		w.open("call_5")
+		w.openAttempt("call_5")
 	})
 }
 
-func TestAnAttemptThatReachedNobodyDoesNotCount(t *testing.T) {
-	in(t, 1, nil, func(w *world) {
-		w.open("call_1")
-		w.denied("call_2", false)
-		w.tell(numbers.UncountAttempt{CallID: "call_1", Number: phone, Environment: domain.Live})
-		w.open("call_3")
-		w.denied("call_4", false)
+func TestUncountedAttemptFreesDailyLimit(t *testing.T) {
+	withFixture(t, 1, nil, func(w *fixture) {
+		w.openAttempt("call_1")
+		w.requestDenied("call_2", false)
+		w.send(numbers.UncountAttempt{CallID: "call_1", Number: phone, Environment: domain.Live})
+		w.openAttempt("call_3")
+		w.requestDenied("call_4", false)
 	})
 }
 
-func TestGrantsOfOneNumberThatCountComeOneAfterAnother(t *testing.T) {
-	in(t, 1, nil, func(w *world) {
-		g, ok := w.may("call_1", false).(numbers.NumberGranted)
+func TestCountedGrantsOfOneNumberAreSerialized(t *testing.T) {
+	withFixture(t, 1, nil, func(w *fixture) {
+		g, ok := w.request("call_1", false).(numbers.NumberGranted)
 		require.True(w, ok)
 		answers := make(chan any, 2)
 		for _, id := range []string{"call_2", "call_3"} {
 			go func() {
-				got, err := mailbox.Ask[any](w.Context(), w.sys, w.pid, w.question(id, false))
+				got, err := mailbox.Ask[any](w.Context(), w.sys, w.pid, w.newRequest(id, false))
 				assert.NoError(w, err)
 				answers <- got
 			}()
@@ -263,38 +263,38 @@ func TestGrantsOfOneNumberThatCountComeOneAfterAnother(t *testing.T) {
 		require.Empty(w, answers, "they wait for the commit of the first")
 		_, err := w.store.Apply(w.Context(), commit.Change{Puts: g.Puts, Guards: g.Guards})
 		require.NoError(w, err)
-		w.tell(numbers.AttemptCommitted{CallID: "call_1"})
+		w.send(numbers.AttemptCommitted{CallID: "call_1"})
 		for range 2 {
 			assert.IsType(w, numbers.NumberDenied{}, <-answers)
 		}
-		w.tell(numbers.UncountAttempt{CallID: "call_1", Number: phone, Environment: domain.Live})
-		_, ok = w.may("call_4", false).(numbers.NumberGranted)
+		w.send(numbers.UncountAttempt{CallID: "call_1", Number: phone, Environment: domain.Live})
+		_, ok = w.request("call_4", false).(numbers.NumberGranted)
 		require.True(w, ok)
-		w.tell(numbers.ReleaseNumber{CallID: "call_4"})
-		w.open("call_5") // what was returned never counted
+		w.send(numbers.ReleaseNumber{CallID: "call_4"})
+		w.openAttempt("call_5") // a returned grant does not count
 	})
 }
 
-func TestWhatIsListedOrNotKnownIsNotRung(t *testing.T) {
-	in(t, 1, nil, func(w *world) {
+func TestListedOrUnknownNumberIsDenied(t *testing.T) {
+	withFixture(t, 1, nil, func(w *fixture) {
 		n, err := dnc.PackNumber(phone)
 		require.NoError(w, err)
 		own := domain.DefaultDNCID(ws, domain.Live)
 		_, err = w.lists.AddNumbers(w.Context(), ws, own, []uint64{n}, dnc.Origin{Source: domain.DNCAPI, At: time.Now()})
 		require.NoError(w, err)
-		d := w.denied("call_1", false)
+		d := w.requestDenied("call_1", false)
 		assert.Equal(w, numbers.DNC, d.Reason)
 		assert.Equal(w, own, d.Match.ListID)
 		w.store.mu.Lock()
 		w.store.down = true
 		w.store.mu.Unlock()
-		assert.Equal(w, numbers.Unknown, w.denied("call_2", false).Reason, "the store does not say")
+		assert.Equal(w, numbers.Unknown, w.requestDenied("call_2", false).Reason, "the store does not say")
 	})
 }
 
-// BenchmarkMayRing is all that an attempt asks of the owner of the numbers, on
-// a real store, with a cap.
-func BenchmarkMayRing(b *testing.B) {
+// BenchmarkRequestNumber measures the requests of one attempt to the numbers actor, on a real store with a daily
+// limit.
+func BenchmarkRequestNumber(b *testing.B) {
 	d, err := pebble.Open(b.TempDir(), pebble.Options{NoSync: true})
 	require.NoError(b, err)
 	s, err := persistence.NewStore(b.Context(), d, make([]byte, persistence.MasterKeySize), "me")

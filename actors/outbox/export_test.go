@@ -1,5 +1,4 @@
 package outbox
 
-// NextID is nextID, for its own test: the clock of the other tests never goes
-// back.
+// NextID exports nextID, because the fake clock of the other tests cannot go back.
 var NextID = nextID

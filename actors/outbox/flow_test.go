@@ -19,13 +19,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// TestFromTheEventToTheEndpoint runs outbox and endpoint on one store, kills
-// both at random moments, and compares what arrived.
-func TestFromTheEventToTheEndpoint(t *testing.T) {
+// The test runs outbox and endpoint on one store and stops both at random moments. Afterwards every event must have
+// arrived.
+func TestOutboxAndEndpointDeliverEveryEventAcrossRestarts(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
-		far := &counter{got: make(map[string]int)}
-		s.hook("wh_1", nil)
+		s := newFixture(t, sys)
+		far := &countingSender{received: make(map[string]int)}
+		s.addWebhook("wh_1", nil)
 		var ids []string
 		var end *actor.PID
 		s.cfg.EndpointPID = func(string) *actor.PID {
@@ -42,35 +42,35 @@ func TestFromTheEventToTheEndpoint(t *testing.T) {
 		moments := rand.New(rand.NewPCG(1, 1))
 		for range 20 {
 			start()
-			s.run()
-			ids = append(ids, s.emit(30, nil)...)
-			pass(time.Duration(moments.IntN(300)) * time.Millisecond)
+			s.startOutbox()
+			ids = append(ids, s.commitEvents(30, nil)...)
+			advanceTime(time.Duration(moments.IntN(300)) * time.Millisecond)
 			sys.Root.Poison(end)
-			s.kill()
+			s.stopOutbox()
 		}
 		start()
-		s.run()
-		pass(time.Hour)
+		s.startOutbox()
+		advanceTime(time.Hour)
 		far.mu.Lock()
-		assert.Len(t, far.got, len(ids))
+		assert.Len(t, far.received, len(ids))
 		far.mu.Unlock()
 		for id, d := range s.store.DeliveryRows("wh_1") {
 			assert.Equal(t, domain.DeliveryDelivered, d.State, id)
 		}
 		sys.Root.Poison(end)
-		s.end()
+		s.close()
 	})
 }
 
-type counter struct {
-	mu  sync.Mutex
-	got map[string]int
+type countingSender struct {
+	mu       sync.Mutex
+	received map[string]int
 }
 
-func (c *counter) Send(ctx context.Context, r webhook.Request) webhook.SendResult {
+func (c *countingSender) Send(ctx context.Context, r webhook.Request) webhook.SendResult {
 	id, _, _ := strings.Cut(strings.TrimPrefix(string(r.Body), `{"id":"`), `"`)
 	c.mu.Lock()
-	c.got[id]++
+	c.received[id]++
 	c.mu.Unlock()
 	select {
 	case <-time.After(5 * time.Millisecond):
@@ -79,21 +79,20 @@ func (c *counter) Send(ctx context.Context, r webhook.Request) webhook.SendResul
 	return webhook.SendResult{Status: 200}
 }
 
-// BenchmarkFanOut is events per second to two endpoints, on the store in
-// memory.
-func BenchmarkFanOut(b *testing.B) { benchmarkFanOut(b, func(*stage) {}) }
+// BenchmarkFanOut measures events per second for two endpoints on the in-memory store.
+func BenchmarkFanOut(b *testing.B) { benchmarkFanOut(b, func(*fixture) {}) }
 
-func benchmarkFanOut(b *testing.B, beside func(*stage)) {
+func benchmarkFanOut(b *testing.B, addEndpoints func(*fixture)) {
 	b.Helper()
 	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
-	s := newStage(b, sys)
-	s.hook("wh_1", nil)
-	s.hook("wh_2", func(w *domain.Webhook) { w.Events = []string{"call.*"} })
-	beside(s)
-	s.emit(b.N, nil)
+	s := newFixture(b, sys)
+	s.addWebhook("wh_1", nil)
+	s.addWebhook("wh_2", func(w *domain.Webhook) { w.Events = []string{"call.*"} })
+	addEndpoints(s)
+	s.commitEvents(b.N, nil)
 	last := fmt.Sprintf("evt_%06d", b.N)
 	b.ResetTimer()
-	s.run()
+	s.startOutbox()
 	for {
 		var d domain.Delivery
 		d.WorkspaceID, d.WebhookID, d.EventID = workspace, "wh_2", last

@@ -13,10 +13,10 @@ import (
 	"github.com/callboard/callboard/actors/webhook"
 )
 
-func TestAnEndpointIsHandedWhatWasQueuedAndToldWhatStandsBeforeIt(t *testing.T) {
+func TestEndpointGetsNewDeliveriesWithTheirPredecessor(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
-		var got []string // what each message brought, behind what
+		s := newFixture(t, sys)
+		var got []string // deliveries of each message, after the event that they follow
 		place := map[string]string{"": "?"}
 		far := sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 			switch m := ctx.Message().(type) {
@@ -32,44 +32,43 @@ func TestAnEndpointIsHandedWhatWasQueuedAndToldWhatStandsBeforeIt(t *testing.T) 
 			}
 		}))
 		s.cfg.EndpointPID = func(string) *actor.PID { return far }
-		s.hook("wh_1", nil)
-		s.run()
-		pass(time.Second)
+		s.addWebhook("wh_1", nil)
+		s.startOutbox()
+		advanceTime(time.Second)
 		for _, n := range []int{2, 1} {
-			s.emit(n, nil)
-			pass(time.Second)
+			s.commitEvents(n, nil)
+			advanceTime(time.Second)
 		}
 		n := 0
 		s.store.AfterApply = func() error {
-			if n++; n == 2 { // behind the commit of the event itself
+			if n++; n == 2 { // the commit after that of the event itself
 				return errors.New("timed out")
 			}
 			return nil
 		}
-		s.emit(1, nil)
-		pass(10 * time.Second)
+		s.commitEvents(1, nil)
+		advanceTime(10 * time.Second)
 		s.store.AfterApply = nil
-		s.emit(1, nil)
-		pass(time.Second)
-		s.emit(300, nil)
-		pass(time.Second)
-		s.emit(1, nil)
-		pass(time.Second)
+		s.commitEvents(1, nil)
+		advanceTime(time.Second)
+		s.commitEvents(300, nil)
+		advanceTime(time.Second)
+		s.commitEvents(1, nil)
+		advanceTime(time.Second)
 		assert.Equal(t, []string{"look", "?: 01 02", "02: 03", "look", "?: 05", "look", "?: 06"}, got)
 		sys.Root.Poison(far)
-		s.end()
+		s.close()
 	})
 }
 
-// An outbox that ends between its commit and its nudges tells the endpoints at
-// its next start.
-func TestAnOutboxThatBeginsTellsEachEndpoint(t *testing.T) {
+// An outbox that stopped between a commit and its notifications notifies the endpoints at its next start.
+func TestOutboxNotifiesEndpointsAtStart(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
-		s.hook("wh_1", nil)
-		s.run()
-		pass(time.Second)
-		assert.Positive(t, s.nudges("wh_1"))
-		s.end()
+		s := newFixture(t, sys)
+		s.addWebhook("wh_1", nil)
+		s.startOutbox()
+		advanceTime(time.Second)
+		assert.Positive(t, s.notificationCount("wh_1"))
+		s.close()
 	})
 }

@@ -19,9 +19,8 @@ import (
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
 )
 
-// counted is an endpoint over HTTP/1.1 that counts its connections and keeps
-// the last body.
-type counted struct {
+// countingServer is an HTTP/1.1 endpoint that counts its connections and stores the last body.
+type countingServer struct {
 	*httptest.Server
 	conns atomic.Int32
 
@@ -30,9 +29,9 @@ type counted struct {
 	came int
 }
 
-func newCounted(t *testing.T, answer func(http.ResponseWriter)) *counted {
+func newCountingServer(t *testing.T, answer func(http.ResponseWriter)) *countingServer {
 	t.Helper()
-	s := new(counted)
+	s := new(countingServer)
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
@@ -53,13 +52,13 @@ func newCounted(t *testing.T, answer func(http.ResponseWriter)) *counted {
 	return s
 }
 
-func (s *counted) last() ([]byte, int) {
+func (s *countingServer) lastRequest() ([]byte, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.body, s.came
 }
 
-func trusting(t *testing.T, servers ...*counted) *webhook.Client {
+func newTrustingClient(t *testing.T, servers ...*countingServer) *webhook.Client {
 	t.Helper()
 	pool := x509.NewCertPool()
 	for _, s := range servers {
@@ -70,84 +69,84 @@ func trusting(t *testing.T, servers ...*counted) *webhook.Client {
 	return c
 }
 
-func TestAConnectionThatTheReceiverClosedCostsNoAttempt(t *testing.T) {
+func TestConnectionClosedByServerCostsNoAttempt(t *testing.T) {
 	t.Parallel()
-	s := newCounted(t, nil)
-	c := trusting(t, s)
+	s := newCountingServer(t, nil)
+	c := newTrustingClient(t, s)
 	for n := range int32(5) {
-		assert.Equal(t, 200, post(t, c, s.URL).Status)
-		assert.Equal(t, 200, post(t, c, s.URL).Status)
+		assert.Equal(t, 200, sendEvent(t, c, s.URL).Status)
+		assert.Equal(t, 200, sendEvent(t, c, s.URL).Status)
 		assert.Equal(t, n+1, s.conns.Load())
 		s.CloseClientConnections()
 	}
-	_, came := s.last()
+	_, came := s.lastRequest()
 	assert.Equal(t, 10, came)
 }
 
-func TestAnAnswerThatEndsItsConnectionIsFollowedByANewOne(t *testing.T) {
+func TestConnectionCloseHeaderOpensNewConnection(t *testing.T) {
 	t.Parallel()
-	s := newCounted(t, func(w http.ResponseWriter) {
+	s := newCountingServer(t, func(w http.ResponseWriter) {
 		w.Header().Set("Connection", "close")
 		_, _ = io.WriteString(w, "thanks")
 	})
-	c := trusting(t, s)
+	c := newTrustingClient(t, s)
 	for range 3 {
-		assert.Equal(t, 200, post(t, c, s.URL).Status)
+		assert.Equal(t, 200, sendEvent(t, c, s.URL).Status)
 	}
 	assert.EqualValues(t, 3, s.conns.Load())
 }
 
-func TestBodiesArriveAsTheyAreWhateverTheirLength(t *testing.T) {
+func TestRequestBodiesOfAnyLengthArriveUnchanged(t *testing.T) {
 	t.Parallel()
-	s := newCounted(t, nil)
-	c := trusting(t, s)
+	s := newCountingServer(t, nil)
+	c := newTrustingClient(t, s)
 	for _, size := range []int{0, 1, 15 << 10, 16<<10 - 200, 16 << 10, 17 << 10, 1 << 20} {
 		body := bytes.Repeat([]byte("0123456789\r\n"), size/12+1)[:size]
 		got := c.Send(t.Context(), webhook.Request{URL: s.URL, Header: []domainwebhook.Header{{Name: "Content-Type", Value: "text/plain"}}, Body: body})
 		assert.Equal(t, 200, got.Status, got.Error)
-		came, _ := s.last()
+		came, _ := s.lastRequest()
 		assert.True(t, bytes.Equal(body, came), "%d bytes: %d came", size, len(came))
 	}
 	assert.EqualValues(t, 1, s.conns.Load())
 }
 
-func TestTheAnswerThatCountsIsTheOneBehindInterimOnes(t *testing.T) {
+func TestInterimResponsesAreIgnored(t *testing.T) {
 	t.Parallel()
 	for _, interim := range []int{1, 5} {
-		s := newCounted(t, func(w http.ResponseWriter) {
+		s := newCountingServer(t, func(w http.ResponseWriter) {
 			for range interim {
 				w.WriteHeader(http.StatusEarlyHints)
 			}
 			w.Header().Set("Retry-After", "7")
 			w.WriteHeader(http.StatusServiceUnavailable)
 		})
-		got := post(t, trusting(t, s), s.URL)
+		got := sendEvent(t, newTrustingClient(t, s), s.URL)
 		got.Duration = 0
 		want := webhook.SendResult{Status: 503, Error: "the endpoint answered 503", RetryAfter: 7 * time.Second}
 		assert.Equal(t, want, got, interim)
 	}
 }
 
-func TestAHeaderLineHoldsNoOtherLine(t *testing.T) {
+func TestHeaderInjectionIsRejected(t *testing.T) {
 	t.Parallel()
-	s := newCounted(t, nil)
-	c := trusting(t, s)
+	s := newCountingServer(t, nil)
+	c := newTrustingClient(t, s)
 	for _, h := range []domainwebhook.Header{{Name: "X-One", Value: "1\r\nX-Two: 2"}, {Name: "X-One: 1\r\nX-Two", Value: "2"}, {Name: "X-One", Value: "\x00"}} {
 		got := c.Send(t.Context(), webhook.Request{URL: s.URL, Header: []domainwebhook.Header{h}, Body: []byte("{}")})
 		assert.Zero(t, got.Status, "%q", h)
 		assert.NotEmpty(t, got.Error, "%q", h)
 	}
-	_, came := s.last()
+	_, came := s.lastRequest()
 	assert.Zero(t, came)
 }
 
-func TestAClientOfSeveralHostsKeepsTheConnectionsOfEach(t *testing.T) {
+func TestClientReusesConnectionsPerHost(t *testing.T) {
 	t.Parallel()
-	a, b := newCounted(t, nil), newCounted(t, nil)
-	c := trusting(t, a, b)
+	a, b := newCountingServer(t, nil), newCountingServer(t, nil)
+	c := newTrustingClient(t, a, b)
 	for range 4 {
-		for _, s := range []*counted{a, b} {
-			require.Equal(t, 200, post(t, c, s.URL).Status)
+		for _, s := range []*countingServer{a, b} {
+			require.Equal(t, 200, sendEvent(t, c, s.URL).Status)
 		}
 	}
 	assert.EqualValues(t, 1, a.conns.Load())

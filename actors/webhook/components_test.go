@@ -35,7 +35,7 @@ func TestDeliveryReaderReadsOnePageAtATime(t *testing.T) {
 	assert.False(t, r.isCaughtUp("d0"))
 }
 
-func TestDeliveryReaderReadsAgainAfterAFailure(t *testing.T) {
+func TestDeliveryReaderReadsAgainAfterFailure(t *testing.T) {
 	t.Parallel()
 	r := newDeliveryReader()
 	r.startPage(true)
@@ -56,46 +56,46 @@ func TestDeliveryReaderReadsAgainAfterAFailure(t *testing.T) {
 	assert.True(t, r.stale)
 }
 
-func rowOf(id string, s domain.DeliveryState) *domain.Delivery {
+func deliveryRow(id string, s domain.DeliveryState) *domain.Delivery {
 	return &domain.Delivery{EventID: id, State: s}
 }
 
-func TestResultLogGathersWhileRequestsAreUnderWay(t *testing.T) {
+func TestResultBufferCollectsWhileRequestsRun(t *testing.T) {
 	t.Parallel()
 	l := newResultBuffer()
 	assert.False(t, l.isDue(false, noon), "there is none")
-	l.add(rowOf("evt_1", domain.DeliveryDelivered))
+	l.add(deliveryRow("evt_1", domain.DeliveryDelivered))
 	assert.False(t, l.isDue(true, noon))
 	assert.True(t, l.isDue(true, noon.Add(gatherTime)))
 	assert.True(t, l.isDue(false, noon), "no other is to come")
 	l.start()
-	l.add(rowOf("evt_2", domain.DeliveryDelivered))
+	l.add(deliveryRow("evt_2", domain.DeliveryDelivered))
 	assert.False(t, l.isDue(false, noon), "a commit is under way")
 	assert.True(t, l.contains("evt_1"))
 	assert.True(t, l.contains("evt_2"))
 }
 
-func TestResultLogSettlesWhatNeedsNoMoreAttempts(t *testing.T) {
+func TestResultBufferReportsSettledEvents(t *testing.T) {
 	t.Parallel()
 	l := newResultBuffer()
-	l.add(rowOf("done", domain.DeliveryDelivered))
-	l.add(rowOf("again", domain.DeliveryRetrying))
-	l.add(rowOf("replayed", domain.DeliveryDelivered))
+	l.add(deliveryRow("done", domain.DeliveryDelivered))
+	l.add(deliveryRow("again", domain.DeliveryRetrying))
+	l.add(deliveryRow("replayed", domain.DeliveryDelivered))
 	l.start()
-	l.add(rowOf("replayed", domain.DeliveryDelivered))
+	l.add(deliveryRow("replayed", domain.DeliveryDelivered))
 	assert.Equal(t, []string{"done"}, l.succeeded())
 	assert.False(t, l.contains("done"))
 	assert.True(t, l.contains("replayed"))
 }
 
-func TestResultLogComparesAfterACommitOfUnknownOutcome(t *testing.T) {
+func TestResultBufferRechecksAfterUncertainCommit(t *testing.T) {
 	t.Parallel()
 	l := newResultBuffer()
-	l.add(rowOf("evt_1", domain.DeliveryRetrying))
+	l.add(deliveryRow("evt_1", domain.DeliveryRetrying))
 	l.start()
-	newer := rowOf("evt_1", domain.DeliveryDelivered)
+	newer := deliveryRow("evt_1", domain.DeliveryDelivered)
 	l.add(newer)
-	l.add(rowOf("evt_2", domain.DeliveryDelivered))
+	l.add(deliveryRow("evt_2", domain.DeliveryDelivered))
 	l.failed()
 	rows, uncertain := l.start()
 	assert.Equal(t, []*domain.Delivery{newer}, uncertain, "the newer result wins")
@@ -104,22 +104,22 @@ func TestResultLogComparesAfterACommitOfUnknownOutcome(t *testing.T) {
 	assert.Empty(t, l.uncertain)
 }
 
-func TestEndpointHealthCountsFailuresInARow(t *testing.T) {
+func TestEndpointHealthCountsConsecutiveFailures(t *testing.T) {
 	t.Parallel()
 	var h endpointHealth
 	h.adopt(nil, &domain.Webhook{FailureCount: 2, FailingSince: &noon})
 	assert.True(t, h.failing())
-	h.addFailure(rowOf("evt_1", domain.DeliveryRetrying), noon.Add(time.Hour))
+	h.addFailure(deliveryRow("evt_1", domain.DeliveryRetrying), noon.Add(time.Hour))
 	assert.Equal(t, 3, h.failures)
 	assert.Equal(t, noon, *h.failingSince)
-	assert.True(t, h.addSuccess(rowOf("evt_1", domain.DeliveryDelivered)), "it answers again")
-	assert.False(t, h.addSuccess(rowOf("evt_2", domain.DeliveryDelivered)))
+	assert.True(t, h.addSuccess(deliveryRow("evt_1", domain.DeliveryDelivered)), "it answers again")
+	assert.False(t, h.addSuccess(deliveryRow("evt_2", domain.DeliveryDelivered)))
 	assert.Zero(t, h.failures)
 	assert.Nil(t, h.failingSince)
 	assert.NotEmpty(t, h.addFailure(&domain.Delivery{State: domain.DeliveryFailed, ResponseStatus: 410}, noon), "the endpoint is gone")
 }
 
-func TestEndpointHealthIsForgottenForANewURL(t *testing.T) {
+func TestEndpointHealthIsResetForNewURL(t *testing.T) {
 	t.Parallel()
 	before := &domain.Webhook{URL: "https://a", Status: domain.WebhookActive}
 	for _, c := range []struct {
@@ -137,7 +137,7 @@ func TestEndpointHealthIsForgottenForANewURL(t *testing.T) {
 	}
 }
 
-func TestEndpointHealthIsSavedAtABoundedRate(t *testing.T) {
+func TestEndpointHealthWritesAreRateLimited(t *testing.T) {
 	t.Parallel()
 	var h endpointHealth
 	assert.False(t, h.startSaving(noon), "nothing has changed")
@@ -186,7 +186,7 @@ func TestStoreBackoffDoubles(t *testing.T) {
 	assert.Equal(t, minBackoff, b.delay)
 }
 
-func TestDeliveryQueueRemembersTheFirstParkedRetry(t *testing.T) {
+func TestDeliveryQueueTracksFirstParkedRetry(t *testing.T) {
 	t.Parallel()
 	q := newDeliveryQueue()
 	for i, id := range []string{"a", "b", "c", "d"} {
@@ -201,7 +201,7 @@ func TestDeliveryQueueRemembersTheFirstParkedRetry(t *testing.T) {
 	assert.Len(t, q.known, 2)
 }
 
-func TestEndpointWakesAtTheEarliestOfItsTimes(t *testing.T) {
+func TestEndpointWakeUpIsEarliestDueTime(t *testing.T) {
 	t.Parallel()
 	e := &endpoint{webhook: &domain.Webhook{Status: domain.WebhookActive}, queue: newDeliveryQueue(), cfg: Config{MaxRetrying: 10}}
 	assert.Zero(t, e.nextWakeUp(noon))

@@ -22,8 +22,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// far is an HTTPS endpoint, and a client that trusts it.
-func far(t *testing.T, timeout time.Duration, f http.HandlerFunc) (*httptest.Server, *webhook.Client) {
+// newServerAndClient returns an HTTPS server and a client that trusts it.
+func newServerAndClient(t *testing.T, timeout time.Duration, f http.HandlerFunc) (*httptest.Server, *webhook.Client) {
 	t.Helper()
 	s := httptest.NewTLSServer(f)
 	t.Cleanup(s.Close)
@@ -34,13 +34,13 @@ func far(t *testing.T, timeout time.Duration, f http.HandlerFunc) (*httptest.Ser
 	return s, c
 }
 
-// What is not read of an answer fills the buffers of the connection, which is
-// then closed: some megabytes at most of the hundreds that are offered.
-func TestAnAnswerIsReadOnlyUpToItsLimit(t *testing.T) {
+// The unread rest of a response fills the buffers of the connection, which is then closed. At most a few of the
+// offered hundreds of megabytes are transferred.
+func TestResponseBodyIsReadUpToLimit(t *testing.T) {
 	t.Parallel()
 	const piece, offered, buffers = 64 << 10, 512 << 20, 32 << 20
 	written := make(chan int, 1)
-	s, c := far(t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {
+	s, c := newServerAndClient(t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {
 		n := 0
 		for n < offered {
 			if _, err := w.Write(make([]byte, piece)); err != nil {
@@ -50,17 +50,17 @@ func TestAnAnswerIsReadOnlyUpToItsLimit(t *testing.T) {
 		}
 		written <- n
 	})
-	assert.Equal(t, 200, post(t, c, s.URL).Status)
+	assert.Equal(t, 200, sendEvent(t, c, s.URL).Status)
 	assert.Less(t, <-written, buffers)
 }
 
-// A receiver that takes the connection and never reads what is sent costs one
-// attempt its time and nothing more: the slot is free again.
-func TestAReceiverThatReadsNothingTimesOutAndGivesItsSlotBack(t *testing.T) {
+// A server that accepts the connection and never reads costs one attempt its timeout. The slot of the send pool is
+// free afterwards.
+func TestNonReadingServerTimesOutAndFreesSlot(t *testing.T) {
 	t.Parallel()
 	done := make(chan struct{})
 	var came atomic.Int32
-	s, c := far(t, time.Second, func(http.ResponseWriter, *http.Request) {
+	s, c := newServerAndClient(t, time.Second, func(http.ResponseWriter, *http.Request) {
 		came.Add(1)
 		<-done
 	})
@@ -68,7 +68,7 @@ func TestAReceiverThatReadsNothingTimesOutAndGivesItsSlotBack(t *testing.T) {
 	store, sys, pool := webhooktest.NewStore(), mailbox.NewSystem(slog.New(slog.DiscardHandler)), webhook.NewSendPool(0)
 	told, err := store.Apply(t.Context(), commit.Change{Events: []event.Draft{{
 		ID: "evt_1", Type: event.CallEnded, CreatedAt: time.Now(), WorkspaceID: workspace, Subject: "call_1",
-		Data: map[string]string{"notes": strings.Repeat("long ", 8<<20)}, // more than the buffers of a connection hold
+		Data: map[string]string{"notes": strings.Repeat("long ", 8<<20)}, // more than the buffers of a connection can hold
 	}}})
 	require.NoError(t, err)
 	_, err = store.Apply(t.Context(), commit.Change{Puts: []domain.Record{

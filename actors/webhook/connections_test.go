@@ -15,8 +15,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// TestConnectionsAreUsedAgain counts the TLS handshakes that a receiver sees.
-func TestConnectionsAreUsedAgain(t *testing.T) {
+// The test counts the TLS handshakes that a server sees.
+func TestEndpointReusesConnectionsAndTLSSessions(t *testing.T) {
 	t.Parallel()
 	const events = 600
 	for _, http2 := range []bool{false, true} {
@@ -37,21 +37,21 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		}}
 		counted.StartTLS()
 		t.Cleanup(counted.Close)
-		client := r.patient(t, loopback(t), time.Minute)
-		f := newFarm(t, client, events, counted.URL)
+		client := r.clientWithTimeout(t, loopback(t), time.Minute)
+		f := newEndpointSet(t, client, events, counted.URL)
 		want := map[domain.DeliveryState]int{domain.DeliveryDelivered: events}
-		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(0)) }, time.Minute, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.stateCounts(0)) }, time.Minute, 20*time.Millisecond)
 		protocol, most := "HTTP/1.1", int32(events/4) // several for each request at once: one is made while another comes free
-		if http2 {
-			protocol, most = "HTTP/2.0", events/20 // those of before the first handshake, and after a pause of a slow machine
+		if http2 {                                    // several per concurrent request, because a connection may be opened while another becomes idle
+			protocol, most = "HTTP/2.0", events/20 // connections opened before the first handshake completes, and after pauses of a slow machine
 		}
 		assert.LessOrEqual(t, handshakes.Load(), most, protocol)
 		for range events {
 			assert.Equal(t, protocol, <-protocols)
 		}
-		assert.Equal(t, 200, post(t, client, counted.URL).Status)
+		assert.Equal(t, 200, sendEvent(t, client, counted.URL).Status)
 		client.Close()
-		assert.Equal(t, 200, post(t, client, counted.URL).Status)
+		assert.Equal(t, 200, sendEvent(t, client, counted.URL).Status)
 		assert.Positive(t, resumed.Load(), "a connection that is made again takes up the session of the one before")
 	}
 }

@@ -17,8 +17,8 @@ import (
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
 )
 
-// told are the events that say that the endpoint was disabled.
-func (s *stage) told() (found []event.Event) {
+// disableEvents returns the webhook.disabled events.
+func (s *fixture) disableEvents() (found []event.Event) {
 	all, err := s.store.Events(s.t.Context(), workspace, 0, 10_000)
 	require.NoError(s.t, err)
 	for _, e := range all {
@@ -29,101 +29,101 @@ func (s *stage) told() (found []event.Event) {
 	return found
 }
 
-func (s *stage) resume() {
+func (s *fixture) reactivate() {
 	w := s.store.WebhookRow(workspace, endpoint)
 	w.Status = domain.WebhookActive
 	w.ClearFailures()
 	s.store.Put(&w)
-	s.tell(webhook.EndpointChanged{})
+	s.send(webhook.EndpointChanged{})
 }
 
-func TestAnEndpointThatIsGoneIsDisabledLoudlyAndKeepsWhatItMissed(t *testing.T) {
+func TestGoneEndpointIsDisabledAndKeepsItsDeliveries(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
+		s := newFixture(t, sys)
 		committed, away := 0, 3
 		s.cfg.OnCommitted = func() { committed++ }
 		s.answer = func(arrival) (int, time.Duration) { return 410, 0 }
-		s.store.FailOperation = func(operation string) error { // it is disabled as soon as the store lets it
-			if operation == "get" && len(s.seen()) > 0 && away > 0 {
+		s.store.FailOperation = func(operation string) error { // it is disabled once the store responds again
+			if operation == "get" && len(s.requests()) > 0 && away > 0 {
 				away--
 				return errors.New("away")
 			}
 			return nil
 		}
-		s.run()
-		pass(time.Second)
-		s.queue("x")
-		s.tell(webhook.DeliveriesQueued{})
-		pass(time.Minute)
+		s.startActor()
+		advanceTime(time.Second)
+		s.queueEvents("x")
+		s.send(webhook.DeliveriesQueued{})
+		advanceTime(time.Minute)
 		w := s.store.WebhookRow(workspace, endpoint)
 		require.NotNil(t, w.DisabledAt)
 		assert.Equal(t, []any{domain.WebhookDisabled, domainwebhook.ReasonGone, 1}, []any{w.Status, w.DisabledReason, w.FailureCount})
-		told := s.told()
+		told := s.disableEvents()
 		require.Len(t, told, 1)
 		assert.JSONEq(t, `{"webhook_id":"wh_1","url":"https://example.com/hook","reason":"gone","at":"`+w.DisabledAt.Format(domain.TimeFormat)+`"}`, string(told[0].Data))
 		assert.Equal(t, 1, committed)
-		missed := s.queue("x", "y")
-		s.tell(webhook.DeliveriesQueued{})
-		pass(time.Hour)
-		assert.Len(t, s.seen(), 1, "nothing more is sent")
-		s.kill()
-		s.run()
-		pass(time.Hour)
-		assert.Len(t, s.seen(), 1, "nor after a restart")
+		missed := s.queueEvents("x", "y")
+		s.send(webhook.DeliveriesQueued{})
+		advanceTime(time.Hour)
+		assert.Len(t, s.requests(), 1, "nothing more is sent")
+		s.killActor()
+		s.startActor()
+		advanceTime(time.Hour)
+		assert.Len(t, s.requests(), 1, "nor after a restart")
 
 		s.answer = func(arrival) (int, time.Duration) { return 200, 0 }
-		s.resume()
-		pass(time.Minute)
-		assert.ElementsMatch(t, missed, s.ids()[1:])
-		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 2}, s.states())
+		s.reactivate()
+		advanceTime(time.Minute)
+		assert.ElementsMatch(t, missed, s.requestedEvents()[1:])
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 2}, s.stateCounts())
 		w = s.store.WebhookRow(workspace, endpoint)
 		assert.Equal(t, []any{domain.WebhookActive, "", 0, true}, []any{w.Status, w.DisabledReason, w.FailureCount, w.FailingSince == nil})
-		s.end()
+		s.close()
 	})
 }
 
-func TestAnEndpointIsDisabledAfterThreeDaysWithoutASuccessAlsoAcrossRestarts(t *testing.T) {
+func TestEndpointIsDisabledAfterThreeDaysOfFailuresAcrossRestarts(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
+		s := newFixture(t, sys)
 		s.answer = func(arrival) (int, time.Duration) { return 503, 0 }
-		s.run()
+		s.startActor()
 		for hours := range 71 {
-			s.queue("x")
-			s.tell(webhook.DeliveriesQueued{})
-			pass(time.Hour)
+			s.queueEvents("x")
+			s.send(webhook.DeliveriesQueued{})
+			advanceTime(time.Hour)
 			if hours%10 == 0 {
-				s.kill()
-				s.run()
+				s.killActor()
+				s.startActor()
 			}
 		}
 		assert.Equal(t, domain.WebhookActive, s.store.WebhookRow(workspace, endpoint).Status)
-		assert.Empty(t, s.told())
-		s.answer = func(arrival) (int, time.Duration) { return 200, 0 } // one success begins the days anew
-		s.queue("y")
-		s.tell(webhook.DeliveriesQueued{})
-		pass(time.Minute)
+		assert.Empty(t, s.disableEvents())
+		s.answer = func(arrival) (int, time.Duration) { return 200, 0 } // one success restarts the three days
+		s.queueEvents("y")
+		s.send(webhook.DeliveriesQueued{})
+		advanceTime(time.Minute)
 		s.answer = func(arrival) (int, time.Duration) { return 503, 0 }
 		for range 71 {
-			s.queue("x")
-			s.tell(webhook.DeliveriesQueued{})
-			pass(time.Hour)
+			s.queueEvents("x")
+			s.send(webhook.DeliveriesQueued{})
+			advanceTime(time.Hour)
 		}
 		assert.Equal(t, domain.WebhookActive, s.store.WebhookRow(workspace, endpoint).Status)
-		s.queue("x", "x", "x")
-		s.tell(webhook.DeliveriesQueued{})
-		pass(3 * time.Hour)
+		s.queueEvents("x", "x", "x")
+		s.send(webhook.DeliveriesQueued{})
+		advanceTime(3 * time.Hour)
 		w := s.store.WebhookRow(workspace, endpoint)
 		assert.Equal(t, []any{domain.WebhookDisabled, domainwebhook.ReasonFailing}, []any{w.Status, w.DisabledReason})
-		assert.Len(t, s.told(), 1)
-		s.end()
+		assert.Len(t, s.disableEvents(), 1)
+		s.close()
 	})
 }
 
-// Somebody gives the endpoint another address while it is being disabled: what
-// the old one answered says nothing of that.
-func TestAnEndpointThatMovesWhileItIsDisabledGoesOn(t *testing.T) {
+// A request changes the URL while the endpoint is being disabled. The responses of the former URL do not count for
+// the new one.
+func TestURLChangeDuringDisablingKeepsEndpointActive(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
+		s := newFixture(t, sys)
 		moved := false
 		s.answer = func(arrival) (int, time.Duration) {
 			if moved {
@@ -134,76 +134,74 @@ func TestAnEndpointThatMovesWhileItIsDisabledGoesOn(t *testing.T) {
 			s.store.Put(&w)
 			return 410, 0
 		}
-		s.run()
-		s.queue("x")
-		s.tell(webhook.DeliveriesQueued{})
-		pass(time.Minute)
-		s.tell(webhook.EndpointChanged{})
-		s.queue("y")
-		s.tell(webhook.DeliveriesQueued{})
-		pass(time.Minute)
+		s.startActor()
+		s.queueEvents("x")
+		s.send(webhook.DeliveriesQueued{})
+		advanceTime(time.Minute)
+		s.send(webhook.EndpointChanged{})
+		s.queueEvents("y")
+		s.send(webhook.DeliveriesQueued{})
+		advanceTime(time.Minute)
 		assert.Equal(t, domain.WebhookActive, s.store.WebhookRow(workspace, endpoint).Status)
-		assert.Empty(t, s.told())
-		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 1}, s.states())
-		s.end()
+		assert.Empty(t, s.disableEvents())
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 1}, s.stateCounts())
+		s.close()
 	})
 }
 
-// The clock was set back an hour while the service was down: what was to be sent
-// again within two minutes is, and not in an hour.
-func TestARetryIsNeverLaterThanItsDelayWhateverTheClockSaid(t *testing.T) {
+// The clock is set back an hour while the service is down. A retry within two minutes must not wait an hour.
+func TestRetryDelayIsKeptWhenClockIsSetBack(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
-		id := s.queue("x")[0]
+		s := newFixture(t, sys)
+		id := s.queueEvents("x")[0]
 		row := s.store.DeliveryRows(endpoint)[id]
 		due, first := time.Now().Add(time.Hour+time.Minute), time.Now().Add(time.Hour)
 		row.State, row.Attempts, row.FirstAttemptAt, row.LastAttemptAt, row.DueAt = domain.DeliveryRetrying, 2, &first, &first, &due
 		s.apply(commit.Change{Puts: []domain.Record{&row}})
-		s.run()
-		pass(time.Hour)
-		assert.Equal(t, []time.Duration{2 * time.Minute}, times(s.seen()))
-		s.end()
+		s.startActor()
+		advanceTime(time.Hour)
+		assert.Equal(t, []time.Duration{2 * time.Minute}, arrivalTimes(s.requests()))
+		s.close()
 	})
 }
 
-// What the address before answers late says nothing of the one that is served
-// now.
-func TestALateAnswerOfTheAddressBeforeEndsNothing(t *testing.T) {
+// A late response of the former URL says nothing about the current URL.
+func TestLateResponseOfFormerURLIsIgnored(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
+		s := newFixture(t, sys)
 		s.answer = func(a arrival) (int, time.Duration) {
 			if a.url == "https://example.com/new" {
 				return 200, 0
 			}
 			return 410, 10 * time.Second
 		}
-		s.run()
-		s.queue("x")
-		s.tell(webhook.DeliveriesQueued{})
-		pass(time.Second)
+		s.startActor()
+		s.queueEvents("x")
+		s.send(webhook.DeliveriesQueued{})
+		advanceTime(time.Second)
 		w := s.store.WebhookRow(workspace, endpoint)
 		w.URL = "https://example.com/new"
 		s.store.Put(&w)
-		s.tell(webhook.EndpointChanged{})
-		pass(time.Minute)
-		s.queue("y")
-		s.tell(webhook.DeliveriesQueued{})
-		pass(time.Minute)
+		s.send(webhook.EndpointChanged{})
+		advanceTime(time.Minute)
+		s.queueEvents("y")
+		s.send(webhook.DeliveriesQueued{})
+		advanceTime(time.Minute)
 		w = s.store.WebhookRow(workspace, endpoint)
 		assert.Equal(t, []any{domain.WebhookActive, 0}, []any{w.Status, w.FailureCount})
-		assert.Empty(t, s.told())
-		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 1}, s.states())
-		s.end()
+		assert.Empty(t, s.disableEvents())
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 1}, s.stateCounts())
+		s.close()
 	})
 }
 
-// What waits when an endpoint is disabled or paused has 72 hours from then on.
-func TestWhatWaitsBeforeAPauseHasAsLongAsWhatComesInIt(t *testing.T) {
+// Deliveries that wait when an endpoint is disabled or paused expire 72 hours later.
+func TestQueuedDeliveriesExpire72HoursAfterPause(t *testing.T) {
 	for _, status := range []domain.WebhookStatus{domain.WebhookPaused, domain.WebhookDisabled} {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-			s := newStage(t, sys)
-			s.queue("old")
-			pass(70 * time.Hour) // the service was down
+			s := newFixture(t, sys)
+			s.queueEvents("old")
+			advanceTime(70 * time.Hour) // the service is down
 			w := s.store.WebhookRow(workspace, endpoint)
 			now := time.Now().UTC()
 			if status == domain.WebhookPaused {
@@ -212,19 +210,19 @@ func TestWhatWaitsBeforeAPauseHasAsLongAsWhatComesInIt(t *testing.T) {
 				w.Status, w.DisabledReason, w.DisabledAt = status, domainwebhook.ReasonFailing, &now
 			}
 			s.store.Put(&w)
-			s.run()
-			pass(71 * time.Hour)
-			s.kill()
-			s.run()
-			s.queue("new")
-			s.tell(webhook.DeliveriesQueued{})
-			pass(45 * time.Minute)
-			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryQueued: 2}, s.states(), status)
-			pass(time.Hour)
-			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryQueued: 1}, s.states(), status)
-			pass(72 * time.Hour)
-			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 2}, s.states(), status)
-			s.end()
+			s.startActor()
+			advanceTime(71 * time.Hour)
+			s.killActor()
+			s.startActor()
+			s.queueEvents("new")
+			s.send(webhook.DeliveriesQueued{})
+			advanceTime(45 * time.Minute)
+			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryQueued: 2}, s.stateCounts(), status)
+			advanceTime(time.Hour)
+			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryQueued: 1}, s.stateCounts(), status)
+			advanceTime(72 * time.Hour)
+			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 2}, s.stateCounts(), status)
+			s.close()
 		})
 	}
 }

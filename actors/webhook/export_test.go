@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Held is how many retries an endpoint's actor has in memory.
-func Held(a actor.Actor) int {
+// RetriesInMemory returns the number of retries that an endpoint actor holds in memory.
+func RetriesInMemory(a actor.Actor) int {
 	e, ok := a.(*endpoint)
 	if !ok {
 		return -1
@@ -18,20 +18,19 @@ func Held(a actor.Actor) int {
 	return len(e.queue.retries)
 }
 
-// Resting is a configuration whose connections are kept for a time of one's own
-// choice.
-func Resting(cfg ClientConfig, idle time.Duration) ClientConfig {
+// WithIdleTimeout returns a configuration with another idle timeout of connections.
+func WithIdleTimeout(cfg ClientConfig, idle time.Duration) ClientConfig {
 	cfg.idle = idle
 	return cfg
 }
 
-// Keep has a ledger store rows for an incarnation that lasts as long as life.
-func (l *ResultCommitter) Keep(life context.Context, workspace string, told func(error), rows ...*domain.Delivery) {
+// Enqueue stores rows for an endpoint incarnation that lasts until life ends.
+func (l *ResultCommitter) Enqueue(life context.Context, workspace string, told func(error), rows ...*domain.Delivery) {
 	l.enqueue(workspace, resultBatch{lifetime: func() context.Context { return life }, rows: rows, report: told})
 }
 
-// Busy is in how many workspaces something is being stored.
-func (l *ResultCommitter) Busy() int {
+// ActiveWorkspaces returns the number of workspaces with results being stored.
+func (l *ResultCommitter) ActiveWorkspaces() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.queues)

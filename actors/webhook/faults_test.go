@@ -20,11 +20,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestAStoreThatIsAwayLosesNothing(t *testing.T) {
+func TestStoreOutageLosesNoDelivery(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
+		s := newFixture(t, sys)
 		var away atomic.Bool
-		ids := s.queue("a", "b", "c")
+		ids := s.queueEvents("a", "b", "c")
 		s.answer = func(arrival) (int, time.Duration) { return 200, time.Second }
 		s.store.FailOperation = func(string) error {
 			if away.Load() {
@@ -33,31 +33,31 @@ func TestAStoreThatIsAwayLosesNothing(t *testing.T) {
 			return nil
 		}
 		away.Store(true)
-		s.run()
-		pass(20 * time.Second)
+		s.startActor()
+		advanceTime(20 * time.Second)
 		away.Store(false)
-		pass(6 * time.Second)
-		assert.Len(t, s.seen(), 3)
-		more := s.queue("a", "b")
-		s.tell(webhook.DeliveriesQueued{})
-		pass(500 * time.Millisecond)
-		away.Store(true) // while two are under way
-		pass(time.Minute)
-		assert.Equal(t, 2, s.states()[domain.DeliveryQueued])
+		advanceTime(6 * time.Second)
+		assert.Len(t, s.requests(), 3)
+		more := s.queueEvents("a", "b")
+		s.send(webhook.DeliveriesQueued{})
+		advanceTime(500 * time.Millisecond)
+		away.Store(true) // while two requests are running
+		advanceTime(time.Minute)
+		assert.Equal(t, 2, s.stateCounts()[domain.DeliveryQueued])
 		away.Store(false)
-		pass(10 * time.Second)
-		got := s.ids()
+		advanceTime(10 * time.Second)
+		got := s.requestedEvents()
 		slices.Sort(got)
 		assert.Equal(t, append(ids, more...), got)
-		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 5}, s.states())
-		s.end()
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 5}, s.stateCounts())
+		s.close()
 	})
 }
 
-func TestACommitOfUnknownOutcomeIsMadeAgain(t *testing.T) {
+func TestUncertainCommitIsRepeated(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
-		s.queue("a", "b", "c")
+		s := newFixture(t, sys)
+		s.queueEvents("a", "b", "c")
 		n := 0
 		s.store.AfterApply = func() error {
 			if n++; n%2 == 1 {
@@ -65,20 +65,20 @@ func TestACommitOfUnknownOutcomeIsMadeAgain(t *testing.T) {
 			}
 			return nil
 		}
-		s.run()
-		pass(30 * time.Second)
-		assert.Len(t, s.seen(), 3)
-		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 3}, s.states())
-		s.end()
+		s.startActor()
+		advanceTime(30 * time.Second)
+		assert.Len(t, s.requests(), 3)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 3}, s.stateCounts())
+		s.close()
 	})
 }
 
-// killed runs 60 events through an endpoint that fails now and then, drops the
-// actor at random moments, and tells how often each event arrived.
-func killed(t *testing.T, sys *actor.ActorSystem, seed uint64) (ids []string, arrived map[string]int) {
+// runWithKills sends 60 events to an endpoint that fails sometimes, and stops the actor at random moments. It
+// returns how often each event arrived.
+func runWithKills(t *testing.T, sys *actor.ActorSystem, seed uint64) (ids []string, arrived map[string]int) {
 	t.Helper()
 	r, far := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 1))
-	s := newStage(t, sys)
+	s := newFixture(t, sys)
 	s.answer = func(arrival) (int, time.Duration) {
 		status := 200
 		if far.IntN(10) == 0 {
@@ -87,28 +87,28 @@ func killed(t *testing.T, sys *actor.ActorSystem, seed uint64) (ids []string, ar
 		return status, time.Duration(far.IntN(300)) * time.Millisecond
 	}
 	for range 12 {
-		ids = append(ids, s.queue("a", "b", "c", "d", strconv.Itoa(s.n))...)
+		ids = append(ids, s.queueEvents("a", "b", "c", "d", strconv.Itoa(s.n))...)
 	}
 	for range 15 {
-		s.run()
-		pass(time.Duration(r.IntN(400)) * time.Millisecond)
-		s.kill()
+		s.startActor()
+		advanceTime(time.Duration(r.IntN(400)) * time.Millisecond)
+		s.killActor()
 	}
-	s.run()
-	pass(3 * time.Hour)
-	assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: len(ids)}, s.states())
+	s.startActor()
+	advanceTime(3 * time.Hour)
+	assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: len(ids)}, s.stateCounts())
 	arrived = make(map[string]int)
-	for _, id := range s.ids() {
+	for _, id := range s.requestedEvents() {
 		arrived[id]++
 	}
-	s.end()
+	s.close()
 	return ids, arrived
 }
 
-func TestNothingIsLostWhenTheActorDiesAtRandomMoments(t *testing.T) {
+func TestRandomActorKillsLoseNoDelivery(t *testing.T) {
 	for seed := range uint64(10) {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-			ids, arrived := killed(t, sys, seed)
+			ids, arrived := runWithKills(t, sys, seed)
 			assert.Len(t, arrived, len(ids))
 			for _, id := range ids {
 				assert.Positive(t, arrived[id], id)
@@ -117,12 +117,12 @@ func TestNothingIsLostWhenTheActorDiesAtRandomMoments(t *testing.T) {
 	}
 }
 
-func TestAPanicAtAnyMessageLosesNothing(t *testing.T) {
+func TestPanicAtAnyMessageLosesNoDelivery(t *testing.T) {
 	for _, kind := range []string{
 		"webhook.DeliveriesQueued", "webhook.EndpointChanged", "webhook.SendTestEvent", "webhook.pageLoaded", "webhook.resultsCommitted", "webhook.healthSaved", "webhook.attemptDone", "webhook.testDone", "webhook.wakeUpDue",
 	} {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-			s := newStage(t, sys)
+			s := newFixture(t, sys)
 			var planted atomic.Int32
 			s.opts = []actor.PropsOption{actor.WithReceiverMiddleware(func(next actor.ReceiverFunc) actor.ReceiverFunc {
 				return func(c actor.ReceiverContext, env *actor.MessageEnvelope) {
@@ -138,27 +138,27 @@ func TestAPanicAtAnyMessageLosesNothing(t *testing.T) {
 				}
 				return 200, time.Second
 			}
-			s.queue("a", "b")
-			s.run()
-			pass(10 * time.Second)
-			s.queue("a", "c")
-			s.tell(webhook.DeliveriesQueued{})
-			s.tell(webhook.EndpointChanged{})
+			s.queueEvents("a", "b")
+			s.startActor()
+			advanceTime(10 * time.Second)
+			s.queueEvents("a", "c")
+			s.send(webhook.DeliveriesQueued{})
+			s.send(webhook.EndpointChanged{})
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			_, _ = mailbox.Ask[webhook.TestResult](ctx, sys, s.pid, webhook.SendTestEvent{})
 			cancel()
-			pass(2 * time.Hour)
+			advanceTime(2 * time.Hour)
 			assert.Positive(t, planted.Load(), kind)
-			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 4}, s.states(), kind)
-			s.end()
+			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 4}, s.stateCounts(), kind)
+			s.close()
 		})
 	}
 }
 
-func TestAPanicOfTheStoreRestartsTheActor(t *testing.T) {
+func TestStorePanicRestartsEndpoint(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
-		s.queue("a")
+		s := newFixture(t, sys)
+		s.queueEvents("a")
 		n := 0
 		s.store.FailOperation = func(string) error {
 			if n++; n == 3 {
@@ -166,9 +166,9 @@ func TestAPanicOfTheStoreRestartsTheActor(t *testing.T) {
 			}
 			return nil
 		}
-		s.run()
-		pass(time.Minute)
-		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 1}, s.states())
-		s.end()
+		s.startActor()
+		advanceTime(time.Minute)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 1}, s.stateCounts())
+		s.close()
 	})
 }

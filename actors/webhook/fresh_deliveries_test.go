@@ -16,15 +16,15 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// A replay's row has an id of its own clock: what the outbox was committing at
-// that moment may stand in front of it.
-func TestWhatWasQueuedBesideAReplayIsNotPassedOver(t *testing.T) {
+// The ID of a replay row comes from another clock. A delivery that the outbox commits at that moment may sort
+// before it.
+func TestDeliveryQueuedDuringReplayIsNotSkipped(t *testing.T) {
 	for name, c := range map[string]struct {
-		tell   func(late domain.Delivery, s *stage) any
+		tell   func(late domain.Delivery, s *fixture) any
 		within time.Duration
 	}{
-		"nobody hands it over": {func(domain.Delivery, *stage) any { return webhook.DeliveriesQueued{} }, time.Minute},
-		"handed over": {func(late domain.Delivery, s *stage) any {
+		"nobody hands it over": {func(domain.Delivery, *fixture) any { return webhook.DeliveriesQueued{} }, time.Minute},
+		"handed over": {func(late domain.Delivery, s *fixture) any {
 			got, err := s.store.Events(s.t.Context(), workspace, late.EventOffset-1, 1)
 			require.NoError(s.t, err)
 			return webhook.NewDeliveries{After: "dlv_000000", Items: []webhook.QueuedDelivery{{Row: &late, Event: &got[0]}}}
@@ -32,29 +32,29 @@ func TestWhatWasQueuedBesideAReplayIsNotPassedOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				s := newStage(t, sys)
-				ids := s.queue("a", "b")
+				s := newFixture(t, sys)
+				ids := s.queueEvents("a", "b")
 				rows := s.store.DeliveryRows(endpoint)
 				late, replayed := rows[ids[0]], rows[ids[1]]
 				replayed.Replay = true
 				s.apply(commit.Change{Puts: []domain.Record{&replayed}, Deletes: []domain.Key{late.Key()}})
-				s.run()
-				s.tell(webhook.EndpointChanged{})
-				pass(time.Second)
-				require.Equal(t, ids[1:], s.ids())
+				s.startActor()
+				s.send(webhook.EndpointChanged{})
+				advanceTime(time.Second)
+				require.Equal(t, ids[1:], s.requestedEvents())
 				s.apply(commit.Change{Puts: []domain.Record{&late}})
-				s.tell(c.tell(late, s))
-				pass(c.within)
-				assert.Equal(t, []string{ids[1], ids[0]}, s.ids())
-				s.end()
+				s.send(c.tell(late, s))
+				advanceTime(c.within)
+				assert.Equal(t, []string{ids[1], ids[0]}, s.requestedEvents())
+				s.close()
 			})
 		})
 	}
 }
 
-func TestWhatIsHandedOverIsSentUnreadAndWhatStandsInBetweenIsRead(t *testing.T) {
+func TestNewDeliveriesAreSentWithoutReadUnlessGapped(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
+		s := newFixture(t, sys)
 		lists := 0
 		s.store.FailOperation = func(what string) error {
 			if what == "list" {
@@ -73,33 +73,33 @@ func TestWhatIsHandedOverIsSentUnreadAndWhatStandsInBetweenIsRead(t *testing.T) 
 			}
 			return m
 		}
-		ids := s.queue("a")
-		s.run()
-		pass(time.Second)
+		ids := s.queueEvents("a")
+		s.startActor()
+		advanceTime(time.Second)
 		before := lists
-		ids = append(ids, s.queue("b", "c")...)
-		s.tell(fresh(1, ids[1:]...))
-		pass(time.Second)
-		assert.ElementsMatch(t, ids, s.ids())
+		ids = append(ids, s.queueEvents("b", "c")...)
+		s.send(fresh(1, ids[1:]...))
+		advanceTime(time.Second)
+		assert.ElementsMatch(t, ids, s.requestedEvents())
 		assert.Equal(t, before, lists, "nothing is read")
 
-		ids = append(ids, s.queue("d", "e")...)
-		s.tell(fresh(4, ids[4:]...)) // nobody told of d
-		pass(time.Second)
-		assert.ElementsMatch(t, ids, s.ids())
+		ids = append(ids, s.queueEvents("d", "e")...)
+		s.send(fresh(4, ids[4:]...)) // the delivery of d was not handed over
+		advanceTime(time.Second)
+		assert.ElementsMatch(t, ids, s.requestedEvents())
 		assert.Greater(t, lists, before)
 
 		s.setStatus(domain.WebhookPaused)
-		s.tell(webhook.EndpointChanged{})
-		pass(time.Second)
-		many := s.queue(make([]string, 300)...)
-		s.tell(fresh(5, many...)) // more than it has room for
-		more := s.queue("f")
-		s.tell(fresh(305, more...))
+		s.send(webhook.EndpointChanged{})
+		advanceTime(time.Second)
+		many := s.queueEvents(make([]string, 300)...)
+		s.send(fresh(5, many...)) // more than fits into memory
+		more := s.queueEvents("f")
+		s.send(fresh(305, more...))
 		s.setStatus(domain.WebhookActive)
-		s.tell(webhook.EndpointChanged{})
-		pass(10 * time.Second)
-		assert.ElementsMatch(t, slices.Concat(ids, many, more), s.ids())
-		s.end()
+		s.send(webhook.EndpointChanged{})
+		advanceTime(10 * time.Second)
+		assert.ElementsMatch(t, slices.Concat(ids, many, more), s.requestedEvents())
+		s.close()
 	})
 }

@@ -14,36 +14,36 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// planted is what an endpoint does to an attempt: a status, 0 for a hang, a
-// reset or half an answer, after some time.
-type planted struct {
+// plannedResponse is the response to one attempt: a status, or 0 for a hang, a reset or a partial response, after a
+// delay.
+type plannedResponse struct {
 	status int
 	takes  time.Duration
 }
 
-// TestEveryEventArrivesOrIsInFailedWhateverTheReceiverDoes lets a receiver
-// answer two thousand events by chance, and counts what has to become of them.
-func TestEveryEventArrivesOrIsInFailedWhateverTheReceiverDoes(t *testing.T) {
+// A receiver answers two thousand events with random responses. The test compares the final states with those that
+// the rules require.
+func TestEveryEventIsDeliveredOrFailedForRandomResponses(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStreet(t, sys, 256)
+		s := newEndpointFleet(t, sys, 256)
 		const houses, events = 20, 100
 		chance := rand.New(rand.NewPCG(7, 7))
-		kinds := []planted{
+		kinds := []plannedResponse{
 			{200, time.Millisecond}, {204, time.Second}, {200, 29 * time.Second}, // a slow body
-			{500, time.Millisecond}, {503, time.Second}, {0, hang}, {0, 50 * time.Millisecond}, // a reset, half an answer
+			{500, time.Millisecond}, {503, time.Second}, {0, hangTime}, {0, 50 * time.Millisecond}, // a reset, a partial response
 			{404, time.Millisecond}, {429, time.Millisecond}, {301, time.Millisecond},
 		}
-		wanted := map[string]domain.Delivery{} // by event: its end, as the rules have it
-		var all []*house
+		wanted := map[string]domain.Delivery{} // expected final delivery, by event ID
+		var all []*simulatedEndpoint
 		for n := range houses {
-			mood := n % 4 // the first sort answers most times, the last seldom
-			script := map[string][]planted{}
-			h := s.build(fmt.Sprint("ws_", n%3), fmt.Sprint("wh_", n), 0, func(id, attempt string) (int, time.Duration) {
+			mood := n % 4 // the first kind answers mostly, the last kind rarely
+			script := map[string][]plannedResponse{}
+			h := s.addEndpoint(fmt.Sprint("ws_", n%3), fmt.Sprint("wh_", n), 0, func(id, attempt string) (int, time.Duration) {
 				p := script[id][int(attempt[0]-'1')]
 				return p.status, p.takes
 			})
 			for i := range events {
-				id := fmt.Sprintf("evt_%s_%06d", h.id, int(s.last(h.workspace))+i)
+				id := fmt.Sprintf("evt_%s_%06d", h.id, int(s.lastOffset(h.workspace))+i)
 				d := domain.Delivery{State: domain.DeliveryRetrying}
 				for d.State == domain.DeliveryRetrying {
 					p := kinds[0]
@@ -61,11 +61,11 @@ func TestEveryEventArrivesOrIsInFailedWhateverTheReceiverDoes(t *testing.T) {
 				}
 				wanted[id] = d
 			}
-			s.mail(h, events)
+			s.addEvents(h, events)
 			all = append(all, h)
 		}
-		s.run(all...)
-		pass(12 * time.Hour)
+		s.startEndpoints(all...)
+		advanceTime(12 * time.Hour)
 		sent, counts := 0, map[domain.DeliveryState]int{}
 		for _, h := range all {
 			rows := s.stores[h.workspace].DeliveryRows(h.id)
@@ -87,6 +87,6 @@ func TestEveryEventArrivesOrIsInFailedWhateverTheReceiverDoes(t *testing.T) {
 		assert.Equal(t, houses*events, counts[domain.DeliveryDelivered]+counts[domain.DeliveryFailed])
 		assert.Greater(t, counts[domain.DeliveryFailed], 100)
 		t.Logf("%d events: %v, in %d attempts", houses*events, counts, sent)
-		s.end()
+		s.close()
 	})
 }

@@ -13,12 +13,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// An endpoint that takes every second event at once and the others at their
-// third attempt: what waits stands in the store, and comes at its time, also
-// after a restart.
-func TestRetriesAreHeldInMemoryUpToABoundAndComeAtTheirTime(t *testing.T) {
+// The endpoint accepts every second event at once and the others at their third attempt. Waiting retries are in the
+// store and are sent on time, also after a restart.
+func TestRetriesInMemoryAreLimitedAndSentOnTime(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := newStage(t, sys)
+		s := newFixture(t, sys)
 		const most, events = 16, 300
 		s.cfg.MaxRetries, s.cfg.Window = most, 8
 		at := make(map[string][]time.Duration)
@@ -29,20 +28,20 @@ func TestRetriesAreHeldInMemoryUpToABoundAndComeAtTheirTime(t *testing.T) {
 			}
 			return 503, 0
 		}
-		s.run()
+		s.startActor()
 		var ids []string
 		for i := range events {
-			ids = append(ids, s.queue(fmt.Sprint("call_", i))...)
-			s.tell(webhook.DeliveriesQueued{})
-			pass(10 * time.Millisecond)
+			ids = append(ids, s.queueEvents(fmt.Sprint("call_", i))...)
+			s.send(webhook.DeliveriesQueued{})
+			advanceTime(10 * time.Millisecond)
 		}
-		s.kill()
-		s.run()
-		pass(time.Second)
-		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: events / 2, domain.DeliveryRetrying: events / 2}, s.states())
-		pass(3 * time.Minute)
-		assert.LessOrEqual(t, s.held.Load(), int64(most+32), "besides what is being stored")
-		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: events}, s.states())
+		s.killActor()
+		s.startActor()
+		advanceTime(time.Second)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: events / 2, domain.DeliveryRetrying: events / 2}, s.stateCounts())
+		advanceTime(3 * time.Minute)
+		assert.LessOrEqual(t, s.maxRetriesHeld.Load(), int64(most+32), "besides what is being stored")
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: events}, s.stateCounts())
 		for i, id := range ids {
 			if i%2 == 1 { // evt_000002, …
 				assert.Len(t, at[id], 1, id)
@@ -52,6 +51,6 @@ func TestRetriesAreHeldInMemoryUpToABoundAndComeAtTheirTime(t *testing.T) {
 				assert.Equal(t, []time.Duration{30 * time.Second, 2 * time.Minute}, []time.Duration{at[id][1] - at[id][0], at[id][2] - at[id][1]}, id)
 			}
 		}
-		s.end()
+		s.close()
 	})
 }

@@ -38,18 +38,18 @@ type arrival struct {
 	url     string
 }
 
-// stage is one endpoint with a store, a far end and the actor.
-type stage struct {
-	t      *testing.T
-	sys    *actor.ActorSystem
-	store  *webhooktest.Store
-	start  time.Time
-	cfg    webhook.Config
-	opts   []actor.PropsOption
-	parent *actor.PID
-	pid    *actor.PID
-	n      int
-	held   atomic.Int64 // the most retries that an actor had in memory
+// fixture is one endpoint actor with a store and a simulated remote server.
+type fixture struct {
+	t              *testing.T
+	sys            *actor.ActorSystem
+	store          *webhooktest.Store
+	start          time.Time
+	cfg            webhook.Config
+	opts           []actor.PropsOption
+	parent         *actor.PID
+	pid            *actor.PID
+	n              int
+	maxRetriesHeld atomic.Int64 // the largest number of retries that an actor held in memory
 
 	mu       sync.Mutex
 	arrivals []arrival
@@ -58,31 +58,31 @@ type stage struct {
 	answer   func(a arrival) (status int, takes time.Duration)
 }
 
-func newStage(t *testing.T, sys *actor.ActorSystem) *stage {
+func newFixture(t *testing.T, sys *actor.ActorSystem) *fixture {
 	t.Helper()
-	s := &stage{t: t, sys: sys, store: webhooktest.NewStore(), start: time.Now()}
+	s := &fixture{t: t, sys: sys, store: webhooktest.NewStore(), start: time.Now()}
 	s.answer = func(arrival) (int, time.Duration) { return 200, 0 }
 	s.cfg = webhook.Config{Workspace: workspace, ID: endpoint, Store: s.store, Sender: s, Log: slog.New(slog.DiscardHandler)}
 	s.setStatus(domain.WebhookActive)
 	return s
 }
 
-func (s *stage) setStatus(status domain.WebhookStatus) {
+func (s *fixture) setStatus(status domain.WebhookStatus) {
 	w := s.store.WebhookRow(workspace, endpoint)
 	w.Meta = domain.Meta{ID: endpoint, WorkspaceID: workspace, Environment: domain.Live}
 	w.URL, w.Secret, w.Events, w.Status = "https://example.com/hook", "a plain secret", []string{"*"}, status
 	s.apply(commit.Change{Puts: []domain.Record{&w}})
 }
 
-func (s *stage) apply(c commit.Change) []event.Event {
+func (s *fixture) apply(c commit.Change) []event.Event {
 	c.Workspace = workspace
 	out, err := s.store.Apply(context.Background(), c)
 	require.NoError(s.t, err)
 	return out
 }
 
-// Send is the far end.
-func (s *stage) Send(ctx context.Context, r webhook.Request) webhook.SendResult {
+// Send implements webhook.Sender as the remote server.
+func (s *fixture) Send(ctx context.Context, r webhook.Request) webhook.SendResult {
 	var body struct{ ID string }
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		panic(err)
@@ -116,8 +116,8 @@ func (s *stage) Send(ctx context.Context, r webhook.Request) webhook.SendResult 
 	return webhook.SendResult{Status: status, Duration: time.Since(start), Error: map[bool]string{true: "", false: strconv.Itoa(status)}[status == 200]}
 }
 
-// queue commits an event for each subject and its delivery.
-func (s *stage) queue(subjects ...string) []string {
+// queueEvents commits an event per subject with its delivery.
+func (s *fixture) queueEvents(subjects ...string) []string {
 	var c commit.Change
 	var ids []string
 	for _, subject := range subjects {
@@ -137,67 +137,67 @@ func (s *stage) queue(subjects ...string) []string {
 	return ids
 }
 
-type spawn struct{}
+type spawnEndpoint struct{}
 
-// watched is an endpoint's actor of which it is noted how many retries it holds.
-type watched struct {
+// retryCounter is an endpoint actor that records how many retries it holds.
+type retryCounter struct {
 	actor.Actor
 	most *atomic.Int64
 }
 
-func (w *watched) Receive(ctx actor.Context) {
+func (w *retryCounter) Receive(ctx actor.Context) {
 	w.Actor.Receive(ctx)
 	w.most.Store(max(w.most.Load(), int64(webhook.RetriesInMemory(w.Actor))))
 }
 
-// run starts the actor, under a parent that restarts it.
-func (s *stage) run() {
+// startActor starts the actor under a parent that restarts it.
+func (s *fixture) startActor() {
 	if s.parent == nil {
 		s.parent = s.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
-			if _, ok := ctx.Message().(spawn); ok {
-				ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { return &watched{webhook.New(s.cfg)(), &s.held} }, 20, s.opts...)))
+			if _, ok := ctx.Message().(spawnEndpoint); ok {
+				ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { return &retryCounter{webhook.New(s.cfg)(), &s.maxRetriesHeld} }, 20, s.opts...)))
 			}
 		}, actor.WithSupervisor(mailbox.RestartStrategy(s.cfg.Log, nil))))
 	}
-	pid, err := mailbox.Ask[*actor.PID](context.Background(), s.sys, s.parent, spawn{})
+	pid, err := mailbox.Ask[*actor.PID](context.Background(), s.sys, s.parent, spawnEndpoint{})
 	require.NoError(s.t, err)
 	s.pid = pid
 }
 
-func (s *stage) tell(msg any) { s.sys.Root.Send(s.pid, msg) }
+func (s *fixture) send(msg any) { s.sys.Root.Send(s.pid, msg) }
 
-// kill ends the actor as a crash would: what it had not committed is gone.
-func (s *stage) kill() {
+// killActor stops the actor as a crash would: uncommitted results are lost.
+func (s *fixture) killActor() {
 	if s.pid != nil {
-		s.tell(&actor.PoisonPill{})
+		s.send(&actor.PoisonPill{})
 		synctest.Wait()
 		s.pid = nil
 	}
 }
 
-func (s *stage) end() {
-	s.kill()
+func (s *fixture) close() {
+	s.killActor()
 	if s.parent != nil {
 		s.sys.Root.Poison(s.parent)
 	}
 	synctest.Wait()
 }
 
-func (s *stage) seen() []arrival {
+func (s *fixture) requests() []arrival {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]arrival(nil), s.arrivals...)
 }
 
-func (s *stage) ids() []string {
+func (s *fixture) requestedEvents() []string {
 	var ids []string
-	for _, a := range s.seen() {
+	for _, a := range s.requests() {
 		ids = append(ids, a.id)
 	}
 	return ids
 }
 
-func (s *stage) states() map[domain.DeliveryState]int {
+func (s *fixture) stateCounts() map[domain.DeliveryState]int {
 	n := make(map[domain.DeliveryState]int)
 	for _, d := range s.store.DeliveryRows(endpoint) {
 		n[d.State]++
@@ -205,7 +205,7 @@ func (s *stage) states() map[domain.DeliveryState]int {
 	return n
 }
 
-func pass(d time.Duration) {
+func advanceTime(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }

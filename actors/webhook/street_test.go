@@ -22,8 +22,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// house is an endpoint among others: how it answers, and how long that takes.
-type house struct {
+// simulatedEndpoint is one of many endpoints with its own responses and delays.
+type simulatedEndpoint struct {
 	workspace, id string
 	answer        func(id, attempt string) (status int, takes time.Duration)
 
@@ -31,29 +31,29 @@ type house struct {
 	arrived []arrival
 }
 
-// street is many endpoints of several workspaces behind one gate.
-type street struct {
+// endpointFleet is many endpoints of several workspaces with one send pool.
+type endpointFleet struct {
 	t      testing.TB
 	sys    *actor.ActorSystem
 	pool   *webhook.SendPool
 	stores map[string]*webhooktest.Store
 	start  time.Time
 
-	mu         sync.Mutex
-	houses     map[string]*house
-	open, most int
-	ended      int // attempts that took 30 s
+	mu                          sync.Mutex
+	houses                      map[string]*simulatedEndpoint
+	openRequests, maxConcurrent int
+	ended                       int // attempts that took 30 s
 }
 
-func newStreet(t testing.TB, sys *actor.ActorSystem, slots int) *street {
+func newEndpointFleet(t testing.TB, sys *actor.ActorSystem, slots int) *endpointFleet {
 	t.Helper()
-	return &street{t: t, sys: sys, pool: webhook.NewSendPool(slots), stores: make(map[string]*webhooktest.Store), houses: make(map[string]*house), start: time.Now()}
+	return &endpointFleet{t: t, sys: sys, pool: webhook.NewSendPool(slots), stores: make(map[string]*webhooktest.Store), houses: make(map[string]*simulatedEndpoint), start: time.Now()}
 }
 
-// build makes an endpoint with events, each of a subject of its own.
-func (s *street) build(workspace, id string, events int, answer func(id, attempt string) (int, time.Duration)) *house {
+// addEndpoint adds an endpoint with events, each with a subject of its own.
+func (s *endpointFleet) addEndpoint(workspace, id string, events int, answer func(id, attempt string) (int, time.Duration)) *simulatedEndpoint {
 	s.t.Helper()
-	h := &house{workspace: workspace, id: id, answer: answer}
+	h := &simulatedEndpoint{workspace: workspace, id: id, answer: answer}
 	s.mu.Lock()
 	s.houses[id] = h
 	s.mu.Unlock()
@@ -63,16 +63,16 @@ func (s *street) build(workspace, id string, events int, answer func(id, attempt
 	w := &domain.Webhook{Meta: domain.Meta{ID: id, WorkspaceID: workspace}, URL: "https://example.com/" + id, Secret: "a plain secret", Status: domain.WebhookActive}
 	_, err := s.stores[workspace].Apply(context.Background(), commit.Change{Workspace: workspace, Puts: []domain.Record{w}})
 	require.NoError(s.t, err)
-	s.mail(h, events)
+	s.addEvents(h, events)
 	return h
 }
 
-// mail commits more events for an endpoint.
-func (s *street) mail(h *house, events int) {
+// addEvents commits more events for an endpoint.
+func (s *endpointFleet) addEvents(h *simulatedEndpoint, events int) {
 	s.t.Helper()
 	store := s.stores[h.workspace]
 	var c, rows commit.Change
-	last := s.last(h.workspace)
+	last := s.lastOffset(h.workspace)
 	for i := range events {
 		id := fmt.Sprintf("evt_%s_%06d", h.id, int(last)+i)
 		c.Events = append(c.Events, event.Draft{ID: id, Type: event.CallEnded, CreatedAt: time.Now().UTC(), WorkspaceID: h.workspace, Subject: id, Data: map[string]int{"n": i}})
@@ -92,15 +92,15 @@ func (s *street) mail(h *house, events int) {
 	}
 }
 
-// last is the offset of a workspace's last event.
-func (s *street) last(workspace string) uint64 {
+// lastOffset returns the offset of a workspace's last event.
+func (s *endpointFleet) lastOffset(workspace string) uint64 {
 	s.t.Helper()
 	last, err := s.stores[workspace].LastOffset(context.Background(), workspace)
 	require.NoError(s.t, err)
 	return last
 }
 
-func (s *street) run(houses ...*house) {
+func (s *endpointFleet) startEndpoints(houses ...*simulatedEndpoint) {
 	for _, h := range houses {
 		h.pid = s.sys.Root.Spawn(mailbox.Props(webhook.New(webhook.Config{
 			Workspace: h.workspace, ID: h.id, Store: s.stores[h.workspace], Sender: s, Pool: s.pool, Log: slog.New(slog.DiscardHandler),
@@ -108,7 +108,7 @@ func (s *street) run(houses ...*house) {
 	}
 }
 
-func (s *street) end() {
+func (s *endpointFleet) close() {
 	for _, h := range s.houses {
 		if h.pid != nil {
 			s.sys.Root.Poison(h.pid)
@@ -117,8 +117,8 @@ func (s *street) end() {
 	synctest.Wait()
 }
 
-// Send is all far ends.
-func (s *street) Send(ctx context.Context, r webhook.Request) webhook.SendResult {
+// Send implements webhook.Sender for all endpoints.
+func (s *endpointFleet) Send(ctx context.Context, r webhook.Request) webhook.SendResult {
 	var body struct{ ID string }
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		panic(err)
@@ -131,15 +131,15 @@ func (s *street) Send(ctx context.Context, r webhook.Request) webhook.SendResult
 	}
 	s.mu.Lock()
 	h := s.houses[strings.TrimPrefix(r.URL, "https://example.com/")]
-	s.open++
-	s.most = max(s.most, s.open)
+	s.openRequests++
+	s.maxConcurrent = max(s.maxConcurrent, s.openRequests)
 	h.arrived = append(h.arrived, arrival{at: time.Since(s.start), id: body.ID, attempt: attempt})
 	status, takes := h.answer(body.ID, attempt)
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
-		s.open--
-		if takes == hang {
+		s.openRequests--
+		if takes == hangTime {
 			s.ended++
 		}
 		s.mu.Unlock()
@@ -157,15 +157,15 @@ func (s *street) Send(ctx context.Context, r webhook.Request) webhook.SendResult
 	return a
 }
 
-// locked lets a test look at, or change, what the far ends use.
-func (s *street) locked(f func()) {
+// withLock runs f while no request changes the fleet.
+func (s *endpointFleet) withLock(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
 }
 
-// hang is how long a request to an endpoint that never answers takes.
-const hang = 30 * time.Second
+// hangTime is the duration of a request to an endpoint that never answers.
+const hangTime = 30 * time.Second
 
-func hangs(string, string) (int, time.Duration)   { return 0, hang }
-func answers(string, string) (int, time.Duration) { return 200, 10 * time.Millisecond }
+func neverAnswers(string, string) (int, time.Duration)   { return 0, hangTime }
+func answersQuickly(string, string) (int, time.Duration) { return 200, 10 * time.Millisecond }

@@ -16,26 +16,26 @@ import (
 )
 
 type (
-	boom  struct{}
-	query struct{}
+	panicRequest struct{}
+	countRequest struct{}
 )
 
-// counter counts how often it lived and what it heard since.
-type counter struct{ lives, heard *int }
+// countingActor counts its starts and the requests since the last start.
+type countingActor struct{ starts, requests *int }
 
-func (c *counter) Receive(ctx actor.Context) {
+func (c *countingActor) Receive(ctx actor.Context) {
 	switch ctx.Message().(type) {
 	case *actor.Started:
-		*c.lives++
-	case boom:
+		*c.starts++
+	case panicRequest:
 		panic("boom")
-	case query:
-		*c.heard++
-		ctx.Respond(*c.heard)
+	case countRequest:
+		*c.requests++
+		ctx.Respond(*c.requests)
 	}
 }
 
-func TestAFailingChildIsItsOwnAffair(t *testing.T) {
+func TestFailedChildIsRestartedOrResumed(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		log := slog.New(slog.DiscardHandler)
 		lives, heard := map[string]*int{}, map[string]*int{}
@@ -43,7 +43,7 @@ func TestAFailingChildIsItsOwnAffair(t *testing.T) {
 			if lives[id] == nil {
 				lives[id], heard[id] = new(int), new(int)
 			}
-			return mailbox.Props(func() actor.Actor { return &counter{lives[id], heard[id]} }, 10)
+			return mailbox.Props(func() actor.Actor { return &countingActor{lives[id], heard[id]} }, 10)
 		}
 		ws, err := sys.Root.SpawnNamed(workspace.Props(workspace.Config{Log: log, Children: []workspace.Child{
 			{Name: workspace.Calls, Props: props("calls")},
@@ -54,17 +54,17 @@ func TestAFailingChildIsItsOwnAffair(t *testing.T) {
 		synctest.Wait()
 		for _, path := range [][]string{{workspace.Calls}, {workspace.OutboundLines}, {workspace.Campaigns, "a"}} {
 			pid := workspace.PID(sys, "ws", path...)
-			_, err = mailbox.Ask[int](t.Context(), sys, pid, query{})
+			_, err = mailbox.Ask[int](t.Context(), sys, pid, countRequest{})
 			require.NoError(t, err, path)
-			sys.Root.Send(pid, boom{})
+			sys.Root.Send(pid, panicRequest{})
 			time.Sleep(time.Second)
-			_, err = mailbox.Ask[int](t.Context(), sys, pid, query{})
+			_, err = mailbox.Ask[int](t.Context(), sys, pid, countRequest{})
 			require.NoError(t, err, path)
 		}
 		assert.Equal(t, []int{1, 2, 2}, []int{*lives["calls"], *lives["lines"], *lives["a"]}, "parents resume, leaves restart")
 		_, err = mailbox.Ask[workspace.ChildSpawned](t.Context(), sys, workspace.PID(sys, "ws", workspace.Campaigns), workspace.SpawnChild{ID: "b"})
 		require.NoError(t, err)
-		_, err = mailbox.Ask[int](t.Context(), sys, workspace.PID(sys, "ws", workspace.Campaigns, "b"), query{})
+		_, err = mailbox.Ask[int](t.Context(), sys, workspace.PID(sys, "ws", workspace.Campaigns, "b"), countRequest{})
 		require.NoError(t, err)
 		sys.Root.Poison(ws)
 	})

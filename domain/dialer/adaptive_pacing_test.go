@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// feed lets attempts end, one each second.
-func feed(t *dialer.AdaptivePacing, from time.Time, n int, result func(i int) dialer.CallResult) time.Time {
+// addResults adds the results of n attempts, one per second.
+func addResults(t *dialer.AdaptivePacing, from time.Time, n int, result func(i int) dialer.CallResult) time.Time {
 	for i := range n {
 		from = from.Add(time.Second)
 		t.AddResult(result(i), from)
@@ -20,7 +20,7 @@ func feed(t *dialer.AdaptivePacing, from time.Time, n int, result func(i int) di
 	return from
 }
 
-func TestAnAdaptivePaceFollowsHowCallsGo(t *testing.T) {
+func TestAdaptivePacingFollowsCallResults(t *testing.T) {
 	t.Parallel()
 	pacing := domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 20, Mode: domain.PacingAdaptive}
 	well := func(i int) dialer.CallResult {
@@ -36,21 +36,21 @@ func TestAnAdaptivePaceFollowsHowCallsGo(t *testing.T) {
 	for name, bad := range troubles {
 		var tempo dialer.AdaptivePacing
 		assert.Equal(t, pacing, tempo.Adapt(pacing), "%s: it begins at full pace", name)
-		now := feed(&tempo, epoch, 200, well)
+		now := addResults(&tempo, epoch, 200, well)
 		assert.Equal(t, pacing, tempo.Adapt(pacing), "%s: all is well", name)
-		now = feed(&tempo, now, 100, bad)
+		now = addResults(&tempo, now, 100, bad)
 		slow := tempo.Adapt(pacing)
 		assert.Less(t, slow.CallsPerMinute, 60, name)
 		assert.Less(t, slow.MaxConcurrent, 20, name)
 		fixed := pacing
 		fixed.Mode = domain.PacingFixed
 		assert.Equal(t, fixed, tempo.Adapt(fixed), "%s: a fixed pace is kept", name)
-		feed(&tempo, now, 600, well)
+		addResults(&tempo, now, 600, well)
 		assert.Equal(t, pacing, tempo.Adapt(pacing), "%s: all is well again", name)
 	}
 }
 
-func TestAnAdaptivePaceNeverExceedsItsLimitsAndNeverStops(t *testing.T) {
+func TestAdaptivePacingStaysWithinLimits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := domain.Pacing{

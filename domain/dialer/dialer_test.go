@@ -15,14 +15,14 @@ import (
 
 var epoch = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-func decideRunning() dialer.View {
+func runningView() dialer.View {
 	return dialer.View{
 		Status: domain.CampaignRunning, Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 5}, AutoComplete: true,
 		Remaining: 100, ReadyContacts: 50, Lookahead: 5 * time.Millisecond,
 	}
 }
 
-func TestWhyNothingRingsIsAlwaysVisible(t *testing.T) {
+func TestDecisionNamesReasonForWaiting(t *testing.T) {
 	t.Parallel()
 	hours, err := calendar.New(domain.Schedule{Days: []string{"monday"}},
 		domain.CallingHours{Start: "14:00", End: "15:00", Timezone: "UTC"}, calendar.NewZones())
@@ -59,7 +59,7 @@ func TestWhyNothingRingsIsAlwaysVisible(t *testing.T) {
 		"drained":               {func(v *dialer.View) { v.DialStop = dialer.ReasonDraining }, seen{reason: "draining"}},
 		"all lines":             {func(v *dialer.View) { v.OpenAttempts = 5 }, seen{reason: "line"}},
 		"no permit yet":         {func(v *dialer.View) { v.ReadyContacts, v.PermitRequests, v.PendingAttempts = 2, 2, 2 }, seen{reason: "line"}},
-		"the pace":              {func(v *dialer.View) { v.LastSent = epoch }, seen{reason: "pacing", until: epoch.Add(dialer.Interval(v60())), look: epoch.Add(dialer.Interval(v60()) - 5*time.Millisecond)}},
+		"the pace":              {func(v *dialer.View) { v.LastSent = epoch }, seen{reason: "pacing", until: epoch.Add(dialer.Interval(pacing60())), look: epoch.Add(dialer.Interval(pacing60()) - 5*time.Millisecond)}},
 		"the trunk":             {func(v *dialer.View) { v.TrunkUntil = soon }, seen{reason: "trunk", until: soon, look: soon}},
 		"the spend cap":         {func(v *dialer.View) { v.TrunkUntil, v.SpendCap = soon, true }, seen{reason: "spend_cap", until: soon, look: soon}},
 		"the number's next day": {func(v *dialer.View) { v.ReadyContacts, v.NextDay, v.NextRetry = 0, soon, later }, seen{reason: "frequency_cap", until: soon, look: soon}},
@@ -85,7 +85,7 @@ func TestWhyNothingRingsIsAlwaysVisible(t *testing.T) {
 		"armed too late": {func(v *dialer.View) { v.Status, v.ScheduleEnd = domain.CampaignScheduled, epoch }, seen{do: dialer.CompleteExpired}},
 	}
 	for name, c := range cases {
-		v := decideRunning()
+		v := runningView()
 		c.change(&v)
 		d := dialer.Next(v, epoch)
 		got := seen{do: d.Action, look: d.NextCheck}
@@ -99,9 +99,9 @@ func TestWhyNothingRingsIsAlwaysVisible(t *testing.T) {
 	}
 }
 
-func v60() domain.Pacing { return domain.Pacing{CallsPerMinute: 60} }
+func pacing60() domain.Pacing { return domain.Pacing{CallsPerMinute: 60} }
 
-func TestAPaceIsNeverExceededWithinAnyMinute(t *testing.T) {
+func TestIntervalKeepsPaceWithinAnyMinute(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 7, 59, 60, 600, 18000, 100000} {
 		all := dialer.Interval(domain.Pacing{CallsPerMinute: n}) * time.Duration(n)
@@ -111,12 +111,12 @@ func TestAPaceIsNeverExceededWithinAnyMinute(t *testing.T) {
 	assert.Zero(t, dialer.Interval(domain.Pacing{}))
 }
 
-// A carrier of whatever the plan decides keeps pace and width, and gets to the
-// end: it asks again at LookAt and at nothing else.
-func TestWhoeverFollowsThePlanKeepsItsPace(t *testing.T) {
+// The test follows the decisions and decides again only at NextCheck and at changes. The pace and the concurrency
+// limit hold, and the campaign completes.
+func TestFollowingDecisionsKeepsPaceAndCompletes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		v := decideRunning()
+		v := runningView()
 		v.Pacing.CallsPerMinute = rapid.IntRange(1, 60000).Draw(t, "pace")
 		v.Pacing.MaxConcurrent = rapid.IntRange(1, 40).Draw(t, "width")
 		v.Lookahead = time.Duration(rapid.IntRange(0, 200).Draw(t, "ahead")) * time.Millisecond
@@ -126,7 +126,7 @@ func TestWhoeverFollowsThePlanKeepsItsPace(t *testing.T) {
 		commit := time.Duration(rapid.IntRange(0, 300).Draw(t, "commit")) * time.Millisecond
 		interval := dialer.Interval(v.Pacing)
 		now := epoch
-		var opened, ends, sent []time.Time // when an opening will be durable; when calls end
+		var opened, ends, sent []time.Time // when commits become durable; when calls end
 		for range 100_000 {
 			for len(opened) > 0 && !opened[0].After(now) {
 				opened = opened[1:]
@@ -193,9 +193,9 @@ func TestWhoeverFollowsThePlanKeepsItsPace(t *testing.T) {
 	})
 }
 
-func TestBehindALateOneThePlanDoesNotSpin(t *testing.T) {
+func TestLateAttemptCausesNoBusyLoop(t *testing.T) {
 	t.Parallel()
-	v := decideRunning()
+	v := runningView()
 	v.Pacing.CallsPerMinute, v.Lookahead, v.Remaining, v.ReadyContacts, v.PendingAttempts = 60_000, time.Millisecond, 5, 5, 1
 	v.LastSent = epoch.Add(-time.Minute)
 	d := dialer.Next(v, epoch)
@@ -203,7 +203,7 @@ func TestBehindALateOneThePlanDoesNotSpin(t *testing.T) {
 	assert.Zero(t, d.NextCheck, "only the one under way can change anything")
 }
 
-func TestWhatBecomesOfAContact(t *testing.T) {
+func TestContactTransitionAfterAttempt(t *testing.T) {
 	t.Parallel()
 	retry := domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 0.5, RetryOn: []string{"busy", "interrupted"}}
 	busy := domain.Verdict{Outcome: domain.OutcomeBusy, Reason: domain.ReasonBusy, RetryOn: "busy"}
@@ -240,7 +240,7 @@ func TestWhatBecomesOfAContact(t *testing.T) {
 	assert.Equal(t, domain.ContactBusy, dialer.TransitionAfter(busy, 1, domain.Retry{MaxAttempts: 3, RetryOn: []string{"busy"}}, epoch).State, "not enabled")
 }
 
-func TestFiveCallsOfWhichHalfFailInTheTrunkPause(t *testing.T) {
+func TestCircuitBreakerTripsAtHalfFailedCalls(t *testing.T) {
 	t.Parallel()
 	bad := domain.Verdict{Reason: domain.ReasonTrunkError}
 	good := domain.Verdict{Reason: domain.ReasonCompleted}
@@ -270,7 +270,7 @@ func TestFiveCallsOfWhichHalfFailInTheTrunkPause(t *testing.T) {
 	assert.False(t, tripped(time.Second, good, good, domain.Verdict{Reason: "sip_481"}, bad, bad))
 }
 
-func TestProgressIsToldAtEachFivePercentAndEachMinute(t *testing.T) {
+func TestProgressReportIsDueAtFivePercentAndEachMinute(t *testing.T) {
 	t.Parallel()
 	p := &domain.Progress{Total: 100, Outcomes: map[domain.Outcome]int{domain.OutcomeBusy: 9}, ReportedPercent: 5, ReportedAt: epoch}
 	due, look := dialer.CheckProgressReport(p, true, epoch.Add(59*time.Second))

@@ -13,79 +13,79 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// outlook is of a hundred contacts at one a second.
-func outlook() dialer.EstimateInput {
+// newInput returns a campaign of a hundred contacts at one call per second.
+func newInput() dialer.EstimateInput {
 	return dialer.EstimateInput{
 		Status: domain.CampaignRunning, Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
 		Groups: []dialer.ContactGroup{{Size: 1}}, Pending: 100, AttemptDuration: 10 * time.Second,
 	}
 }
 
-func says(t *testing.T, o dialer.EstimateInput) time.Duration {
+func estimateFor(t *testing.T, o dialer.EstimateInput) time.Duration {
 	t.Helper()
 	at := dialer.Estimate(o, epoch)
 	require.NotNil(t, at)
 	return at.Sub(epoch)
 }
 
-func TestTheEstimateAsExamples(t *testing.T) {
+func TestEstimateExamples(t *testing.T) {
 	t.Parallel()
 	within := func(want, got time.Duration, why string) {
 		t.Helper()
 		assert.InDelta(t, want.Seconds(), got.Seconds(), 0.03*want.Seconds()+2, why)
 	}
-	within(110*time.Second, says(t, outlook()), "a hundred at one a second, and the last call")
+	within(110*time.Second, estimateFor(t, newInput()), "a hundred at one a second, and the last call")
 
-	o := outlook()
+	o := newInput()
 	o.Pacing.MaxConcurrent = 2
-	within(510*time.Second, says(t, o), "two lines, ten seconds each")
+	within(510*time.Second, estimateFor(t, o), "two lines, ten seconds each")
 
 	o.Rate = 0.1
-	within(1010*time.Second, says(t, o), "others have the lines: it gets on by one in ten seconds")
+	within(1010*time.Second, estimateFor(t, o), "others have the lines: it gets on by one in ten seconds")
 
-	o = outlook()
+	o = newInput()
 	o.Retry = domain.Retry{Enabled: true, MaxAttempts: 2, IntervalHours: 1}
 	for range 400 {
 		o.RetryRates.AddAttempt(1, true)
 		o.RetryRates.AddAttempt(1, false)
 	}
-	within(time.Hour+120*time.Second, says(t, o), "half of them are tried again an hour later")
+	within(time.Hour+120*time.Second, estimateFor(t, o), "half of them are tried again an hour later")
 
-	o = outlook()
+	o = newInput()
 	o.Pending, o.Retries = 0, []dialer.RetryCohort{{At: epoch.Add(3 * time.Hour), Attempts: 1, Count: 1}}
-	within(3*time.Hour+11*time.Second, says(t, o), "the last one waits for a retry")
+	within(3*time.Hour+11*time.Second, estimateFor(t, o), "the last one waits for a retry")
 
 	hours, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "09:00", End: "12:01", Timezone: "UTC"}, calendar.NewZones())
 	require.NoError(t, err)
-	o = outlook()
+	o = newInput()
 	o.Groups[0].Window = hours.GlobalWindow()
-	within(21*time.Hour+50*time.Second, says(t, o), "a minute is left of today; the rest is for tomorrow at nine")
+	within(21*time.Hour+50*time.Second, estimateFor(t, o), "a minute is left of today; the rest is for tomorrow at nine")
 
 	o.ScheduleEnd = epoch.Add(time.Hour)
-	assert.Equal(t, time.Hour, says(t, o), "the end of the schedule comes before")
+	assert.Equal(t, time.Hour, estimateFor(t, o), "the end of the schedule comes before")
 
 	never, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "09:00", End: "10:00", Timezone: "local"}, calendar.NewZones())
 	require.NoError(t, err)
-	o = outlook()
+	o = newInput()
 	o.Groups[0].Window = never.WindowForZones(nil)
 	assert.Nil(t, dialer.Estimate(o, epoch), "nobody can tell")
 
 	for _, s := range []domain.CampaignStatus{domain.CampaignPaused, domain.CampaignDraft, domain.CampaignCompleted, domain.CampaignCancelled} {
-		o = outlook()
+		o = newInput()
 		o.Status = s
 		assert.Nil(t, dialer.Estimate(o, epoch), s)
 	}
 	o.Status, o.ScheduleStart = domain.CampaignScheduled, epoch.Add(time.Hour)
-	within(time.Hour+110*time.Second, says(t, o), "it begins in an hour")
+	within(time.Hour+110*time.Second, estimateFor(t, o), "it begins in an hour")
 }
 
-func TestAnEstimateIsNeverBeforeNowAndAlwaysComesToAnEnd(t *testing.T) {
+func TestEstimateIsNeverInThePast(t *testing.T) {
 	t.Parallel()
 	cache := calendar.NewZones()
 	rapid.Check(t, func(t *rapid.T) {
 		r, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}, cache)
 		require.NoError(t, err)
-		o := outlook()
+		o := newInput()
 		o.Pending = rapid.IntRange(0, 1_000_000).Draw(t, "pending")
 		o.Pacing = domain.Pacing{CallsPerMinute: rapid.IntRange(0, 10_000).Draw(t, "pace"), MaxConcurrent: rapid.IntRange(0, 500).Draw(t, "lines")}
 		o.Retry = domain.Retry{
@@ -123,7 +123,7 @@ func BenchmarkEstimate(b *testing.B) {
 	cache := calendar.NewZones()
 	r, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}, cache)
 	require.NoError(b, err)
-	o := outlook()
+	o := newInput()
 	o.Pending, o.Groups = 1_000_000, nil
 	o.Retry = domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 4}
 	for _, z := range []string{"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles"} {

@@ -13,14 +13,14 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// trunks stand in for the way to the network: there, or not for a while.
-type trunks struct {
+// fakeTrunks replaces the trunk actor. It grants slots or is out of service for a while.
+type fakeTrunks struct {
 	w     *world
 	space string
 }
 
-// Receive is protoactor's.
-func (t *trunks) Receive(ctx actor.Context) {
+// Receive implements actor.Actor.
+func (t *fakeTrunks) Receive(ctx actor.Context) {
 	m, ok := ctx.Message().(trunk.RequestSlot)
 	if !ok {
 		return
@@ -39,42 +39,42 @@ func (t *trunks) Receive(ctx actor.Context) {
 	})
 }
 
-// calls stand in for the calls of a workspace: each binds its permit before
-// it rings, takes its course, and repeats its end until that is acknowledged.
-type calls struct {
+// fakeCalls replaces the calls of a workspace. Each call binds its permit, rings, ends as planned and repeats its
+// end until it is acknowledged.
+type fakeCalls struct {
 	w    *world
 	p    *process
-	live map[string]*placed
+	live map[string]*placedCall
 }
 
-type placed struct {
+type placedCall struct {
 	start   call.StartOutbound
 	pid     *actor.PID
 	verdict domain.Verdict
 	reached bool
 	over    bool
-	rung    *ring
+	rung    *simulatedCall
 }
 
 type (
-	bound struct {
+	permitBound struct {
 		id string
 		ok bool
 	}
-	over struct{ id string }
+	callOver struct{ id string }
 )
 
-func (bound) Control() {}
-func (over) Control()  {}
+func (permitBound) Control() {}
+func (callOver) Control()    {}
 
-// Receive is protoactor's.
-func (c *calls) Receive(ctx actor.Context) {
+// Receive implements actor.Actor.
+func (c *fakeCalls) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case call.StartOutbound:
 		c.start(ctx, m)
-	case bound:
+	case permitBound:
 		c.bound(ctx, m)
-	case over:
+	case callOver:
 		c.over(ctx, m.id)
 	case call.AcknowledgeEnd:
 		if r := c.live[m.CallID]; r != nil {
@@ -93,7 +93,7 @@ func (c *calls) Receive(ctx actor.Context) {
 	case call.GetLiveCalls:
 		var now call.LiveCalls
 		for id, r := range c.live {
-			if !r.over { // the worst case: the call is gone, only its end is still told
+			if !r.over { // the worst case: the call is gone, but its end is still reported
 				now.Calls = append(now.Calls, call.LiveCall{CallID: id, AttemptID: r.start.Attempt.ID, CampaignID: r.start.Attempt.CampaignID, PID: r.pid})
 			}
 		}
@@ -101,11 +101,11 @@ func (c *calls) Receive(ctx actor.Context) {
 	}
 }
 
-func (c *calls) start(ctx actor.Context, m call.StartOutbound) {
+func (c *fakeCalls) start(ctx actor.Context, m call.StartOutbound) {
 	parent, linesPID := ctx.Self(), c.p.pid("lines "+m.Call.WorkspaceID)
 	id := m.Call.ID
 	if c.live[id] != nil {
-		c.w.fault("call %s is started twice", id)
+		c.w.addFault("call %s is started twice", id)
 	}
 	pid := ctx.Spawn(mailbox.Props(func() actor.Actor {
 		return actor.ReceiveFunc(func(ctx actor.Context) {
@@ -113,59 +113,59 @@ func (c *calls) start(ctx actor.Context, m call.StartOutbound) {
 			case *actor.Started:
 				ctx.Request(linesPID, lines.BindPermit{Permit: m.Permit, CallID: id, Call: ctx.Self()})
 			case lines.PermitBound:
-				ctx.Send(parent, bound{id, true})
+				ctx.Send(parent, permitBound{id, true})
 			case lines.LeaseExpired:
-				ctx.Send(parent, bound{id, false})
+				ctx.Send(parent, permitBound{id, false})
 			}
 		})
 	}, 100))
-	c.live[id] = &placed{start: m, pid: pid}
-	mailbox.SendAfter(ctx, 5*time.Second, bound{id, false}) // lines that were restarted do not answer
+	c.live[id] = &placedCall{start: m, pid: pid}
+	mailbox.SendAfter(ctx, 5*time.Second, permitBound{id, false}) // restarted lines do not reply
 }
 
-func (c *calls) bound(ctx actor.Context, m bound) {
+func (c *fakeCalls) bound(ctx actor.Context, m permitBound) {
 	r := c.live[m.id]
 	if r == nil || r.over || r.rung != nil || c.p.dead.Load() {
 		return
 	}
-	if !m.ok { // too late: nothing is sent
+	if !m.ok { // too late: no INVITE is sent
 		r.verdict = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonNotSent}
 		c.over(ctx, m.id)
 		return
 	}
 	w, a := c.w, r.start.Attempt
 	w.mu.Lock()
-	o := &ring{
+	o := &simulatedCall{
 		space: a.WorkspaceID, campaign: a.CampaignID, phone: r.start.Call.To, ordinal: a.Ordinal, number: a.Number,
-		call: m.id, attempt: a.ID, at: time.Now(), boot: c.p.boot, known: true,
+		call: m.id, attempt: a.ID, at: time.Now(), boot: c.p.boot, isKnown: true,
 	}
-	o.row, o.lasts = w.far.answer(o.phone, w.far.times(o.phone))
-	w.say("ring %s contact %d attempt %d: %s, %v", a.CampaignID[len(a.CampaignID)-3:], a.Ordinal, a.Number, o.row.name, o.lasts)
-	w.model.rung(o)
+	o.row, o.lasts = w.far.answerFor(o.phone, w.far.callCount(o.phone))
+	w.trace("ring %s contact %d attempt %d: %s, %v", a.CampaignID[len(a.CampaignID)-3:], a.Ordinal, a.Number, o.row.name, o.lasts)
+	w.model.checkCall(o)
 	w.far.rings = append(w.far.rings, o)
 	w.far.calls[m.id] = o
 	w.mu.Unlock()
 	r.rung, r.reached, r.verdict = o, true, o.row.verdict()
-	time.AfterFunc(o.lasts, func() { w.hangUp(o) }) // whatever becomes of us
-	mailbox.SendAfter(ctx, o.lasts, over{m.id})
+	time.AfterFunc(o.lasts, func() { w.hangUpCall(o) }) // the call ends even if this process dies
+	mailbox.SendAfter(ctx, o.lasts, callOver{m.id})
 }
 
-func (c *calls) over(ctx actor.Context, id string) {
+func (c *fakeCalls) over(ctx actor.Context, id string) {
 	r := c.live[id]
 	if r == nil || c.p.dead.Load() {
 		return
 	}
 	if !r.over {
-		c.conclude(r)
+		c.completeRecord(r)
 	}
 	ctx.Send(r.start.Owner, call.Ended{
 		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.verdict, Reached: r.reached,
 	})
-	mailbox.SendAfter(ctx, 2*time.Second, over{id})
+	mailbox.SendAfter(ctx, 2*time.Second, callOver{id})
 }
 
-// conclude fills in what a call's record says once it is over.
-func (c *calls) conclude(r *placed) {
+// completeRecord fills in the record of an ended call.
+func (c *fakeCalls) completeRecord(r *placedCall) {
 	now := time.Now().UTC()
 	r.over = true
 	k := &r.start.Call
@@ -173,8 +173,8 @@ func (c *calls) conclude(r *placed) {
 	if r.rung == nil {
 		return
 	}
-	c.w.hangUp(r.rung)
-	if r.rung.row.talks {
+	c.w.hangUpCall(r.rung)
+	if r.rung.row.answered {
 		at := r.rung.at.UTC()
 		k.AnsweredAt, k.DurationSeconds = &at, int(now.Sub(at).Seconds())
 	}

@@ -10,49 +10,49 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// committed is a change that is durable now.
-func (m *model) committed(c commit.Change, events []event.Event, now time.Time) {
+// onCommit checks a change that is durable now.
+func (m *model) onCommit(c commit.Change, events []event.Event, now time.Time) {
 	t := m.tenants[c.Workspace]
 	for i, e := range events {
 		if e.Offset != uint64(len(t.log))+1 {
-			m.fault("event %d of %s has offset %d", len(t.log)+1, t.id, e.Offset)
+			m.addFault("event %d of %s has offset %d", len(t.log)+1, t.id, e.Offset)
 		}
 		t.log = append(t.log, logged{c.Events[i].ID, c.Events[i].Subject, c.Events[i].Type})
 	}
 	if len(c.Events) > 0 {
-		now = c.Events[0].CreatedAt // when the change was made, not when it became durable
+		now = c.Events[0].CreatedAt // time of the change, not of its commit
 	}
-	x := takeApart(c)
-	b := m.boardOf(x)
+	x := parseChange(c)
+	b := m.campaignOf(x)
 	if b == nil {
 		return
 	}
 	if x.row != nil {
-		m.moved(b, x.row, now)
+		m.checkStatusChange(b, x.row, now)
 	}
-	if x.progress != nil && x.progress.Total > len(b.people) {
-		b.people = append(b.people, b.grown(x.progress.Total)...)
+	if x.progress != nil && x.progress.Total > len(b.contacts) {
+		b.contacts = append(b.contacts, b.addedContacts(x.progress.Total)...)
 	}
 	for _, p := range x.pages {
-		m.page(b, &x, p, now)
+		m.checkPage(b, &x, p, now)
 	}
 	if n := len(x.opened) + len(x.closed); n > 0 {
-		m.fault("%s: %d attempts opened or closed without a change of their contact", b.row.ID, n)
+		m.addFault("%s: %d attempts opened or closed without a change of their contact", b.row.ID, n)
 	}
 	for _, r := range x.ledger {
 		if t.ledger[r.AttemptID] {
-			m.fault("%s is in the ledger twice", r.AttemptID)
+			m.addFault("%s is in the ledger twice", r.AttemptID)
 		}
 		t.ledger[r.AttemptID] = true
 	}
 	if x.progress != nil {
 		b.progress = *x.progress
-		m.sums(b, x.progress)
+		m.checkCounters(b, x.progress)
 	}
 }
 
-// boardOf is the campaign of a commit; nil: it shows nothing of one yet.
-func (m *model) boardOf(x change) *board {
+// campaignOf returns the campaign of a commit; nil: the commit contains none.
+func (m *model) campaignOf(x change) *campaignModel {
 	switch {
 	case x.progress != nil:
 		return m.byID[x.progress.CampaignID]
@@ -62,19 +62,19 @@ func (m *model) boardOf(x change) *board {
 	return nil
 }
 
-// grown are the contacts that an upload has shown.
-func (b *board) grown(total int) []person {
-	var out []person
-	for i := len(b.people); i < total; i++ {
-		out = append(out, person{Contact: added(b.row.ID, i)})
+// addedContacts returns the contacts that an upload has added.
+func (b *campaignModel) addedContacts(total int) []contactModel {
+	var out []contactModel
+	for i := len(b.contacts); i < total; i++ {
+		out = append(out, contactModel{Contact: addedContact(b.row.ID, i)})
 	}
 	return out
 }
 
-// moved is a new row of the campaign, with the reason that it must have.
-func (m *model) moved(b *board, row *domain.Campaign, now time.Time) {
+// checkStatusChange checks a new row of the campaign: a status change needs a valid reason.
+func (m *model) checkStatusChange(b *campaignModel, row *domain.Campaign, now time.Time) {
 	from, to := b.row.Status, row.Status
-	asked := func(k kind) bool { _, ok := b.asked[k]; return ok }
+	asked := func(k stepKind) bool { _, ok := b.requests[k]; return ok }
 	ok := true
 	switch {
 	case from == to:
@@ -85,7 +85,7 @@ func (m *model) moved(b *board, row *domain.Campaign, now time.Time) {
 	case to == domain.CampaignPaused && row.PauseReason == "trunk_failures":
 		bad, all := 0, 0
 		for _, e := range b.ends {
-			if now.Sub(e.at) <= 2*time.Minute+grace {
+			if now.Sub(e.at) <= 2*time.Minute+graceTime {
 				all++
 				if e.bad {
 					bad++
@@ -100,24 +100,24 @@ func (m *model) moved(b *board, row *domain.Campaign, now time.Time) {
 	case to == domain.CampaignCompleted && row.CompletionReason == "window_ended":
 		ok = row.Schedule.End != nil && !now.Before(*row.Schedule.End)
 	case to == domain.CampaignCompleted:
-		ok = !slices.ContainsFunc(b.people, func(p person) bool { return !p.state.Final() })
+		ok = !slices.ContainsFunc(b.contacts, func(p contactModel) bool { return !p.state.Final() })
 	}
 	if !ok || from.Final() && from != to {
-		m.fault("%s went from %s to %s (%s%s) without a reason", row.ID, from, to, row.PauseReason, row.CompletionReason)
+		m.addFault("%s went from %s to %s (%s%s) without a reason", row.ID, from, to, row.PauseReason, row.CompletionReason)
 	}
 	b.row = *row
-	b.note(now)
+	b.recordStatus(now)
 }
 
-// page is a page of contacts: each that differs has taken a step.
-func (m *model) page(b *board, x *change, p *domain.ContactPage, now time.Time) {
+// checkPage checks a page of contacts: each changed contact must have taken a valid step.
+func (m *model) checkPage(b *campaignModel, x *change, p *domain.ContactPage, now time.Time) {
 	for i := range p.States {
 		ordinal := p.Index*domain.PageSize + i
-		if ordinal >= len(b.people) {
-			m.fault("%s: a contact %d of %d", b.row.ID, ordinal, len(b.people))
+		if ordinal >= len(b.contacts) {
+			m.addFault("%s: a contact %d of %d", b.row.ID, ordinal, len(b.contacts))
 			return
 		}
-		who, to, attempts := &b.people[ordinal], domain.ContactState(p.States[i]), int(p.Attempts[i])
+		who, to, attempts := &b.contacts[ordinal], domain.ContactState(p.States[i]), int(p.Attempts[i])
 		if who.state == to && who.attempts == attempts {
 			continue
 		}
@@ -125,132 +125,131 @@ func (m *model) page(b *board, x *change, p *domain.ContactPage, now time.Time) 
 		idle := who.state == domain.ContactPending || who.state == domain.ContactRetryWait
 		switch {
 		case idle && to == domain.ContactOpen:
-			m.opened(b, x, ordinal, attempts, name)
+			m.checkOpened(b, x, ordinal, attempts, name)
 		case who.state == domain.ContactOpen:
-			m.closed(b, x, ordinal, to, attempts, name, now)
+			m.checkClosed(b, x, ordinal, to, attempts, name, now)
 		case idle && to == domain.ContactSkipped && attempts == who.attempts:
-			m.skipped(b, x, ordinal, name)
+			m.checkSkipped(b, x, ordinal, name)
 		default:
-			m.fault("%s went from %s to %s", name, who.state, to)
+			m.addFault("%s went from %s to %s", name, who.state, to)
 		}
 		who.state, who.attempts = to, attempts
 		if r := x.results[ordinal]; r != nil && (r.State != to.String() || r.Attempts != attempts) {
-			m.fault("%s: its result says %s after %d attempts, its page %s after %d", name, r.State, r.Attempts, to, attempts)
+			m.addFault("%s: its result says %s after %d attempts, its page %s after %d", name, r.State, r.Attempts, to, attempts)
 		}
 	}
 }
 
-func (m *model) opened(b *board, x *change, ordinal, attempts int, name string) {
-	who, a := &b.people[ordinal], x.opened[ordinal]
+func (m *model) checkOpened(b *campaignModel, x *change, ordinal, attempts int, name string) {
+	who, a := &b.contacts[ordinal], x.opened[ordinal]
 	delete(x.opened, ordinal)
 	if a == nil {
-		m.fault("%s dials without an attempt", name)
+		m.addFault("%s dials without an attempt", name)
 		return
 	}
 	call := x.calls[a.CallID]
 	switch {
 	case a.Number != who.attempts+1 || attempts != a.Number || a.ID != domain.AttemptID(b.row.ID, ordinal, a.Number):
-		m.fault("%s: attempt %d (%s) after %d, %d in its page", name, a.Number, a.ID, who.attempts, attempts)
-	case call == nil || call.Final() || call.To != who.Phone || call.WorkspaceID != b.of.id:
-		m.fault("%s: its call is not in the commit of its attempt", name)
+		m.addFault("%s: attempt %d (%s) after %d, %d in its page", name, a.Number, a.ID, who.attempts, attempts)
+	case call == nil || call.Final() || call.To != who.Phone || call.WorkspaceID != b.tenant.id:
+		m.addFault("%s: its call is not in the commit of its attempt", name)
 	case x.begun[a.CallID] != 1:
-		m.fault("%s: %d times call.started", name, x.begun[a.CallID])
+		m.addFault("%s: %d times call.started", name, x.begun[a.CallID])
 	case a.Boot != m.boot:
-		m.fault("%s: opened for another process", name)
-	case m.far.calls[a.CallID] != nil:
-		m.fault("%s: a call that was rung before", name)
+		m.addFault("%s: opened for another process", name)
+	case m.farEnd.calls[a.CallID] != nil:
+		m.addFault("%s: a call that was rung before", name)
 	}
 	b.open[a.ID] = *a
 }
 
-// closed is the end of an attempt: what the far end did decides what becomes
-// of the contact.
-func (m *model) closed(b *board, x *change, ordinal int, to domain.ContactState, attempts int, name string, now time.Time) {
-	who := &b.people[ordinal]
+// checkClosed checks the end of an attempt: the call result determines the contact's state.
+func (m *model) checkClosed(b *campaignModel, x *change, ordinal int, to domain.ContactState, attempts int, name string, now time.Time) {
+	who := &b.contacts[ordinal]
 	id := domain.AttemptID(b.row.ID, ordinal, who.attempts)
 	a, open := b.open[id]
 	if !open || !x.closed[id] {
-		m.fault("%s: %s is not closed with its contact", name, id)
+		m.addFault("%s: %s is not closed with its contact", name, id)
 		return
 	}
 	delete(x.closed, id)
 	delete(b.open, id)
-	v, ok := m.verdict(x.calls[a.CallID], a, name)
+	v, ok := m.checkVerdict(x.calls[a.CallID], a, name)
 	if !ok {
 		return
 	}
 	if x.over[a.CallID] != 1 {
-		m.fault("%s: %d times call.ended", name, x.over[a.CallID])
+		m.addFault("%s: %d times call.ended", name, x.over[a.CallID])
 	}
 	spent := who.attempts
-	if v.free {
+	if v.uncounted {
 		spent--
 	} else {
 		b.attempts++
 		if v.reason != domain.ReasonInterrupted {
-			b.of.billed++
+			b.tenant.billed++
 		}
 	}
-	want, due := m.fate(b, v, spent, now)
+	want, due := m.expectedState(b, v, spent, now)
 	if to != want || attempts != spent {
-		m.fault("%s: %s after %d attempts once a call ended as %s, it should be %s after %d", name, to, attempts, v.reason, want, spent)
+		m.addFault("%s: %s after %d attempts once a call ended as %s, it should be %s after %d", name, to, attempts, v.reason, want, spent)
 	}
 	if r := x.results[ordinal]; to == domain.ContactRetryWait && (r == nil || r.RetryAt == nil || r.RetryAt.Before(due)) {
-		m.fault("%s: the time of its retry is not kept, or too early", name)
+		m.addFault("%s: the time of its retry is not kept, or too early", name)
 	}
-	who.due = due
-	d, told := x.told[a.CallID]
-	if told == v.free || told && (d.Final != to.Final() || d.Attempts != spent || d.Outcome != v.outcome) {
-		m.fault("%s: campaign.call.completed says %+v (%v)", name, d, told)
+	who.notBefore = due
+	d, reported := x.reported[a.CallID]
+	if reported == v.uncounted || reported && (d.Final != to.Final() || d.Attempts != spent || d.Outcome != v.outcome) {
+		m.addFault("%s: campaign.call.completed says %+v (%v)", name, d, reported)
 	}
-	b.ends = append(b.ends, end{now, v.reason == domain.ReasonTrunkError})
+	b.ends = append(b.ends, callEnd{now, v.reason == domain.ReasonTrunkError})
 }
 
-// verdict is how an attempt ended: the stored word has to be what happened.
-func (m *model) verdict(c *domain.Call, a domain.Attempt, name string) (row, bool) {
+// checkVerdict checks that the stored result matches what happened.
+func (m *model) checkVerdict(c *domain.Call, a domain.Attempt, name string) (answerRow, bool) {
 	if c == nil || !c.Final() {
-		m.fault("%s: the end of its call is not in the commit", name)
-		return row{}, false
+		m.addFault("%s: the end of its call is not in the commit", name)
+		return answerRow{}, false
 	}
-	rung := m.far.calls[a.CallID]
+	rung := m.farEnd.calls[a.CallID]
 	switch {
 	case c.EndedReason == domain.ReasonNotSent:
 		if rung != nil {
-			m.fault("%s was rung, and its attempt closed as never sent", name)
+			m.addFault("%s was rung, and its attempt closed as never sent", name)
 		}
-		return row{reason: domain.ReasonNotSent, free: true}, true
+		return answerRow{reason: domain.ReasonNotSent, uncounted: true}, true
 	case c.EndedReason == domain.ReasonInterrupted:
 		if a.Boot == m.boot {
-			m.fault("%s: interrupted, though its process lives", name)
+			m.addFault("%s: interrupted, though its process lives", name)
 		}
-		return row{outcome: "failed", reason: domain.ReasonInterrupted, retryOn: "interrupted"}, true
+		return answerRow{outcome: "failed", reason: domain.ReasonInterrupted, retryOn: "interrupted"}, true
 	case rung == nil:
-		m.fault("%s: ended as %s and was never rung", name, c.EndedReason)
-		return row{}, false
+		m.addFault("%s: ended as %s and was never rung", name, c.EndedReason)
+		return answerRow{}, false
 	case rung.hungUp && c.EndedReason == domain.ReasonHangup:
-		return row{outcome: "completed", reason: domain.ReasonHangup}, true
+		return answerRow{outcome: "completed", reason: domain.ReasonHangup}, true
 	case rung.ended.IsZero() || c.EndedReason != rung.row.reason || domain.Outcome(c.Disposition) != rung.row.outcome:
-		m.fault("%s: the far end did %q, the call says %s, %s", name, rung.row.name, c.Disposition, c.EndedReason)
+		m.addFault("%s: the far end did %q, the call says %s, %s", name, rung.row.name, c.Disposition, c.EndedReason)
 	}
 	return rung.row, true
 }
 
-// fate is what has to become of a contact, and when it may be rung again.
-func (m *model) fate(b *board, v row, spent int, now time.Time) (domain.ContactState, time.Time) {
+// expectedState returns the contact's expected state and the earliest time of its next call.
+func (m *model) expectedState(b *campaignModel, v answerRow, spent int, now time.Time) (domain.ContactState, time.Time) {
 	retry := b.row.Retry
 	wait := domain.ContactRetryWait
 	var due time.Time
 	switch {
-	case v.free && spent == 0:
+	case v.uncounted && spent == 0:
 		wait = domain.ContactPending
-	case v.free:
+	case v.uncounted:
 	case retry.Enabled && v.retryOn != "" && spent < retry.MaxAttempts && slices.Contains(retry.RetryOn, v.retryOn):
 		due = now.Add(time.Duration(retry.IntervalHours * float64(time.Hour)))
 	default:
 		return stateOf(v.outcome), due
 	}
 	if b.row.Status.Final() {
-		if v.free {
+		if v.uncounted {
 			return domain.ContactCancelled, due
 		}
 		return stateOf(v.outcome), due
@@ -265,15 +264,15 @@ func stateOf(o domain.Outcome) domain.ContactState {
 	}[o]
 }
 
-func (m *model) skipped(b *board, x *change, ordinal int, name string) {
-	who := &b.people[ordinal]
-	_, listed := b.of.forbidden[who.Phone]
+func (m *model) checkSkipped(b *campaignModel, x *change, ordinal int, name string) {
+	who := &b.contacts[ordinal]
+	_, listed := b.tenant.forbidden[who.Phone]
 	b.skipped++
 	switch r := x.results[ordinal]; {
 	case r == nil:
-		m.fault("%s: skipped without a result", name)
+		m.addFault("%s: skipped without a result", name)
 	case r.Reason == "dnc" && listed, r.Reason == "invalid" && len(who.Phone) < 8:
 	default:
-		m.fault("%s: skipped as %s without a reason", name, r.Reason)
+		m.addFault("%s: skipped as %s without a reason", name, r.Reason)
 	}
 }

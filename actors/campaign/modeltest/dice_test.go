@@ -8,18 +8,17 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// scenario is everything that is drawn before a run: who is to be rung, by
-// which rules, and what happens meanwhile.
+// scenario is everything that is drawn before a run: contacts, campaign rules, requests and faults.
 type scenario struct {
 	seed   uint64
-	start  time.Duration // of day, at which the first process begins
-	slow   time.Duration // what a commit takes at most
-	spaces []space
+	start  time.Duration // time of day at which the first process starts
+	slow   time.Duration // longest duration of a commit
+	spaces []tenantPlan
 	steps  []step
 }
 
-// space is a tenant.
-type space struct {
+// tenantPlan is the plan of one workspace.
+type tenantPlan struct {
 	id               string
 	lines, perMinute int
 	campaigns        []campaignPlan
@@ -30,11 +29,11 @@ type campaignPlan struct {
 	people []domain.Contact
 }
 
-// kind is what a step does.
-type kind uint8
+// stepKind is the kind of a step.
+type stepKind uint8
 
 const (
-	begin kind = iota
+	begin stepKind = iota
 	pause
 	resume
 	cancel
@@ -43,32 +42,32 @@ const (
 	patchRetry
 	patchEnd
 	add
-	forbid        // a number goes onto the list of those not to be rung
-	crash         // kill -9, at once
-	crashAt       // kill -9 at one of the next commits, before it or after it
-	clockBack     // kill -9, and the clock is an hour back afterwards
-	lose          // one of the next commits fails and leaves nothing
-	unhear        // one of the next commits is durable, but reported as failed
-	refuse        // one of the next commits is reported as a conflict
-	outage        // the store is away
-	delay         // commits take long
-	trap          // an actor panics at a message
-	noTrunk       // the trunks have nothing
-	twice         // two requests at the same moment
-	kinds     int = iota
+	forbid             // a number is added to a do-not-call list
+	crash              // kill -9 now
+	crashAt            // kill -9 before or after one of the next commits
+	clockBack          // kill -9, and afterwards the clock is an hour back
+	lose               // one of the next commits fails and writes nothing
+	loseReply          // one of the next commits is durable but reported as failed
+	refuse             // one of the next commits is reported as a conflict
+	outage             // the store is unavailable
+	delay              // commits are slow
+	panicAtMessage     // an actor panics at a message
+	noTrunk            // the trunks grant no slots
+	requestTwice       // two requests at the same time
+	kinds          int = iota
 )
 
-func (k kind) String() string {
+func (k stepKind) String() string {
 	return [...]string{
 		"begin", "pause", "resume", "cancel", "look", "patch pacing", "patch retry", "patch end", "add", "forbid", "crash", "crash at",
 		"clock back", "lose", "unhear", "refuse", "outage", "delay", "trap", "no trunk", "twice",
 	}[k]
 }
 
-// step happens at a time after the start.
+// step is one action at a time after the start.
 type step struct {
 	at       time.Duration
-	kind     kind
+	kind     stepKind
 	space    int
 	campaign int
 	n, m     int
@@ -79,22 +78,22 @@ func (s step) String() string {
 	return fmt.Sprintf("%v %v space=%d campaign=%d n=%d m=%d lasts=%v", s.at, s.kind, s.space, s.campaign, s.n, s.m, s.lasts)
 }
 
-// traps are the messages at which an actor may panic.
-func traps() []string {
+// panicMessages are the message types at which an actor may panic.
+func panicMessages() []string {
 	return []string{
 		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.contactsRead", "campaign.loaded", "campaign.scriptRead",
 		"campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.CampaignChanged", "lines.RequestPermits", "lines.BindPermit", "lines.wakeUp", "lines.ReturnPermit",
 	}
 }
 
-func draw(seed uint64) scenario {
+func drawScenario(seed uint64) scenario {
 	r := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
 	s := scenario{
 		seed: seed, start: time.Duration(r.IntN(24*60)) * time.Minute,
 		slow: []time.Duration{0, 3 * time.Millisecond, 30 * time.Millisecond, 400 * time.Millisecond}[r.IntN(4)],
 	}
 	night := r.IntN(80) == 0
-	if night { // tomorrow is a day on which nobody may be rung
+	if night { // no calls are allowed on the next day
 		s.start = 24*time.Hour - time.Duration(1+r.IntN(5))*time.Minute
 	}
 	spaces := 1
@@ -102,7 +101,7 @@ func draw(seed uint64) scenario {
 		spaces = 2
 	}
 	for i := range spaces {
-		sp := space{id: fmt.Sprintf("ws_01J0000000000000000000000%d", i), lines: 1 + r.IntN(12)}
+		sp := tenantPlan{id: fmt.Sprintf("ws_01J0000000000000000000000%d", i), lines: 1 + r.IntN(12)}
 		if r.IntN(2) == 0 {
 			sp.perMinute = []int{12, 40, 120}[r.IntN(3)]
 		}
@@ -125,7 +124,7 @@ func draw(seed uint64) scenario {
 func drawStep(r *rand.Rand, s *scenario) step {
 	span := []int{20, 120, 600}[r.IntN(3)]
 	st := step{
-		at: time.Duration(1+r.IntN(span*1000)) * time.Millisecond, kind: kind(r.IntN(kinds)), space: r.IntN(len(s.spaces)),
+		at: time.Duration(1+r.IntN(span*1000)) * time.Millisecond, kind: stepKind(r.IntN(kinds)), space: r.IntN(len(s.spaces)),
 		n: r.IntN(1 << 16), m: r.IntN(1 << 16), lasts: time.Duration(1+r.IntN(40)) * time.Second,
 	}
 	st.campaign = r.IntN(len(s.spaces[st.space].campaigns))
@@ -163,7 +162,7 @@ func drawCampaign(r *rand.Rand, s *scenario, ws string, i, j int, night bool) ca
 	switch {
 	case night:
 		c.Schedule.ExcludedDates = []string{"2000-01-02"}
-	case r.IntN(2) == 0: // closed for some minutes: the hours run over midnight
+	case r.IntN(2) == 0: // closed for some minutes across midnight
 		local = r.IntN(3) == 0
 		closes := from.Add(time.Duration(1+r.IntN(6)) * time.Minute).Truncate(time.Minute)
 		opens := closes.Add(time.Duration(1+r.IntN(15)) * time.Minute)
@@ -189,15 +188,15 @@ func drawRetry(r *rand.Rand) domain.Retry {
 	return retry
 }
 
-// drawPerson gives some a zone in which the calling hours close within the
-// run as well: the offset is what differs from UTC.
+// drawPerson gives some contacts a time zone whose calling hours also close within the run. Its offset differs from
+// UTC.
 func drawPerson(r *rand.Rand, campaign, k int, local bool, _ time.Time) domain.Contact {
 	who := domain.Contact{Phone: fmt.Sprintf("+1202555%d%03d", campaign+1, k)}
 	if local {
 		who.Timezone = []string{"UTC", "Etc/UTC", "Africa/Abidjan", "Europe/London", "Atlantic/Reykjavik", "Europe/Paris", "Asia/Kolkata"}[r.IntN(7)]
 	}
 	if r.IntN(60) == 0 {
-		who.Phone = "+1" // nobody's
+		who.Phone = "+1" // an invalid number
 	}
 	return who
 }

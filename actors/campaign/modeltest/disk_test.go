@@ -13,30 +13,30 @@ import (
 
 var errAway = errors.New("the store does not answer")
 
-// trick is what goes wrong with one commit of a campaign.
-type trick uint8
+// commitFault is the fault of one commit.
+type commitFault uint8
 
 const (
-	fine    trick = iota
-	lost          // an error, and nothing is written
-	unheard       // an error, but it is durable
-	denied        // reported as a conflict
-	deadly        // the process ends before it
-	last          // the process ends after it, before anybody hears
+	fine       commitFault = iota
+	commitLost             // an error, and nothing is written
+	replyLost              // an error, but the change is durable
+	conflict               // reported as a conflict
+	killBefore             // the process ends before the commit
+	killAfter              // the process ends after the commit, before the reply
 )
 
-// disk is the real store as one process sees it: slow, failing, and dead once
-// its process is. It tells the model what is durable.
-type disk struct {
-	w     *world
-	p     *process
-	store *persistence.Store
-	turn  chan struct{} // one commit at a time: after a crash at most one is in doubt
+// faultyStore is the real store as one process sees it: slow, failing, and unusable once the process is killed. It
+// reports durable commits to the model.
+type faultyStore struct {
+	w       *world
+	process *process
+	store   *persistence.Store
+	turn    chan struct{} // one commit at a time, so that at most one is in doubt after a crash
 }
 
-// Apply is commit.Store's.
-func (d *disk) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	if pause := d.w.pause(); pause > 0 {
+// Apply implements commit.Store.
+func (d *faultyStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	if pause := d.w.commitDelay(); pause > 0 {
 		t := time.NewTimer(pause)
 		defer t.Stop()
 		select {
@@ -51,65 +51,65 @@ func (d *disk) Apply(ctx context.Context, c commit.Change) ([]event.Event, error
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	t, ok := d.w.try(d.p, &c)
+	t, ok := d.w.nextFault(d.process, &c)
 	if !ok {
 		return nil, errAway
 	}
 	switch t {
-	case lost, deadly:
-		if t == deadly {
-			d.w.die(d.p, nil)
+	case commitLost, killBefore:
+		if t == killBefore {
+			d.w.killDuringCommit(d.process, nil)
 		}
 		return nil, errAway
-	case denied:
+	case conflict:
 		return nil, domain.ErrConflict
-	case fine, unheard, last:
+	case fine, replyLost, killAfter:
 	}
 	events, err := d.store.Apply(ctx, c)
-	if t == last {
-		if err != nil { // a conflict, say: nothing is in doubt
-			d.w.die(d.p, nil)
+	if t == killAfter {
+		if err != nil { // for example a conflict: the outcome is known
+			d.w.killDuringCommit(d.process, nil)
 		} else {
-			d.w.die(d.p, &c)
+			d.w.killDuringCommit(d.process, &c)
 		}
 		return nil, errAway
 	}
-	if !d.w.durable(d.p, c, events, err) || t == unheard {
+	if !d.w.reportDurable(d.process, c, events, err) || t == replyLost {
 		return nil, errAway
 	}
 	return events, err
 }
 
-// Get is commit.Store's.
-func (d *disk) Get(ctx context.Context, into domain.Record) (uint64, error) {
-	if d.w.away(d.p) {
+// Get implements commit.Store.
+func (d *faultyStore) Get(ctx context.Context, into domain.Record) (uint64, error) {
+	if d.w.isStoreDown(d.process) {
 		return 0, errAway
 	}
 	return d.store.Get(ctx, into)
 }
 
-// List is commit.Store's.
-func (d *disk) List(
+// List implements commit.Store.
+func (d *faultyStore) List(
 	ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error,
 ) (string, error) {
-	if d.w.away(d.p) {
+	if d.w.isStoreDown(d.process) {
 		return "", errAway
 	}
 	return d.store.List(ctx, q, fresh, each)
 }
 
-// Under is commit.Store's.
-func (d *disk) Under(
+// Under implements commit.Store.
+func (d *faultyStore) Under(
 	ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error,
 ) error {
-	if d.w.away(d.p) {
+	if d.w.isStoreDown(d.process) {
 		return errAway
 	}
 	return d.store.Under(ctx, prefix, after, limit, fresh, each)
 }
 
-// every calls each with all rows of a list.
-func every[T any, P interface {
+// forEachRow calls each for all rows of a list.
+func forEachRow[T any, P interface {
 	*T
 	domain.Record
 }](ctx context.Context, s *persistence.Store, kind, ws, index string, each func(P)) error {

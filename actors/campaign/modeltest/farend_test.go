@@ -11,25 +11,25 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// row is one line of the table of final answers: what the far end does, and
-// what that has to mean. It is written down again here on purpose.
-type row struct {
-	name    string
-	final   outcome.Final // of a call that is not answered
-	talks   bool
-	outcome domain.Outcome
-	reason  domain.Reason
-	retryOn string // the word that allows another attempt; "" never
-	free    bool   // the attempt does not count
+// answerRow is one row of the table of call results: what the remote side does and what the service has to record.
+// It repeats the product's table on purpose.
+type answerRow struct {
+	name      string
+	final     outcome.Final // for unanswered calls
+	answered  bool
+	outcome   domain.Outcome
+	reason    domain.Reason
+	retryOn   string // the word that allows another attempt; "" never // retry reason; "": no retry
+	uncounted bool   // the attempt does not count
 }
 
-func table() []row {
-	return []row{
-		{name: "talks", talks: true, outcome: "completed", reason: "completed"},
-		{name: "hangs up", talks: true, outcome: "completed", reason: "remote_hangup"},
-		{name: "confirms", talks: true, outcome: "confirmed", reason: "completed"},
-		{name: "declines", talks: true, outcome: "declined", reason: "completed"},
-		{name: "machine", talks: true, outcome: "voicemail", reason: "completed", retryOn: "voicemail"},
+func answerTable() []answerRow {
+	return []answerRow{
+		{name: "talks", answered: true, outcome: "completed", reason: "completed"},
+		{name: "hangs up", answered: true, outcome: "completed", reason: "remote_hangup"},
+		{name: "confirms", answered: true, outcome: "confirmed", reason: "completed"},
+		{name: "declines", answered: true, outcome: "declined", reason: "completed"},
+		{name: "machine", answered: true, outcome: "voicemail", reason: "completed", retryOn: "voicemail"},
 		{name: "486", final: outcome.Final{Code: 486}, outcome: "busy", reason: "busy", retryOn: "busy"},
 		{name: "600", final: outcome.Final{Code: 600}, outcome: "busy", reason: "busy", retryOn: "busy"},
 		{name: "480", final: outcome.Final{Code: 480}, outcome: "no_answer", reason: "no_answer", retryOn: "no_answer"},
@@ -38,8 +38,8 @@ func table() []row {
 		{name: "silence", final: outcome.Final{NoResponse: true}, outcome: "failed", reason: "trunk_error", retryOn: "failed"},
 		{name: "408", final: outcome.Final{Code: 408}, outcome: "failed", reason: "trunk_error", retryOn: "failed"},
 		{name: "503", final: outcome.Final{Code: 503}, outcome: "failed", reason: "trunk_error", retryOn: "failed"},
-		{name: "503 rate", final: outcome.Final{Code: 503, MentionsRateLimit: true}, outcome: "failed", reason: "throttled", free: true},
-		{name: "429", final: outcome.Final{Code: 429}, outcome: "failed", reason: "throttled", free: true},
+		{name: "503 rate", final: outcome.Final{Code: 503, MentionsRateLimit: true}, outcome: "failed", reason: "throttled", uncounted: true},
+		{name: "429", final: outcome.Final{Code: 429}, outcome: "failed", reason: "throttled", uncounted: true},
 		{name: "404", final: outcome.Final{Code: 404}, outcome: "failed", reason: "invalid_number"},
 		{name: "604", final: outcome.Final{Code: 604}, outcome: "failed", reason: "invalid_number"},
 		{name: "403", final: outcome.Final{Code: 403}, outcome: "failed", reason: "trunk_rejected", retryOn: "failed"},
@@ -52,43 +52,41 @@ func table() []row {
 	}
 }
 
-// verdict is what the service makes of it: the real table.
-func (r row) verdict() domain.Verdict {
-	if !r.talks {
+// verdict returns the verdict of the product's own table.
+func (r answerRow) verdict() domain.Verdict {
+	if !r.answered {
 		return outcome.Classify(r.final)
 	}
 	return domain.Verdict{Outcome: r.outcome, Reason: r.reason, RetryOn: r.retryOn}
 }
 
-// ring is one INVITE that reached the far end.
-type ring struct {
+// simulatedCall is one INVITE that reached the remote side.
+type simulatedCall struct {
 	space, campaign, phone string
 	ordinal, number        int
 	call, attempt          string
 	at                     time.Time
-	row                    row
+	row                    answerRow
 	lasts                  time.Duration
-	ended                  time.Time // zero: it rings or talks
+	ended                  time.Time // zero: ringing or talking
 	hungUp                 bool      // by the service, for a cancelled campaign
-	known                  bool      // to the process that runs: its own, or one that it found open
+	isKnown                bool      // to the current process, as its own call or as one that it found open
 	boot                   string
 }
 
-// farEnd is everybody's telephone: it outlives the processes and remembers
-// each call.
+// farEnd is the remote side of all calls. It outlives the processes and remembers each call.
 type farEnd struct {
 	seed  uint64
-	rings []*ring
-	calls map[string]*ring
+	rings []*simulatedCall
+	calls map[string]*simulatedCall
 }
 
-// answer is what a number does at its nth ring: drawn from the seed, whatever
-// the order of things.
-func (f *farEnd) answer(phone string, nth int) (row, time.Duration) {
+// answerFor returns how a number answers its nth call. The seed determines it, independent of the order of calls.
+func (f *farEnd) answerFor(phone string, nth int) (answerRow, time.Duration) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(phone + "#" + strconv.Itoa(nth)))
 	r := rand.New(rand.NewPCG(f.seed, h.Sum64()))
-	rows := table()
+	rows := answerTable()
 	lasts := time.Duration(50+r.IntN(9000)) * time.Millisecond
 	if r.IntN(10) == 0 {
 		lasts *= 5
@@ -99,7 +97,7 @@ func (f *farEnd) answer(phone string, nth int) (row, time.Duration) {
 	return rows[r.IntN(len(rows))], lasts
 }
 
-func (f *farEnd) times(phone string) int {
+func (f *farEnd) callCount(phone string) int {
 	n := 0
 	for _, r := range f.rings {
 		if r.phone == phone {
@@ -109,19 +107,19 @@ func (f *farEnd) times(phone string) int {
 	return n
 }
 
-// live are the calls that ring or talk now.
-func (f *farEnd) live(of func(*ring) bool) int {
+// liveCalls returns the number of calls that ring or talk now.
+func (f *farEnd) liveCalls(of func(*simulatedCall) bool) int {
 	n := 0
 	for _, r := range f.rings {
-		if r.ended.IsZero() && r.known && of(r) {
+		if r.ended.IsZero() && r.isKnown && of(r) {
 			n++
 		}
 	}
 	return n
 }
 
-// since counts the rings after a time.
-func (f *farEnd) since(t time.Time, of func(*ring) bool) int {
+// callsSince counts the calls after a time.
+func (f *farEnd) callsSince(t time.Time, of func(*simulatedCall) bool) int {
 	n := 0
 	for _, r := range slices.Backward(f.rings) {
 		if !r.at.After(t) {

@@ -11,22 +11,21 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// model is the reference: a plain program, one thing after another, that knows
-// what is allowed. It is told of every durable commit, of every ring and of
-// every request, and notes what must not be.
+// model is the reference: a plain sequential program that knows what is allowed. It checks every durable commit,
+// call and request, and records violations.
 type model struct {
-	far     *farEnd
+	farEnd  *farEnd
 	tenants map[string]*tenant
-	byID    map[string]*board
+	byID    map[string]*campaignModel
 	boot    string
 	broken  []string
 }
 
 type tenant struct {
-	space
-	log       []logged // by offset
+	tenantPlan
+	log       []logged // by event offset
 	forbidden map[string]time.Time
-	ledger    map[string]bool // by attempt
+	ledger    map[string]bool // by attempt ID
 	billed    int
 }
 
@@ -35,72 +34,71 @@ type logged struct {
 	kind        event.Type
 }
 
-// board is what the model knows of a campaign.
-type board struct {
-	of       *tenant
+// campaignModel is the model's state of one campaign.
+type campaignModel struct {
+	tenant   *tenant
 	row      domain.Campaign
 	progress domain.Progress
-	people   []person
+	contacts []contactModel
 	open     map[string]domain.Attempt
-	statuses []was[domain.CampaignStatus]
-	pacings  []was[domain.Pacing]
-	asked    map[kind]time.Time
-	ends     []end // of the last minutes
-	attempts int   // spent
+	statuses []timedValue[domain.CampaignStatus]
+	pacings  []timedValue[domain.Pacing]
+	requests map[stepKind]time.Time
+	ends     []callEnd // of the last minutes
+	attempts int       // counted attempts
 	skipped  int
 }
 
-type was[T any] struct {
+type timedValue[T any] struct {
 	from time.Time
 	what T
 }
 
-type end struct {
+type callEnd struct {
 	at  time.Time
 	bad bool
 }
 
-type person struct {
+type contactModel struct {
 	domain.Contact
-	state    domain.ContactState
-	attempts int
-	due      time.Time // no ring before
+	state     domain.ContactState
+	attempts  int
+	notBefore time.Time // no call before
 }
 
-// grace is how long what was durable before may still be acted on: nothing is
-// slower in the scenarios.
-const grace = 25 * time.Second
+// graceTime is how long earlier state may still be acted on. Nothing in the scenarios takes longer.
+const graceTime = 25 * time.Second
 
 func newModel(s scenario, far *farEnd) *model {
-	m := &model{far: far, tenants: make(map[string]*tenant), byID: make(map[string]*board)}
+	m := &model{farEnd: far, tenants: make(map[string]*tenant), byID: make(map[string]*campaignModel)}
 	for _, sp := range s.spaces {
 		t := &tenant{space: sp, forbidden: make(map[string]time.Time), ledger: make(map[string]bool)}
 		m.tenants[sp.id] = t
 		for _, c := range sp.campaigns {
-			b := &board{of: t, row: c.row, open: make(map[string]domain.Attempt), asked: make(map[kind]time.Time)}
+			b := &campaignModel{tenant: t, row: c.row, open: make(map[string]domain.Attempt), requests: make(map[stepKind]time.Time)}
 			b.progress.Total = len(c.people)
 			for _, who := range c.people {
-				b.people = append(b.people, person{Contact: who})
+				b.contacts = append(b.contacts, contactModel{Contact: who})
 			}
-			b.note(time.Time{})
+			b.recordStatus(time.Time{})
 			m.byID[c.row.ID] = b
 		}
 	}
 	return m
 }
 
-// note keeps what holds from now on.
-func (b *board) note(now time.Time) {
+// recordStatus records the values that hold from now on.
+func (b *campaignModel) recordStatus(now time.Time) {
 	if n := len(b.statuses); n == 0 || b.statuses[n-1].what != b.row.Status {
-		b.statuses = append(b.statuses, was[domain.CampaignStatus]{now, b.row.Status})
+		b.statuses = append(b.statuses, timedValue[domain.CampaignStatus]{now, b.row.Status})
 	}
 	if n := len(b.pacings); n == 0 || b.pacings[n-1].what != b.row.Pacing {
-		b.pacings = append(b.pacings, was[domain.Pacing]{now, b.row.Pacing})
+		b.pacings = append(b.pacings, timedValue[domain.Pacing]{now, b.row.Pacing})
 	}
 }
 
-// within are the values that held at some time since.
-func within[T any](all []was[T], since time.Time) []T {
+// valuesSince returns the values that held at some time since then.
+func valuesSince[T any](all []timedValue[T], since time.Time) []T {
 	var out []T
 	for i, w := range all {
 		if i+1 == len(all) || !all[i+1].from.Before(since) {
@@ -110,89 +108,87 @@ func within[T any](all []was[T], since time.Time) []T {
 	return out
 }
 
-func (m *model) fault(format string, args ...any) {
+func (m *model) addFault(format string, args ...any) {
 	if len(m.broken) < 8 {
 		m.broken = append(m.broken, fmt.Sprintf(format, args...))
 	}
 }
 
-// rung is an INVITE that reaches the far end.
-func (m *model) rung(r *ring) {
+// checkCall checks an INVITE that reached the remote side.
+func (m *model) checkCall(r *simulatedCall) {
 	b := m.byID[r.campaign]
-	who := &b.people[r.ordinal]
+	who := &b.contacts[r.ordinal]
 	at, name := r.at, fmt.Sprintf("%s contact %d attempt %d", r.campaign[len(r.campaign)-3:], r.ordinal, r.number)
 	a, open := b.open[r.attempt]
 	switch {
 	case !open:
-		m.fault("%s: rung without an attempt that is durable and open", name)
+		m.addFault("%s: rung without an attempt that is durable and open", name)
 	case a.CallID != r.call:
-		m.fault("%s: rung by another call than the one that is durable", name)
-	case r.number != who.attempts || r.phone != who.Phone || r.space != b.of.id:
-		m.fault("%s: attempt %d of %s is open, rung was %d of %s", name, who.attempts, who.Phone, r.number, r.phone)
+		m.addFault("%s: rung by another call than the one that is durable", name)
+	case r.number != who.attempts || r.phone != who.Phone || r.space != b.tenant.id:
+		m.addFault("%s: attempt %d of %s is open, rung was %d of %s", name, who.attempts, who.Phone, r.number, r.phone)
 	}
-	for _, before := range m.far.rings {
+	for _, before := range m.farEnd.rings {
 		if before.campaign != r.campaign || before.ordinal != r.ordinal {
 			continue
 		}
 		if before.ended.IsZero() && before.boot == r.boot {
-			m.fault("%s: rung while a call to the same contact is live", name)
+			m.addFault("%s: rung while a call to the same contact is live", name)
 		}
-		if before.attempt == r.attempt && !before.row.free {
-			m.fault("%s: rung twice for one attempt", name)
+		if before.attempt == r.attempt && !before.row.uncounted {
+			m.addFault("%s: rung twice for one attempt", name)
 		}
 	}
-	if at.Before(who.due) {
-		m.fault("%s: rung %v before its retry is due", name, who.due.Sub(at))
+	if at.Before(who.notBefore) {
+		m.addFault("%s: rung %v before its retry is due", name, who.notBefore.Sub(at))
 	}
 	if b.row.Status != domain.CampaignRunning && b.statuses[len(b.statuses)-1].from.Before(at) {
-		m.fault("%s: rung while the campaign is %s", name, b.row.Status)
+		m.addFault("%s: rung while the campaign is %s", name, b.row.Status)
 	}
 	if why := forbiddenAt(b.row, who.Contact, at); why != "" {
-		m.fault("%s: rung at %s: %s", name, at.Format(time.TimeOnly), why)
+		m.addFault("%s: rung at %s: %s", name, at.Format(time.TimeOnly), why)
 	}
-	if since, listed := b.of.forbidden[r.phone]; listed && at.Sub(since) > time.Second {
-		m.fault("%s: rung %v after the number was listed", name, at.Sub(since))
+	if since, listed := b.tenant.forbidden[r.phone]; listed && at.Sub(since) > time.Second {
+		m.addFault("%s: rung %v after the number was listed", name, at.Sub(since))
 	}
-	m.limits(b, r, name)
+	m.checkLimits(b, r, name)
 }
 
-// limits holds a ring to the pace and to what may be live; r is not among the
-// far end's rings yet.
-func (m *model) limits(b *board, r *ring, name string) {
-	mine := func(o *ring) bool { return o.campaign == r.campaign }
-	ours := func(o *ring) bool { return o.space == r.space }
+// checkLimits checks pace and concurrency limits for a call that is not in the list of calls yet.
+func (m *model) checkLimits(b *campaignModel, r *simulatedCall, name string) {
+	mine := func(o *simulatedCall) bool { return o.campaign == r.campaign }
+	ours := func(o *simulatedCall) bool { return o.space == r.space }
 	pacing := domain.Pacing{}
-	for _, p := range within(b.pacings, r.at.Add(-time.Minute-grace)) {
+	for _, p := range valuesSince(b.pacings, r.at.Add(-time.Minute-graceTime)) {
 		pacing.CallsPerMinute = max(pacing.CallsPerMinute, p.CallsPerMinute)
 	}
-	for _, p := range within(b.pacings, r.at.Add(-grace)) {
+	for _, p := range valuesSince(b.pacings, r.at.Add(-graceTime)) {
 		pacing.MaxConcurrent = max(pacing.MaxConcurrent, p.MaxConcurrent)
 	}
-	if n := 1 + m.far.since(r.at.Add(-time.Minute), mine); n > pacing.CallsPerMinute {
-		m.fault("%s: the %dth call within a minute at a pace of %d", name, n, pacing.CallsPerMinute)
+	if n := 1 + m.farEnd.callsSince(r.at.Add(-time.Minute), mine); n > pacing.CallsPerMinute {
+		m.addFault("%s: the %dth call within a minute at a pace of %d", name, n, pacing.CallsPerMinute)
 	}
 	gap := time.Minute / time.Duration(pacing.CallsPerMinute)
-	for _, o := range slices.Backward(m.far.rings) {
+	for _, o := range slices.Backward(m.farEnd.rings) {
 		if mine(o) {
 			if r.at.Sub(o.at) < gap {
-				m.fault("%s: %v after the call before at a pace of %d in a minute", name, r.at.Sub(o.at), pacing.CallsPerMinute)
+				m.addFault("%s: %v after the call before at a pace of %d in a minute", name, r.at.Sub(o.at), pacing.CallsPerMinute)
 			}
 			break
 		}
 	}
-	if n := 1 + m.far.live(mine); n > pacing.MaxConcurrent {
-		m.fault("%s: %d live calls of a campaign that may have %d", name, n, pacing.MaxConcurrent)
+	if n := 1 + m.farEnd.liveCalls(mine); n > pacing.MaxConcurrent {
+		m.addFault("%s: %d live calls of a campaign that may have %d", name, n, pacing.MaxConcurrent)
 	}
-	if n := 1 + m.far.live(ours); n > b.of.lines {
-		m.fault("%s: %d live calls of a workspace that has %d lines", name, n, b.of.lines)
+	if n := 1 + m.farEnd.liveCalls(ours); n > b.tenant.lines {
+		m.addFault("%s: %d live calls of a workspace that has %d lines", name, n, b.tenant.lines)
 	}
-	if n := 1 + m.far.since(r.at.Add(-time.Minute), ours); b.of.perMinute > 0 && n > b.of.perMinute {
-		m.fault("%s: the %dth call of a workspace within a minute that may have %d", name, n, b.of.perMinute)
+	if n := 1 + m.farEnd.callsSince(r.at.Add(-time.Minute), ours); b.tenant.perMinute > 0 && n > b.tenant.perMinute {
+		m.addFault("%s: the %dth call of a workspace within a minute that may have %d", name, n, b.tenant.perMinute)
 	}
 }
 
-// forbiddenAt is the rule of the calendar that forbids a ring, or "": worked
-// out in the plainest way.
+// forbiddenAt returns the calendar rule that forbids a call, or "". It is computed in the simplest way.
 func forbiddenAt(c domain.Campaign, who domain.Contact, at time.Time) string {
 	s := c.Schedule
 	switch {
@@ -226,76 +222,76 @@ func forbiddenAt(c domain.Campaign, who domain.Contact, at time.Time) string {
 	return ""
 }
 
-// answered is the answer to a request.
-func (m *model) answered(b *board, k kind, since time.Time, got domain.CampaignStatus, err error) {
-	seen := within(b.statuses, since)
+// checkReply checks the reply to a request.
+func (m *model) checkReply(b *campaignModel, k stepKind, since time.Time, got domain.CampaignStatus, err error) {
+	seen := valuesSince(b.statuses, since)
 	if err != nil {
-		m.refused(b, k, seen, err)
+		m.checkRefusal(b, k, seen, err)
 		return
 	}
-	want := map[kind][]domain.CampaignStatus{
+	want := map[stepKind][]domain.CampaignStatus{
 		begin: {domain.CampaignRunning, domain.CampaignScheduled}, resume: {domain.CampaignRunning, domain.CampaignScheduled},
 		pause: {domain.CampaignPaused}, cancel: {domain.CampaignCancelled},
 	}[k]
 	if want != nil && !slices.Contains(want, got) {
-		m.fault("%v was answered with %s", k, got)
+		m.addFault("%v was answered with %s", k, got)
 	}
 	if !slices.Contains(seen, got) {
-		m.fault("%v was answered with %s, which the campaign was not since it was asked: %v", k, got, seen)
+		m.addFault("%v was answered with %s, which the campaign was not since it was asked: %v", k, got, seen)
 	}
 }
 
-func (m *model) refused(b *board, k kind, seen []domain.CampaignStatus, err error) {
+func (m *model) checkRefusal(b *campaignModel, k stepKind, seen []domain.CampaignStatus, err error) {
 	switch domain.CodeOf(err) { //nolint:exhaustive // the others must not come
 	case domain.CodeInvalidState:
-		allowed := map[kind]string{
+		allowed := map[stepKind]string{
 			begin: "draft scheduled running", resume: "paused scheduled running", pause: "scheduled running paused",
 			cancel: "draft scheduled running paused cancelled",
 		}[k]
 		if !slices.ContainsFunc(seen, func(s domain.CampaignStatus) bool { return !strings.Contains(allowed, string(s)) }) {
-			m.fault("%v was refused while the campaign was %v", k, seen)
+			m.addFault("%v was refused while the campaign was %v", k, seen)
 		}
 	case domain.CodeNoContacts:
-		if len(b.people) > 0 {
-			m.fault("%v: no contacts, though there are %d", k, len(b.people))
+		if len(b.contacts) > 0 {
+			m.addFault("%v: no contacts, though there are %d", k, len(b.contacts))
 		}
-	case domain.CodeUnavailable, "": // a fault, or a process that died
+	case domain.CodeUnavailable, "": // a fault, or a process that was killed
 	default:
-		m.fault("%v was refused: %v", k, err)
+		m.addFault("%v was refused: %v", k, err)
 	}
 }
 
-// ended: every campaign is over, and so is the run.
-func (m *model) ended() {
+// checkEnd checks the state after all campaigns have ended.
+func (m *model) checkEnd() {
 	for _, b := range m.byID {
 		left := 0
-		for _, who := range b.people {
+		for _, who := range b.contacts {
 			if !who.state.Final() {
 				left++
 			}
 		}
 		switch {
 		case !b.row.Status.Final():
-			m.fault("%s is %s at the end: %d forgotten", b.row.ID, b.row.Status, left)
+			m.addFault("%s is %s at the end: %d forgotten", b.row.ID, b.row.Status, left)
 		case b.row.CompletionReason == "exhausted" && left > 0:
-			m.fault("%s is exhausted, and %d contacts are not final", b.row.ID, left)
+			m.addFault("%s is exhausted, and %d contacts are not final", b.row.ID, left)
 		}
 		if len(b.open) > 0 {
-			m.fault("%s is over, and %d attempts are open", b.row.ID, len(b.open))
+			m.addFault("%s is over, and %d attempts are open", b.row.ID, len(b.open))
 		}
 	}
 	for _, t := range m.tenants {
 		if len(t.ledger) != t.billed {
-			m.fault("%s: %d rows in the ledger, a recount finds %d", t.id, len(t.ledger), t.billed)
+			m.addFault("%s: %d rows in the ledger, a recount finds %d", t.id, len(t.ledger), t.billed)
 		}
 	}
 }
 
-// sums compares the counters with a recount of the contacts.
-func (m *model) sums(b *board, p *domain.Progress) {
+// checkCounters compares the counters with a recount of the contacts.
+func (m *model) checkCounters(b *campaignModel, p *domain.Progress) {
 	states := make(map[domain.ContactState]int)
 	attempted := 0
-	for _, who := range b.people {
+	for _, who := range b.contacts {
 		states[who.state]++
 		if who.attempts > 0 {
 			attempted++
@@ -303,10 +299,10 @@ func (m *model) sums(b *board, p *domain.Progress) {
 	}
 	check := func(what string, got, want int) {
 		if got != want {
-			m.fault("%s: %s: %d in the counters, a recount finds %d", b.row.ID, what, got, want)
+			m.addFault("%s: %s: %d in the counters, a recount finds %d", b.row.ID, what, got, want)
 		}
 	}
-	check("total", p.Total, len(b.people))
+	check("total", p.Total, len(b.contacts))
 	check("in progress", p.InProgress, states[domain.ContactOpen])
 	check("open attempts", len(b.open), states[domain.ContactOpen])
 	check("attempted", p.Attempted, attempted)
@@ -327,7 +323,7 @@ func (m *model) sums(b *board, p *domain.Progress) {
 	}
 }
 
-// change is a commit taken apart.
+// change is a parsed commit.
 type change struct {
 	row      *domain.Campaign
 	progress *domain.Progress
@@ -338,15 +334,15 @@ type change struct {
 	results  map[int]*domain.ContactResult
 	ledger   []*domain.LedgerRow
 	added    *domain.ContactChunk
-	told     map[string]event.CampaignCallData // campaign.call.completed by call
-	begun    map[string]int                    // call.started and call.ended by call
+	reported map[string]event.CampaignCallData // campaign.call.completed, by call ID
+	begun    map[string]int                    // call.started and call.ended, by call ID
 	over     map[string]int
 }
 
-func takeApart(c commit.Change) change {
+func parseChange(c commit.Change) change {
 	x := change{
 		opened: make(map[int]*domain.Attempt), closed: make(map[string]bool), calls: make(map[string]*domain.Call),
-		results: make(map[int]*domain.ContactResult), told: make(map[string]event.CampaignCallData),
+		results: make(map[int]*domain.ContactResult), reported: make(map[string]event.CampaignCallData),
 		begun: make(map[string]int), over: make(map[string]int),
 	}
 	for _, r := range c.Puts {
@@ -382,7 +378,7 @@ func takeApart(c commit.Change) change {
 			x.over[e.Subject]++
 		}
 		if d, ok := e.Data.(event.CampaignCallData); ok {
-			x.told[d.CallID] = d
+			x.reported[d.CallID] = d
 		}
 	}
 	return x

@@ -15,17 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mutant is a fault that is planted in a copy of the sources, and switched on
-// by its name. The model has to find it, by the words given.
-type mutant struct {
-	name     string
-	file     string // from the top of the module
-	old, new string // old occurs once
-	found    string
+// plantedFault is a fault planted in a copy of the sources and enabled by its name. The model has to detect it.
+type plantedFault struct {
+	name          string
+	file          string // relative to the module root
+	old, new      string // old must occur exactly once
+	expectedFault string
 }
 
-func mutants() []mutant {
-	return []mutant{
+func plantedFaults() []plantedFault {
+	return []plantedFault{
 		{
 			"a retry takes the number of the attempt before", "actors/campaign/batch.go",
 			`number := int(b.contacts.attempts[who.ordinal]) + 1`,
@@ -103,11 +102,11 @@ func planted(name string) int {
 }
 `
 
-// overlay writes the sources with every mutant in them, all asleep.
-func overlay(t *testing.T, top string) string {
+// writeOverlay writes the sources with all faults planted and disabled.
+func writeOverlay(t *testing.T, top string) string {
 	t.Helper()
 	dir, texts := t.TempDir(), make(map[string]string)
-	for _, m := range mutants() {
+	for _, m := range plantedFaults() {
 		path := filepath.Join(top, m.file)
 		if texts[path] == "" {
 			text, err := os.ReadFile(path)
@@ -133,11 +132,9 @@ func overlay(t *testing.T, top string) string {
 	return list
 }
 
-// TestTheModelFindsPlantedFaults is the control of the test above: each fault
-// is found, and without one the same sources pass some hundred scenarios more.
-// They are built without the race detector: what is looked for are faults of
-// rules.
-func TestTheModelFindsPlantedFaults(t *testing.T) {
+// The test checks the model itself: it detects each planted fault, and without faults the same sources pass some
+// hundred scenarios. They are built without the race detector, because the faults concern rules.
+func TestModelDetectsPlantedFaults(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("MUTANTS") != "" {
 		t.Fatal("a test of mutants within one")
@@ -145,8 +142,8 @@ func TestTheModelFindsPlantedFaults(t *testing.T) {
 	top, err := filepath.Abs("../../..")
 	require.NoError(t, err)
 	binary := filepath.Join(t.TempDir(), "mutants.test")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay(t, top), "-o", binary, "./actors/campaign/modeltest")
-	build.Dir, build.Env = top, append(os.Environ(), "CGO_ENABLED=0") // as the tests of the binary build it: most is compiled already
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", writeOverlay(t, top), "-o", binary, "./actors/campaign/modeltest")
+	build.Dir, build.Env = top, append(os.Environ(), "CGO_ENABLED=0") // the same build settings as for tests of the binary, so that most packages are cached
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	play := func(name string, from, scenarios int) (string, error) {
@@ -156,13 +153,13 @@ func TestTheModelFindsPlantedFaults(t *testing.T) {
 		out, err := run.CombinedOutput()
 		return string(out), err
 	}
-	out1, err := play("none", usual+1, 300)
+	out1, err := play("none", defaultScenarios+1, 300)
 	require.NoError(t, err, "%s", out1)
-	for _, m := range mutants() {
+	for _, m := range plantedFaults() {
 		began := time.Now()
 		out, err := play(m.name, 1, 150)
 		t.Logf("%s: %v", m.name, time.Since(began).Round(time.Millisecond))
 		require.Error(t, err, "nobody noticed that %s", m.name)
-		assert.Regexp(t, m.found, out, m.name)
+		assert.Regexp(t, m.expectedFault, out, m.name)
 	}
 }

@@ -2,4 +2,4 @@
 
 package modeltest_test
 
-const usual = 300
+const defaultScenarios = 300

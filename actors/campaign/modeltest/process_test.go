@@ -29,18 +29,18 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// process is one life of the service.
+// process is one run of the service.
 type process struct {
-	boot    string
-	dead    atomic.Bool
-	driver  *pebble.Driver
-	disk    *disk
-	boss    *actor.PID
-	pids    sync.Map // by name
-	orphans []*time.Timer
+	boot      string
+	dead      atomic.Bool
+	driver    *pebble.Driver
+	disk      *faultyStore
+	boss      *actor.PID
+	pids      sync.Map // by name
+	abandoned []*time.Timer
 }
 
-func verb(k kind) any {
+func commandOf(k stepKind) any {
 	switch k { //nolint:exhaustive // the rest only looks
 	case begin:
 		return campaign.Start{}
@@ -61,18 +61,18 @@ func (p *process) spawn(ctx actor.Context, name string, of func() actor.Actor) *
 	return pid
 }
 
-// pid is an actor of the process; nil before it is grown.
+// pid returns an actor of the process; nil before it is spawned.
 func (p *process) pid(name string) *actor.PID {
 	v, _ := p.pids.Load(name)
 	pid, _ := v.(*actor.PID)
 	return pid
 }
 
-func changed() any  { return campaign.CampaignChanged{} }
-func appended() any { return campaign.ContactsAdded{} }
+func campaignChangedMessage() any { return campaign.CampaignChanged{} }
+func contactsAddedMessage() any   { return campaign.ContactsAdded{} }
 
-// boot opens the store and grows the actors on it.
-func (w *world) boot(first bool) error {
+// startProcess opens the store and starts the actors on it.
+func (w *world) startProcess(first bool) error {
 	w.boots++
 	p := &process{boot: "boot" + strconv.Itoa(w.boots)}
 	var err error
@@ -83,26 +83,26 @@ func (w *world) boot(first bool) error {
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}
-	p.disk = &disk{w: w, p: p, store: store, turn: make(chan struct{}, 1)}
+	p.disk = &faultyStore{w: w, process: p, store: store, turn: make(chan struct{}, 1)}
 	w.mu.Lock()
 	w.alive, w.model.boot = p, p.boot
-	w.say("%s", p.boot)
+	w.trace("%s", p.boot)
 	w.mu.Unlock()
 	if first {
 		err = w.seedStore(store)
 	} else {
-		err = w.settle(store)
-		w.compare()
+		err = w.resolveDoubtfulCommit(store)
+		w.compareWithModel()
 	}
 	if err != nil {
 		return err
 	}
 	p.boss = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		if _, ok := ctx.Message().(*actor.Started); ok {
-			w.grow(ctx, p)
+			w.startActors(ctx, p)
 		}
 	}, actor.WithSupervisor(mailbox.RestartStrategy(slog.New(slog.DiscardHandler), func(who *actor.PID, reason any) {
-		w.fault("%s was given up: %v", who.Id, reason)
+		w.addFault("%s was given up: %v", who.Id, reason)
 	}))))
 	synctest.Wait()
 	return nil
@@ -122,21 +122,21 @@ func (w *world) seedStore(store *persistence.Store) error {
 	return nil
 }
 
-// grow starts the actors in the order in which they ask each other; what a
-// process before left ringing keeps its line until its BYE is answered.
-func (w *world) grow(ctx actor.Context, p *process) {
-	before := w.before(p)
+// startActors starts the actors in the order of their dependencies. A call that an earlier process left open keeps
+// its permit until its BYE is answered.
+func (w *world) startActors(ctx actor.Context, p *process) {
+	before := w.messageHook(p)
 	for _, sp := range w.spaces {
-		callsPID := p.spawn(ctx, "calls "+sp.id, func() actor.Actor { return &calls{w: w, p: p, live: make(map[string]*placed)} })
+		callsPID := p.spawn(ctx, "calls "+sp.id, func() actor.Actor { return &fakeCalls{w: w, p: p, live: make(map[string]*placedCall)} })
 		linesPID := p.spawn(ctx, "lines "+sp.id, func() actor.Actor {
-			return &witness{lines.New(lines.Config{
+			return &messageObserver{lines.New(lines.Config{
 				Concurrent: sp.lines, PerMinute: sp.perMinute,
-				ListLiveCalls:    func(bound context.Context) ([]lines.LiveCall, error) { return w.census(bound, callsPID) },
-				ListRecentStarts: func(bound context.Context) ([]time.Time, error) { return w.lately(bound, p, sp.id) },
+				ListLiveCalls:    func(bound context.Context) ([]lines.LiveCall, error) { return w.liveCalls(bound, callsPID) },
+				ListRecentStarts: func(bound context.Context) ([]time.Time, error) { return w.recentCalls(bound, p, sp.id) },
 			}), before}
 		})
-		w.endOrphans(p, sp.id)
-		trunksPID := p.spawn(ctx, "trunks "+sp.id, func() actor.Actor { return &trunks{w: w, space: sp.id} })
+		w.endAbandonedDialogs(p, sp.id)
+		trunksPID := p.spawn(ctx, "trunks "+sp.id, func() actor.Actor { return &fakeTrunks{w: w, space: sp.id} })
 		for _, c := range sp.campaigns {
 			cfg := campaign.Config{
 				Workspace: sp.id, CampaignID: c.row.ID, Boot: p.boot, Store: p.disk, Trunks: trunksPID, Calls: callsPID,
@@ -147,25 +147,25 @@ func (w *world) grow(ctx actor.Context, p *process) {
 				NewLeg: func(id string, s *trunk.Slot, _, _ string) domain.AttemptLeg {
 					return leg.NewRow(1, s.Trunk().ID, sip.DialogState{CallID: id + "-1", Target: s.Target})
 				},
-				Check: w.check(sp.id), OnMessage: before,
+				Check: w.eligibilityCheck(sp.id), OnMessage: before,
 			}
 			p.spawn(ctx, c.row.ID, func() actor.Actor { return campaign.New(cfg) })
 		}
 	}
 }
 
-type witness struct {
+type messageObserver struct {
 	actor.Actor
 	before func(any)
 }
 
-// Receive is protoactor's.
-func (o *witness) Receive(ctx actor.Context) {
+// Receive implements actor.Actor.
+func (o *messageObserver) Receive(ctx actor.Context) {
 	o.before(ctx.Message())
 	o.Actor.Receive(ctx)
 }
 
-func (w *world) check(ws string) campaign.EligibilityCheck {
+func (w *world) eligibilityCheck(ws string) campaign.EligibilityCheck {
 	return func(who domain.Contact) (campaign.SkipReason, bool) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -174,7 +174,7 @@ func (w *world) check(ws string) campaign.EligibilityCheck {
 	}
 }
 
-func (w *world) census(ctx context.Context, calls *actor.PID) ([]lines.LiveCall, error) {
+func (w *world) liveCalls(ctx context.Context, calls *actor.PID) ([]lines.LiveCall, error) {
 	now, err := mailbox.Ask[call.LiveCalls](ctx, w.sys, calls, call.GetLiveCalls{})
 	if err != nil {
 		return nil, err
@@ -186,17 +186,17 @@ func (w *world) census(ctx context.Context, calls *actor.PID) ([]lines.LiveCall,
 	return out, nil
 }
 
-// lately are the calls that the store says began within the last minute.
-func (w *world) lately(ctx context.Context, p *process, ws string) ([]time.Time, error) {
-	if w.away(p) {
+// recentCalls returns the calls that were started within the last minute, according to the store.
+func (w *world) recentCalls(ctx context.Context, p *process, ws string) ([]time.Time, error) {
+	if w.isStoreDown(p) {
 		return nil, errAway
 	}
 	var out []time.Time
-	err := every(ctx, p.disk.store, "call", ws, "env=live", func(c *domain.Call) {
+	err := forEachRow(ctx, p.disk.store, "call", ws, "env=live", func(c *domain.Call) {
 		if c.StartedAt == nil || time.Since(*c.StartedAt) > 71*time.Second {
 			return
 		}
-		if at := c.StartedAt.Add(10 * time.Second); at.Before(time.Now()) { // the latest at which it can have been sent
+		if at := c.StartedAt.Add(10 * time.Second); at.Before(time.Now()) { // the latest time at which the INVITE can have been sent
 			out = append(out, at)
 		} else {
 			out = append(out, time.Now())
@@ -205,13 +205,13 @@ func (w *world) lately(ctx context.Context, p *process, ws string) ([]time.Time,
 	return out, err
 }
 
-// endOrphans holds a line for each dialog that an earlier process may have
-// left, until its BYE is answered.
-func (w *world) endOrphans(p *process, ws string) {
+// endAbandonedDialogs keeps a permit for each dialog that an earlier process may have left open, until its BYE is
+// answered.
+func (w *world) endAbandonedDialogs(p *process, ws string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, r := range w.far.rings { // of whom the store does not know any more, nobody can hold a line
-		r.known = r.known && r.space != ws
+	for _, r := range w.far.rings { // a call that the store does not contain cannot keep a permit
+		r.isKnown = r.isKnown && r.space != ws
 	}
 	for _, sp := range w.spaces {
 		if sp.id != ws {
@@ -222,14 +222,14 @@ func (w *world) endOrphans(p *process, ws string) {
 				w.sys.Root.Send(p.pid("lines "+ws), lines.HoldPermit{CallID: a.CallID, Until: time.Now().Add(32 * time.Second)})
 				r := w.far.calls[a.CallID]
 				if r != nil {
-					r.known = true
+					r.isKnown = true
 				}
 				heard := time.Duration(w.dice.IntN(300)) * time.Millisecond
-				if r != nil && r.ended.IsZero() { // a BYE that is out arrives, whatever becomes of us
-					time.AfterFunc(heard, func() { w.hangUp(r) })
+				if r != nil && r.ended.IsZero() { // a BYE that was sent arrives even if this process dies
+					time.AfterFunc(heard, func() { w.hangUpCall(r) })
 				}
 				after := heard + time.Duration(w.dice.IntN(6000))*time.Millisecond
-				p.orphans = append(p.orphans, time.AfterFunc(after, func() {
+				p.abandoned = append(p.abandoned, time.AfterFunc(after, func() {
 					if p.dead.Load() {
 						return
 					}
@@ -243,7 +243,7 @@ func (w *world) endOrphans(p *process, ws string) {
 	}
 }
 
-func (w *world) hangUp(r *ring) {
+func (w *world) hangUpCall(r *simulatedCall) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r.ended.IsZero() {
@@ -251,19 +251,18 @@ func (w *world) hangUp(r *ring) {
 	}
 }
 
-// kill ends the process as kill -9 does, or the power: what was not synced is
-// there in part.
-func (w *world) kill(unsynced int) {
+// killProcess ends the process like kill -9 or a power failure: unsynced data is partly lost.
+func (w *world) killProcess(unsynced int) {
 	p := w.alive
 	w.mu.Lock()
-	w.say("%s ends", p.boot)
+	w.trace("%s ends", p.boot)
 	p.dead.Store(true)
-	if w.inside != nil {
-		w.doubt, w.inside = w.inside, nil
+	if w.pendingCommit != nil {
+		w.doubt, w.pendingCommit = w.pendingCommit, nil
 	}
 	w.fs = w.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: w.dice})
 	w.mu.Unlock()
-	for _, t := range p.orphans {
+	for _, t := range p.abandoned {
 		t.Stop()
 	}
 	if p.boss != nil {
@@ -273,8 +272,8 @@ func (w *world) kill(unsynced int) {
 	_ = p.driver.Close()
 }
 
-// settle tells the model of the commit that the crash left in doubt.
-func (w *world) settle(store *persistence.Store) error {
+// resolveDoubtfulCommit reports to the model whether the commit in doubt at the crash is durable.
+func (w *world) resolveDoubtfulCommit(store *persistence.Store) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.doubt
@@ -289,10 +288,10 @@ func (w *world) settle(store *persistence.Store) error {
 		}
 		into, _ := reflect.TypeAssert[domain.Record](reflect.New(reflect.TypeOf(r).Elem()))
 		body, _ := json.Marshal(r)
-		_ = json.Unmarshal(body, into) // so that it has the key
+		_ = json.Unmarshal(body, into) // fills in the key
 		version, err := store.Get(context.Background(), into)
 		if err != nil || version != c.Guards[i].Version+1 {
-			w.say("the commit in doubt is not there")
+			w.trace("the commit in doubt is not there")
 			return nil
 		}
 		t := w.model.tenants[c.Workspace]
@@ -300,59 +299,57 @@ func (w *world) settle(store *persistence.Store) error {
 		if err != nil {
 			return err
 		}
-		w.say("the commit in doubt is there, with %d events", len(events))
+		w.trace("the commit in doubt is there, with %d events", len(events))
 		if len(events) != len(c.Events) {
-			w.model.fault("%d of %d events of a commit survived a crash", len(events), len(c.Events))
+			w.model.addFault("%d of %d events of a commit survived a crash", len(events), len(c.Events))
 		}
 		w.model.boot = "boot" + strconv.Itoa(w.boots-1)
-		w.model.committed(*c, events, time.Now())
+		w.model.onCommit(*c, events, time.Now())
 		w.model.boot = "boot" + strconv.Itoa(w.boots)
 		return nil
 	}
 	return nil
 }
 
-// compare holds the store against the model: nothing that was acknowledged is
-// lost, and nothing else is there.
-func (w *world) compare() {
+// compareWithModel compares the store with the model: nothing acknowledged is lost, and nothing else exists.
+func (w *world) compareWithModel() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	ctx, store, m := context.Background(), w.alive.disk.store, w.model
 	for id, b := range m.byID {
-		row, progress := &domain.Campaign{Meta: b.row.Meta}, &domain.Progress{CampaignID: id, WorkspaceID: b.of.id}
+		row, progress := &domain.Campaign{Meta: b.row.Meta}, &domain.Progress{CampaignID: id, WorkspaceID: b.tenant.id}
 		if _, err := store.Get(ctx, row); err != nil || row.Status != b.row.Status {
-			m.fault("%s is %s in the store and %s in the model (%v)", id, row.Status, b.row.Status, err)
+			m.addFault("%s is %s in the store and %s in the model (%v)", id, row.Status, b.row.Status, err)
 		}
 		if _, err := store.Get(ctx, progress); err != nil {
-			m.fault("%s: %v", id, err)
+			m.addFault("%s: %v", id, err)
 		}
-		m.sums(b, progress)
+		m.checkCounters(b, progress)
 		attempts := 0
-		_ = every(ctx, store, "attempt", b.of.id, "campaign="+id, func(a *domain.Attempt) {
+		_ = forEachRow(ctx, store, "attempt", b.tenant.id, "campaign="+id, func(a *domain.Attempt) {
 			attempts++
 			if b.open[a.ID].CallID != a.CallID {
-				m.fault("%s is open in the store and not in the model", a.ID)
+				m.addFault("%s is open in the store and not in the model", a.ID)
 			}
 		})
 		if attempts != len(b.open) {
-			m.fault("%s: %d attempts are open in the store, %d in the model", id, attempts, len(b.open))
+			m.addFault("%s: %d attempts are open in the store, %d in the model", id, attempts, len(b.open))
 		}
 	}
 	for ws, t := range m.tenants {
-		w.compareLog(ws, t)
+		w.compareEventLog(ws, t)
 	}
 }
 
-// compareLog: every event once, offsets and sequences without a gap, and
-// nobody else's.
-func (w *world) compareLog(ws string, t *tenant) {
+// compareEventLog checks that every event exists once, with consecutive offsets and sequence numbers.
+func (w *world) compareEventLog(ws string, t *tenant) {
 	sequences := make(map[string]uint64)
 	seen := make(map[string]bool)
 	var last uint64
 	for {
 		events, err := w.alive.disk.store.Events(context.Background(), ws, last, 1000)
 		if err != nil {
-			w.model.fault("events: %v", err)
+			w.model.addFault("events: %v", err)
 			return
 		}
 		if len(events) == 0 {
@@ -362,25 +359,24 @@ func (w *world) compareLog(ws string, t *tenant) {
 			last++
 			sequences[e.Subject]++
 			if int(last) > len(t.log) {
-				w.model.fault("event %d of %s was never committed", last, ws)
+				w.model.addFault("event %d of %s was never committed", last, ws)
 				return
 			}
 			want := t.log[last-1]
 			if e.Offset != last || e.Sequence != sequences[e.Subject] || e.ID != want.id || e.Subject != want.subject || e.WorkspaceID != ws || seen[e.ID] {
-				w.model.fault("event %d of %s is %s %s (offset %d, sequence %d), committed was %+v", last, ws, e.ID, e.Type, e.Offset, e.Sequence, want)
+				w.model.addFault("event %d of %s is %s %s (offset %d, sequence %d), committed was %+v", last, ws, e.ID, e.Type, e.Offset, e.Sequence, want)
 			}
 			seen[e.ID] = true
 		}
 	}
 	if int(last) != len(t.log) {
-		w.model.fault("%d events are in the log of %s, %d were committed", last, ws, len(t.log))
+		w.model.addFault("%d events are in the log of %s, %d were committed", last, ws, len(t.log))
 	}
 }
 
-// setBack moves what the store knows an hour into the future, which is what a
-// clock that was set back makes of it.
-func (w *world) setBack() error {
-	if w.doubt != nil { // whether it is there is told by versions
+// setClockBack moves all stored times an hour into the future, which equals a clock that was set back.
+func (w *world) setClockBack() error {
+	if w.doubt != nil { // versions decide whether the commit is durable
 		return nil
 	}
 	driver, err := pebble.Open("data", pebble.Options{FS: w.fs, MemTable: 256 << 10})
@@ -393,7 +389,7 @@ func (w *world) setBack() error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.say("the clock is set back by an hour")
+	w.trace("the clock is set back by an hour")
 	shift := func(t *time.Time) {
 		if t != nil && !t.IsZero() {
 			*t = t.Add(time.Hour)
@@ -401,7 +397,7 @@ func (w *world) setBack() error {
 	}
 	for id, b := range w.model.byID {
 		var puts []domain.Record
-		ctx, ws := context.Background(), b.of.id
+		ctx, ws := context.Background(), b.tenant.id
 		progress := &domain.Progress{CampaignID: id, WorkspaceID: ws}
 		if _, err = store.Get(ctx, progress); err != nil {
 			return err
@@ -409,13 +405,13 @@ func (w *world) setBack() error {
 		shift(&progress.LastOpenAt)
 		shift(&progress.ReportedAt)
 		puts = append(puts, progress)
-		if err = every(ctx, store, "result", ws, "retry="+id, func(r *domain.ContactResult) { shift(r.RetryAt); puts = append(puts, r) }); err != nil {
+		if err = forEachRow(ctx, store, "result", ws, "retry="+id, func(r *domain.ContactResult) { shift(r.RetryAt); puts = append(puts, r) }); err != nil {
 			return err
 		}
-		if err = every(ctx, store, "attempt", ws, "campaign="+id, func(a *domain.Attempt) { shift(&a.OpenedAt); puts = append(puts, a) }); err != nil {
+		if err = forEachRow(ctx, store, "attempt", ws, "campaign="+id, func(a *domain.Attempt) { shift(&a.OpenedAt); puts = append(puts, a) }); err != nil {
 			return err
 		}
-		if err = every(ctx, store, "call", ws, "campaign="+id, func(c *domain.Call) { shift(c.StartedAt); puts = append(puts, c) }); err != nil {
+		if err = forEachRow(ctx, store, "call", ws, "campaign="+id, func(c *domain.Call) { shift(c.StartedAt); puts = append(puts, c) }); err != nil {
 			return err
 		}
 		if _, err = store.Apply(ctx, commit.Change{Workspace: ws, Puts: puts}); err != nil {

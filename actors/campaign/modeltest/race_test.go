@@ -2,7 +2,6 @@
 
 package modeltest_test
 
-// usual is how many scenarios are played: the race detector sees in each what it
-// sees in all, and makes one last eight times as long.
-// TestTheModelFindsPlantedFaults plays more without it.
+// defaultScenarios is the number of scenarios with the race detector, which makes each about eight times slower.
+// TestModelDetectsPlantedFaults runs more scenarios without it.
 const usual = 40

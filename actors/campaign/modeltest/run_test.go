@@ -1,5 +1,5 @@
-// Package modeltest_test drives random campaigns, faults and requests against
-// a plain reference model.
+// Package modeltest_test runs random campaigns, faults and requests and compares the result with a simple reference
+// model.
 package modeltest_test
 
 import (
@@ -18,22 +18,21 @@ import (
 )
 
 var (
-	seeds = flag.Int("model.seeds", usual, "how many random scenarios are played")
+	seeds = flag.Int("model.seeds", defaultScenarios, "how many random scenarios are played")
 	from  = flag.Uint64("model.from", 1, "the first seed")
 	fewer = flag.Bool("model.shrink", true, "look for fewer steps that break the same")
 )
 
-func run(t *testing.T, s scenario) (broken, trace []string) {
+func runScenario(t *testing.T, s scenario) (broken, trace []string) {
 	t.Helper()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		broken, trace = play(t, s, sys)
+		broken, trace = playScenario(t, s, sys)
 	})
 	return broken, trace
 }
 
-// TestTheModelAllowsWhateverHappens plays random scenarios: each has its seed,
-// and what breaks a rule is shown with everything that happened.
-func TestTheModelAllowsWhateverHappens(t *testing.T) {
+// The test runs random scenarios. After a violation it shows the seed and everything that happened.
+func TestRandomScenariosSatisfyModel(t *testing.T) {
 	t.Parallel()
 	var next atomic.Uint64
 	next.Store(*from - 1)
@@ -45,22 +44,22 @@ func TestTheModelAllowsWhateverHappens(t *testing.T) {
 		t.Run(fmt.Sprint("worker ", worker), func(t *testing.T) {
 			t.Parallel()
 			for seed := next.Add(1); seed <= last && !t.Failed(); seed = next.Add(1) {
-				s := draw(seed)
-				if broken, trace := run(t, s); len(broken) > 0 {
-					show(t, s, broken, trace)
+				s := drawScenario(seed)
+				if broken, trace := runScenario(t, s); len(broken) > 0 {
+					reportFailure(t, s, broken, trace)
 				}
 			}
 		})
 	}
 }
 
-// show tells of a scenario that broke a rule, with as few steps as still do.
-func show(t *testing.T, s scenario, broken, trace []string) {
+// reportFailure reports a failed scenario, reduced to the steps that are needed for the failure.
+func reportFailure(t *testing.T, s scenario, broken, trace []string) {
 	t.Helper()
 	for i := len(s.steps) - 1; i >= 0 && *fewer; i-- {
 		less := s
 		less.steps = slices.Delete(slices.Clone(s.steps), i, i+1)
-		if b, tr := run(t, less); len(b) > 0 {
+		if b, tr := runScenario(t, less); len(b) > 0 {
 			s, broken, trace = less, b, tr
 		}
 	}

@@ -20,28 +20,27 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// world runs a scenario: the real actors on the real store, stand-ins for
-// trunks and calls, and beside them the far end and the model. Its mutex guards
-// all that outlives a process.
+// world runs a scenario: the real actors on the real store, fakes for trunks and calls, the remote side and the
+// model. Its mutex guards everything that outlives a process.
 type world struct {
 	scenario
 	t   *testing.T
 	sys *actor.ActorSystem
 
-	mu      sync.Mutex
-	dice    *rand.Rand
-	far     *farEnd
-	model   *model
-	trace   []note
-	tricks  []planned // of commits to come
-	down    time.Time // the store is away until then
-	slowBy  time.Duration
-	slowTil time.Time
-	noTrunk map[string]time.Time // by workspace
-	traps   map[string]int       // messages until a panic
-	doubt   *commit.Change       // may be durable or not
-	inside  *commit.Change       // given to the store and not answered
-	uploads map[string]int       // contacts of a campaign, with those that are being added
+	mu             sync.Mutex
+	dice           *rand.Rand
+	far            *farEnd
+	model          *model
+	trace          []traceLine
+	plannedFaults  []plannedFault // faults of the next commits
+	storeDownUntil time.Time      // until when the store is unavailable
+	slowBy         time.Duration
+	slowUntil      time.Time
+	noTrunk        map[string]time.Time // by workspace
+	traps          map[string]int       // number of messages until a panic, by type
+	doubt          *commit.Change       // may be durable or not
+	pendingCommit  *commit.Change       // passed to the store and not answered
+	uploads        map[string]int       // contacts of a campaign, including those being added
 
 	fs    *vfs.MemFS
 	boots int
@@ -50,29 +49,29 @@ type world struct {
 	began time.Time
 }
 
-type planned struct {
+type plannedFault struct {
 	after int
-	what  trick
+	what  commitFault
 }
 
-type note struct {
+type traceLine struct {
 	at     time.Time
 	format string
 	args   []any
 }
 
-// play runs a scenario and returns what must not be, and what happened.
-func play(t *testing.T, s scenario, sys *actor.ActorSystem) (broken, trace []string) {
+// playScenario runs a scenario and returns the violations and the trace.
+func playScenario(t *testing.T, s scenario, sys *actor.ActorSystem) (broken, trace []string) {
 	t.Helper()
 	w := &world{
-		scenario: s, t: t, sys: sys, dice: rand.New(rand.NewPCG(s.seed, 7)), far: &farEnd{seed: s.seed, calls: make(map[string]*ring)},
+		scenario: s, t: t, sys: sys, dice: rand.New(rand.NewPCG(s.seed, 7)), far: &farEnd{seed: s.seed, calls: make(map[string]*simulatedCall)},
 		noTrunk: make(map[string]time.Time), traps: make(map[string]int), uploads: make(map[string]int),
 		fs: vfs.NewCrashableMem(), died: make(chan *process, 8),
 	}
 	w.model = newModel(s, w.far)
 	time.Sleep(s.start)
 	w.began = time.Now()
-	if err := w.boot(true); err != nil {
+	if err := w.startProcess(true); err != nil {
 		return []string{err.Error()}, nil
 	}
 	slices.SortStableFunc(w.steps, func(a, b step) int { return int(a.at - b.at) })
@@ -80,16 +79,16 @@ func play(t *testing.T, s scenario, sys *actor.ActorSystem) (broken, trace []str
 		if w.isBroken() {
 			break
 		}
-		w.until(st.at)
-		w.do(st)
+		w.waitUntil(st.at)
+		w.runStep(st)
 	}
 	w.finish()
-	w.kill(0)
-	time.Sleep(time.Minute) // timers of the dead
+	w.killProcess(0)
+	time.Sleep(time.Minute) // timers of stopped actors
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.model.broken) == 0 {
-		w.model.ended()
+		w.model.checkEnd()
 	}
 	for _, n := range w.trace {
 		trace = append(trace, n.at.Format("15:04:05.000 ")+fmt.Sprintf(n.format, n.args...))
@@ -97,19 +96,18 @@ func play(t *testing.T, s scenario, sys *actor.ActorSystem) (broken, trace []str
 	return w.model.broken, trace
 }
 
-func (w *world) say(format string, args ...any) {
-	w.trace = append(w.trace, note{time.Now(), format, args})
+func (w *world) trace(format string, args ...any) {
+	w.trace = append(w.trace, traceLine{time.Now(), format, args})
 }
 
-func (w *world) fault(format string, args ...any) {
+func (w *world) addFault(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.model.fault(format, args...)
+	w.model.addFault(format, args...)
 }
 
-// until waits for a time of the scenario; a process that dies meanwhile is
-// replaced.
-func (w *world) until(at time.Duration) {
+// waitUntil waits for a time of the scenario and replaces a process that dies meanwhile.
+func (w *world) waitUntil(at time.Duration) {
 	for left := at - time.Since(w.began); left > 0; left = at - time.Since(w.began) {
 		t := time.NewTimer(left)
 		select {
@@ -123,39 +121,39 @@ func (w *world) until(at time.Duration) {
 	}
 }
 
-// restart ends the process as kill -9 does and begins another one.
+// restart kills the process and starts another one.
 func (w *world) restart(downtime time.Duration, back bool) {
-	w.kill(w.roll(101))
+	w.killProcess(w.randomInt(101))
 	time.Sleep(downtime)
 	if back {
-		w.fault0(w.setBack())
+		w.addError(w.setClockBack())
 	}
-	w.fault0(w.boot(false))
+	w.addError(w.startProcess(false))
 }
 
-// isBroken says that a rule is broken: there is nothing more to see.
+// isBroken reports whether a rule was violated, which ends the run.
 func (w *world) isBroken() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.model.broken) > 0
 }
 
-func (w *world) fault0(err error) {
+func (w *world) addError(err error) {
 	if err != nil {
-		w.fault("restart: %v", err)
+		w.addFault("restart: %v", err)
 	}
 }
 
-func (w *world) roll(n int) int {
+func (w *world) randomInt(n int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.dice.IntN(n)
 }
 
-// finish ends the faults and sees every campaign through.
+// finish ends the faults and waits until every campaign has ended.
 func (w *world) finish() {
 	w.mu.Lock()
-	w.tricks, w.down, w.slowTil = nil, time.Time{}, time.Time{}
+	w.plannedFaults, w.storeDownUntil, w.slowUntil = nil, time.Time{}, time.Time{}
 	clear(w.noTrunk)
 	clear(w.traps)
 	w.mu.Unlock()
@@ -185,18 +183,18 @@ func (w *world) finish() {
 		if over {
 			break
 		}
-		w.until(time.Since(w.began) + wait)
+		w.waitUntil(time.Since(w.began) + wait)
 		wait = min(wait+wait/4, 2*time.Minute)
 	}
-	w.compare()
+	w.compareWithModel()
 }
 
-// pause is how long a commit takes.
-func (w *world) pause() time.Duration {
+// commitDelay returns how long a commit takes.
+func (w *world) commitDelay() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	d := w.slow
-	if time.Now().Before(w.slowTil) {
+	if time.Now().Before(w.slowUntil) {
 		d = w.slowBy
 	}
 	if d == 0 {
@@ -205,22 +203,22 @@ func (w *world) pause() time.Duration {
 	return d/4 + time.Duration(w.dice.Int64N(int64(d)))
 }
 
-// try says what becomes of a commit; false: the store is away.
-func (w *world) try(p *process, c *commit.Change) (trick, bool) {
+// nextFault returns the fault of a commit; false: the store is unavailable.
+func (w *world) nextFault(p *process, c *commit.Change) (commitFault, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p.dead.Load() || time.Now().Before(w.down) {
+	if p.dead.Load() || time.Now().Before(w.storeDownUntil) {
 		return fine, false
 	}
 	what := fine
-	if isCampaign(c) && len(w.tricks) > 0 {
-		if w.tricks[0].after--; w.tricks[0].after < 0 {
-			what = w.tricks[0].what
-			w.tricks = w.tricks[1:]
-			w.say("trick %d with a commit of %d rows", what, len(c.Puts))
+	if isCampaign(c) && len(w.plannedFaults) > 0 {
+		if w.plannedFaults[0].after--; w.plannedFaults[0].after < 0 {
+			what = w.plannedFaults[0].what
+			w.plannedFaults = w.plannedFaults[1:]
+			w.trace("trick %d with a commit of %d rows", what, len(c.Puts))
 		}
 	}
-	w.inside = c
+	w.pendingCommit = c
 	return what, true
 }
 
@@ -228,40 +226,40 @@ func isCampaign(c *commit.Change) bool {
 	return slices.ContainsFunc(c.Puts, func(r domain.Record) bool { _, ok := r.(*domain.Progress); return ok })
 }
 
-// die ends a process in the middle of a commit.
-func (w *world) die(p *process, doubt *commit.Change) {
+// killDuringCommit ends a process in the middle of a commit.
+func (w *world) killDuringCommit(p *process, doubt *commit.Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p.dead.Store(true)
-	w.doubt, w.inside = doubt, nil
-	w.say("the process dies at a commit, done: %v", doubt != nil)
+	w.doubt, w.pendingCommit = doubt, nil
+	w.trace("the process dies at a commit, done: %v", doubt != nil)
 	w.died <- p
 }
 
-// durable tells the model of a commit; false: nobody is left to hear of it.
-func (w *world) durable(p *process, c commit.Change, events []event.Event, err error) bool {
+// reportDurable reports a commit to the model; false: the process is dead.
+func (w *world) reportDurable(p *process, c commit.Change, events []event.Event, err error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p.dead.Load() {
 		return false
 	}
-	w.inside = nil
+	w.pendingCommit = nil
 	if err == nil {
-		w.model.committed(c, events, time.Now())
+		w.model.onCommit(c, events, time.Now())
 	} else {
-		w.say("commit: %v", err)
+		w.trace("commit: %v", err)
 	}
 	return true
 }
 
-func (w *world) away(p *process) bool {
+func (w *world) isStoreDown(p *process) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return p.dead.Load() || time.Now().Before(w.down)
+	return p.dead.Load() || time.Now().Before(w.storeDownUntil)
 }
 
-// before sees each message first, and panics where a trap is set.
-func (w *world) before(p *process) func(any) {
+// messageHook sees each message first and panics at planned messages.
+func (w *world) messageHook(p *process) func(any) {
 	return func(msg any) {
 		w.mu.Lock()
 		if len(w.traps) == 0 || p.dead.Load() {
@@ -273,7 +271,7 @@ func (w *world) before(p *process) func(any) {
 		if set {
 			if left--; left < 0 {
 				delete(w.traps, name)
-				w.say("panic at %s", name)
+				w.trace("panic at %s", name)
 				w.mu.Unlock()
 				panic("planted at " + name)
 			}
@@ -283,10 +281,10 @@ func (w *world) before(p *process) func(any) {
 	}
 }
 
-// do is one step of the scenario.
-func (w *world) do(st step) {
+// runStep runs one step of the scenario.
+func (w *world) runStep(st step) {
 	w.mu.Lock()
-	w.say("%v", st)
+	w.trace("%v", st)
 	until := time.Now().Add(st.lasts)
 	switch st.kind {
 	case forbid:
@@ -295,50 +293,50 @@ func (w *world) do(st step) {
 		if t := w.model.tenants[w.spaces[st.space].id]; t.forbidden[phone].IsZero() {
 			t.forbidden[phone] = time.Now()
 		}
-	case lose, unhear, refuse, crashAt:
-		what := map[kind][]trick{lose: {lost}, unhear: {unheard}, refuse: {denied}, crashAt: {deadly, last}}[st.kind]
-		w.tricks = append(w.tricks, planned{st.n % 6, what[st.m%len(what)]})
+	case lose, loseReply, refuse, crashAt:
+		what := map[stepKind][]commitFault{lose: {commitLost}, loseReply: {replyLost}, refuse: {conflict}, crashAt: {killBefore, killAfter}}[st.kind]
+		w.plannedFaults = append(w.plannedFaults, plannedFault{st.n % 6, what[st.m%len(what)]})
 	case outage:
-		w.down = until
+		w.storeDownUntil = until
 	case delay:
-		w.slowTil, w.slowBy = until, time.Duration(1+st.n%2500)*time.Millisecond
-	case trap:
-		w.traps[traps()[st.n%len(traps())]] = st.m % 8
+		w.slowUntil, w.slowBy = until, time.Duration(1+st.n%2500)*time.Millisecond
+	case panicAtMessage:
+		w.traps[panicMessages()[st.n%len(panicMessages())]] = st.m % 8
 	case noTrunk:
 		w.noTrunk[w.spaces[st.space].id] = until
-	case begin, pause, resume, cancel, look, patchPacing, patchRetry, patchEnd, add, crash, clockBack, twice:
+	case begin, pause, resume, cancel, look, patchPacing, patchRetry, patchEnd, add, crash, clockBack, requestTwice:
 	}
 	w.mu.Unlock()
-	w.act(st)
+	w.runAction(st)
 }
 
-// act is what needs the processes.
-func (w *world) act(st step) {
-	verbs := []kind{begin, pause, resume, look}
+// runAction runs a step that needs the processes.
+func (w *world) runAction(st step) {
+	verbs := []stepKind{begin, pause, resume, look}
 	switch st.kind {
 	case begin, pause, resume, cancel, look:
 		w.request(st.space, st.campaign, st.kind)
-	case twice:
+	case requestTwice:
 		w.request(st.space, st.campaign, verbs[st.n%4])
 		w.request(st.space, st.campaign, verbs[st.m%4])
 	case patchPacing, patchRetry, patchEnd:
-		go w.patch(st)
+		go w.changeCampaignRow(st)
 	case add:
-		w.add(st)
+		w.addContacts(st)
 	case crash:
 		w.restart(time.Duration(st.n%3)*st.lasts, false)
 	case clockBack:
 		w.restart(time.Duration(st.n%3)*st.lasts, true)
-	case forbid, lose, unhear, refuse, crashAt, outage, delay, trap, noTrunk:
+	case forbid, lose, loseReply, refuse, crashAt, outage, delay, panicAtMessage, noTrunk:
 	}
 	synctest.Wait()
 }
 
-// request asks a campaign and shows the answer to the model.
-func (w *world) request(i, j int, k kind) {
+// request sends a request to a campaign and reports the reply to the model.
+func (w *world) request(i, j int, k stepKind) {
 	id := w.spaces[i].campaigns[j].row.ID
 	w.mu.Lock()
-	w.model.byID[id].asked[k] = time.Now()
+	w.model.byID[id].requests[k] = time.Now()
 	p := w.alive
 	pid := p.pid(id)
 	w.mu.Unlock()
@@ -346,19 +344,19 @@ func (w *world) request(i, j int, k kind) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		o, err := mailbox.Ask[domain.CampaignStatusObject](ctx, w.sys, pid, verb(k))
+		o, err := mailbox.Ask[domain.CampaignStatusObject](ctx, w.sys, pid, commandOf(k))
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if p.dead.Load() {
 			return
 		}
-		w.say("%v of %s: %s %v", k, id[len(id)-3:], o.Status, err)
-		w.model.answered(w.model.byID[id], k, since, o.Status, err)
+		w.trace("%v of %s: %s %v", k, id[len(id)-3:], o.Status, err)
+		w.model.checkReply(w.model.byID[id], k, since, o.Status, err)
 	}()
 }
 
-// patch changes the campaign's row as the desk does.
-func (w *world) patch(st step) {
+// changeCampaignRow changes the campaign's row as the service does.
+func (w *world) changeCampaignRow(st step) {
 	id, ws := w.spaces[st.space].campaigns[st.campaign].row.ID, w.spaces[st.space].id
 	p := w.alive
 	for range 5 {
@@ -385,27 +383,27 @@ func (w *world) patch(st step) {
 		}
 		cancel()
 		if err == nil {
-			w.tell(p, id, changed())
+			w.send(p, id, campaignChangedMessage())
 			return
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-	w.tell(p, id, changed())
+	w.send(p, id, campaignChangedMessage())
 }
 
-func (w *world) tell(p *process, id string, msg any) {
+func (w *world) send(p *process, id string, msg any) {
 	if !p.dead.Load() {
 		w.sys.Root.Send(p.pid(id), msg)
 	}
 }
 
-// added is the nth contact of a campaign where it was appended.
-func added(id string, n int) domain.Contact {
+// addedContact returns the nth contact of a campaign that is added during the run.
+func addedContact(id string, n int) domain.Contact {
 	return domain.Contact{Phone: fmt.Sprintf("+1202556%s%03d", id[len(id)-2:len(id)-1], n), Timezone: "Etc/UTC"}
 }
 
-// add appends contacts as an upload does: the bodies, then the total.
-func (w *world) add(st step) {
+// addContacts adds contacts like an upload: first the chunks, then the total.
+func (w *world) addContacts(st step) {
 	c := w.spaces[st.space].campaigns[st.campaign]
 	id, ws := c.row.ID, c.row.WorkspaceID
 	w.mu.Lock()
@@ -432,9 +430,9 @@ func (w *world) add(st step) {
 		if _, err := p.disk.Get(ctx, chunk); err != nil {
 			return
 		}
-		chunk.Contacts = chunk.Contacts[:total:total] // what an upload before left unseen
+		chunk.Contacts = chunk.Contacts[:total:total] // removes contacts that an aborted upload left behind
 		for i := range 1 + st.n%5 {
-			chunk.Contacts = append(chunk.Contacts, added(id, total+i))
+			chunk.Contacts = append(chunk.Contacts, addedContact(id, total+i))
 		}
 		if _, err := p.disk.Apply(ctx, commit.Change{Workspace: ws, Puts: []domain.Record{chunk}}); err != nil {
 			return
@@ -458,6 +456,6 @@ func (w *world) add(st step) {
 			}
 			progress.Total = total
 		}
-		w.tell(p, id, appended())
+		w.send(p, id, contactsAddedMessage())
 	}()
 }
