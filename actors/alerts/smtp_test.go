@@ -31,7 +31,7 @@ type smtpServer struct {
 	listener       net.Listener
 	tls            *tls.Config
 	roots          *x509.CertPool
-	credentials    string // user, a zero byte, password; "": everybody may // username, zero byte, password; "": no authentication
+	credentials    string // username, zero byte, password; "": no authentication
 	implicitTLS    bool   // TLS from the first byte
 	offersSTARTTLS bool   // offers STARTTLS
 	dropsAfterData bool   // closes the connection after accepting an email

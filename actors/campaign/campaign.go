@@ -45,7 +45,7 @@ type Config struct {
 	Check                 EligibilityCheck                                                         // final check before an attempt is opened; nil: every contact passes
 	DestinationRules      func() domain.DestinationRules                                           // nil: any destination
 	Tariff                func() int                                                               // tariff of new attempts; nil: the first
-	DialStop              func() string                                                            // reason of an operator's dial stop (dialer.View.DialStop); RulesChanged follows a change; nil: never stopped
+	DialStop              func() string                                                            // reason of an operator's dial stop, whose changes RulesChanged reports; nil: never stopped
 	Draining              func() bool                                                              // the process is draining, for campaigns that start after Drain; nil: never
 	OnCommitted           func()                                                                   // called after a commit with events; nil: none
 	OnMessage             func(msg any)                                                            // called with each message first; nil in production

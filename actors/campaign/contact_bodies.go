@@ -14,9 +14,9 @@ const maxChunks = 8
 // chunk is a sequence of contacts in memory, with the results of their eligibility checks.
 type chunk struct {
 	contacts   []domain.Contact
-	zones      []string // keys of windows; "": unknown // keys of windows; "": unknown
+	zones      []string // keys of windows; "": unknown
 	invalid    []bool
-	countries  []string // of the numbers; "": none // by phone number; "": none
+	countries  []string // by phone number; "": none
 	windows    map[string]calendar.Window
 	dncMatches map[int]*dnc.Match // matches on do-not-call lists, by index
 	used       int

@@ -47,7 +47,7 @@ type candidate struct {
 	ordinal int
 	contact domain.Contact
 	zone    *zone
-	country string // of the number; "": none // of the phone number; "": none
+	country string // of the phone number; "": none
 	retry   bool
 	since   time.Time // due time of a retry; zero: the retry was due before its zone opened
 }

@@ -132,8 +132,8 @@ func (l *listening) closeTurn(id int) (turn, bool) {
 	return closed, true
 }
 
-// moveTurnBesideRealtime keeps recognizing the turn beside the realtime engine that takes over the caller.
-func (l *listening) moveTurnBesideRealtime(ctx actor.Context) {
+// keepTurnDuringRealtime keeps recognizing the turn beside the realtime engine that takes over the caller.
+func (l *listening) keepTurnDuringRealtime(ctx actor.Context) {
 	t := &l.turn
 	switch {
 	case t.recognizing || t.duringRealtime:

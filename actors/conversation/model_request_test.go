@@ -186,7 +186,7 @@ func TestModelFailuresAreSpokenAndReported(t *testing.T) {
 	}{
 		"it fails":          {plannedResponse{failed: "timeout"}, "play I", conversation.Fault{Stage: "llm", Code: "timeout", Message: "timeout"}},
 		"it panics":         {plannedResponse{panics: true}, "play I", conversation.Fault{Stage: "llm", Code: "internal", Message: "the model request panicked: no"}},
-		"it hangs":          {plannedResponse{hangs: true}, "play O", conversation.Fault{}}, // "One moment, please." // "One moment, please."
+		"it hangs":          {plannedResponse{hangs: true}, "play O", conversation.Fault{}}, // "One moment, please."
 		"it fails half-way": {plannedResponse{say: []string{"Half."}, failed: "stalled"}, "play H", conversation.Fault{Stage: "llm", Code: "stalled", Message: "stalled"}},
 		"it calls what is not offered": {
 			plannedResponse{say: []string{"Well."}, calls: []pathway.ToolCall{{ID: "1", Name: "rm"}}},

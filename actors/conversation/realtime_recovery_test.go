@@ -269,7 +269,7 @@ func TestRealtimeEngineGetsNoSecretAudio(t *testing.T) {
 	})
 }
 
-func TestOptOutIsRecognizedBesideAudioOnlyEngine(t *testing.T) {
+func TestOptOutIsRecognizedDuringAudioOnlyRealtime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		does func(s *fixture)

@@ -57,7 +57,7 @@ type realtimeSession struct {
 	results        []pathway.SendToolResult // tool results, for the engine once the session is open
 	waiting        []speech.RealtimeEvent   // answers that do not play yet
 	playing        speech.RealtimeEvent     // the answer that plays; Kind 0: none
-	stopped        bool                     // the player was told to stop it
+	stopped        bool                     // the player was asked to stop it
 	busy           bool                     // an answer is being generated or was requested
 	callerSpeaks   bool
 	items          map[string]int    // transcript segments by the engine's item IDs

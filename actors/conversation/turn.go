@@ -128,7 +128,7 @@ func (c *Conversation) keepTurnForKeywords(ctx actor.Context) {
 		return
 	}
 	c.speculation.drop()
-	c.listening.moveTurnBesideRealtime(ctx)
+	c.listening.keepTurnDuringRealtime(ctx)
 }
 
 // turnRecognized handles the words of a turn.

@@ -50,9 +50,9 @@ func TestEndpointFiltersSelectEventsAndChangesApplyToLaterEvents(t *testing.T) {
 	})
 }
 
-// BenchmarkFanOutBesideCampaigns measures events per second for two endpoints among a thousand endpoints of other
+// BenchmarkFanOutWithManyCampaignEndpoints measures events per second for two endpoints among a thousand endpoints of other
 // campaigns.
-func BenchmarkFanOutBesideCampaigns(b *testing.B) {
+func BenchmarkFanOutWithManyCampaignEndpoints(b *testing.B) {
 	benchmarkFanOut(b, func(s *fixture) {
 		for n := range 1000 {
 			s.addWebhook(fmt.Sprint("wh_other_", n), func(w *domain.Webhook) { w.CampaignID = fmt.Sprint("campaign_", n) })

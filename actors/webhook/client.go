@@ -46,7 +46,7 @@ type ClientConfig struct {
 	RootCAs  *x509.CertPool // nil: the root certificates of the system
 	Resolver *net.Resolver  // nil: the system resolver
 	Timeout  time.Duration  // of a whole attempt; 0: 30 s
-	MaySend  func() bool    // must not block; an attempt waits until it returns true; nil: always true
+	MaySend  func() bool    // an attempt waits until it returns true, so it must not block; nil: always true
 
 	idle time.Duration // idle time after which a connection is closed; 0: idleTimeout
 	// Quarantined: Send blocks until its context ends, and no connection is made.
@@ -58,7 +58,7 @@ var ErrQuarantined = errors.New("the service was restored from a backup: nothing
 
 var errNotHTTPS = errors.New("the scheme is not https")
 
-// Client sends webhook requests. Each endpoint actor uses a copy with its own connections: over HTTP/2 an invalid
+// Client sends webhook requests. Each endpoint actor uses a copy with its own connections. Over HTTP/2 an invalid
 // response ends the connection with all requests on it, so endpoints behind one host must not share one.
 type Client struct {
 	cfg       ClientConfig

@@ -155,13 +155,13 @@ func TestSendWindowGrowsByOneAndShrinksByHalf(t *testing.T) {
 	t.Parallel()
 	w := sendWindow{limit: 3}
 	for range 9 {
-		w.grow(6)
+		w.increaseLimit(6)
 	}
 	assert.InDelta(t, 6, w.limit, 0)
-	w.shrink()
+	w.halveLimit()
 	assert.InDelta(t, 3, w.limit, 0)
 	for range 9 {
-		w.shrink()
+		w.halveLimit()
 	}
 	assert.InDelta(t, 1, w.limit, 0)
 	w.firsts, w.retries = 1, 1

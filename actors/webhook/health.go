@@ -77,7 +77,7 @@ func (e *endpoint) recordResult(row *domain.Delivery) {
 		if e.health.addSuccess(row) {
 			e.log.Info("webhook endpoint answers again", slog.Int("failed_attempts", failures))
 		}
-		e.sends.grow(e.cfg.Concurrency)
+		e.sends.increaseLimit(e.cfg.Concurrency)
 		return
 	}
 	if !e.health.failing() {
@@ -87,7 +87,7 @@ func (e *endpoint) recordResult(row *domain.Delivery) {
 	if reason := e.health.addFailure(row, time.Now().UTC()); reason != "" && e.isActive() {
 		e.health.disableReason = reason
 	}
-	e.sends.shrink()
+	e.sends.halveLimit()
 }
 
 // saveHealth writes the health to the endpoint's row. The row may lag some seconds; deliveries do not wait for it.

@@ -44,12 +44,12 @@ func TestHundredHangingEndpointsDoNotDelayNineHundredOthers(t *testing.T) {
 		s.close()
 		return last
 	}
-	var alone, beside time.Duration
+	var alone, withHanging time.Duration
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) { alone = slowest(t, sys, 0) })
-	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) { beside = slowest(t, sys, 100) })
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) { withHanging = slowest(t, sys, 100) })
 	assert.Positive(t, alone)
-	t.Logf("the last of 5400 events goes out after %s, beside 100 endpoints that hang after %s", alone, beside)
-	assert.LessOrEqual(t, beside, 2*alone)
+	t.Logf("the last of 5400 events goes out after %s, beside 100 endpoints that hang after %s", alone, withHanging)
+	assert.LessOrEqual(t, withHanging, 2*alone)
 }
 
 func TestSendPoolLimitIsKeptAndEverythingArrives(t *testing.T) {

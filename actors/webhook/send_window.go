@@ -25,9 +25,9 @@ func (w *sendWindow) requestEnded(first bool) {
 	}
 }
 
-func (w *sendWindow) grow(most int) { w.limit = min(w.limit+1, float64(most)) }
+func (w *sendWindow) increaseLimit(most int) { w.limit = min(w.limit+1, float64(most)) }
 
-func (w *sendWindow) shrink() { w.limit = max(w.limit/2, 1) }
+func (w *sendWindow) halveLimit() { w.limit = max(w.limit/2, 1) }
 
 // setWaiting leaves the pool's queues for which nothing waits any more.
 func (w *sendWindow) setWaiting(waits [sendKinds]bool) {

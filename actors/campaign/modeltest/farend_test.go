@@ -19,7 +19,7 @@ type answerRow struct {
 	answered  bool
 	outcome   domain.Outcome
 	reason    domain.Reason
-	retryOn   string // the word that allows another attempt; "" never // retry reason; "": no retry
+	retryOn   string // retry reason; "": no retry
 	uncounted bool   // the attempt does not count
 }
 

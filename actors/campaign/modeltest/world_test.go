@@ -367,7 +367,7 @@ func (w *world) changeCampaignRow(st step) {
 			cancel()
 			return
 		}
-		switch st.kind { //nolint:exhaustive // what a patch is
+		switch st.kind { //nolint:exhaustive // only the kinds of changes
 		case patchPacing:
 			row.Pacing = domain.Pacing{CallsPerMinute: []int{9, 30, 90, 400}[st.n%4], MaxConcurrent: 1 + st.m%9}
 		case patchRetry:
