@@ -164,9 +164,9 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.onCommitted(ctx, m)
 	case reloadDue:
 		a.onReloadDue(ctx, m)
-	case sendDue: // advance decides again
+	case sendDue:
 		a.queue.onSendDue(m)
-	case wakeUpDue: // advance looks again
+	case wakeUpDue: // advance decides again
 		a.wakeUp.onWakeUpDue(m)
 	}
 	a.advance(ctx)

@@ -21,7 +21,7 @@ const (
 
 // contactQueue holds the contacts of a campaign: state and attempt count of each, and queues of waiting contacts. A
 // contact is classified shortly before its turn: ready, waiting for its zone, or skipped.
-type contactQueue struct { // by ordinal
+type contactQueue struct {
 	states, attempts []byte // by ordinal
 	rules            calendar.Rules
 	hours            domain.CallingHours

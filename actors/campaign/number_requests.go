@@ -80,7 +80,7 @@ func (n *numberRequests) uncount(ctx actor.Context, e *call.Ended) {
 	}
 }
 
-// rulingOfDenial is the refusal of the numbers actor in the words of the decision log.
+// rulingOfDenial converts a denial of the numbers actor into a ruling of the decision log.
 func rulingOfDenial(m numbers.NumberDenied) domain.Ruling {
 	switch m.Reason {
 	case numbers.DNC:

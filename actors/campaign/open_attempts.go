@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// lostLimit is how long a call may be unknown before its attempt is closed: a call repeats its end every 2 s.
+// lostLimit is how long an attempt may lack a call actor before it is closed. A live call repeats its end every 2 s.
 const lostLimit = 5 * time.Second
 
 // attemptRows are the immutable rows of an attempt as it was opened.

@@ -11,9 +11,9 @@ import (
 // agentPause is the time during which the agent is silent, because someone else speaks with the caller or a
 // voicemail message is pending.
 type agentPause struct {
-	active    bool            // the pathway requested the transfer
-	byPathway bool            // inputs for the pathway after the pause
-	deferred  []pathway.Input // inputs that the pathway gets when the agent is back
+	active    bool
+	byPathway bool            // the pathway requested the transfer
+	deferred  []pathway.Input // inputs for the pathway after the pause
 }
 
 // pauseAgent silences the agent until resumeAgent.

@@ -72,9 +72,9 @@ type ToolResult struct {
 
 // ActionPerformed reports a performed action to the call.
 type ActionPerformed struct {
-	Action    string          // JSON object
+	Action    string
 	Arguments json.RawMessage // JSON object
-	Result    json.RawMessage // an object
+	Result    json.RawMessage // JSON object
 	Duration  time.Duration
 	// Appointment is the unredacted change of an appointment.
 	Appointment booking.AppointmentAction

@@ -119,7 +119,7 @@ func (c *Conversation) endRealtime(ctx actor.Context) {
 	}
 	if t := &c.listening.turn; t.open && t.duringRealtime && !t.recognizing {
 		c.listening.endTurn(ctx) // the caller may have opted out
-	} // the words may be an opt-out
+	}
 	c.awaitRealtimeWords(ctx)
 	playing := r.isPlaying()
 	c.realtime = realtimeSession{}
@@ -154,7 +154,7 @@ func (c *Conversation) realtimeClosed(ctx actor.Context, m realtimeEnded) {
 // actOnRealtime handles an event of the engine.
 func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.RealtimeEvent) {
 	r := &c.realtime
-	switch e.Kind { //nolint:exhaustive // the end has a message of its own
+	switch e.Kind { //nolint:exhaustive // realtimeEnded reports the end of the session
 	case speech.RealtimeReady:
 		c.reportRealtimeIdle(ctx)
 	case speech.RealtimeSpeechStarted:

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-var idEntropy = struct { //nolint:gochecknoglobals // one order of ids per process
+var idEntropy = struct { //nolint:gochecknoglobals // all IDs of a process share one order
 	sync.Mutex
 	*ulid.MonotonicEntropy
 }{MonotonicEntropy: ulid.Monotonic(rand.Reader, 0)}

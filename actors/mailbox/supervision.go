@@ -47,7 +47,7 @@ func (s *restartStrategy) HandleFailure(_ *actor.ActorSystem, sup actor.Supervis
 		return
 	}
 	d := min(firstDelay<<(n-1), lastDelay)
-	d += time.Duration(rand.Int64N(int64(d)/4 + 1)) //nolint:gosec // jitter, no secret
+	d += time.Duration(rand.Int64N(int64(d)/4 + 1)) //nolint:gosec // jitter needs no secure random numbers
 	s.log.Error("actor failed and is restarted", slog.String("actor", child.Id), slog.Any("reason", reason), slog.Duration("after", d))
 	time.AfterFunc(d, func() { sup.RestartChildren(child) })
 }

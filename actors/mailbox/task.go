@@ -10,7 +10,7 @@ import (
 )
 
 // TaskPanicked is sent to an actor when a task that it started with RunTask has panicked.
-type TaskPanicked struct { //nolint:errname // a message, named by what happened
+type TaskPanicked struct { //nolint:errname // a message to an actor, named after the event
 	Value any
 	Stack string
 }

@@ -54,13 +54,13 @@ const (
 type subscriber struct {
 	endpoint    *domain.Webhook
 	firstOffset uint64 // offset of the first event that the endpoint receives; 0: unknown
-	// known is true if the endpoint was known when the current read began. If that read then finds the end of the
+	// wasKnown is true if the endpoint was known when the current read began. If that read then finds the end of the
 	// log, all later events are newer than the endpoint.
 	wasKnown bool
 	// reached is true once the log was read up to the creation of the endpoint. Every later event is for it,
 	// regardless of clock changes.
 	reached bool
-	// last is the ID of the newest delivery that this incarnation queued for the endpoint; "": unknown.
+	// lastDelivery is the ID of the newest delivery that this incarnation queued for the endpoint; "": unknown.
 	lastDelivery string
 }
 
@@ -432,7 +432,7 @@ func (o *outbox) handOver(ctx actor.Context, id string, items []webhook.QueuedDe
 	s.lastDelivery = items[len(items)-1].Row.ID
 }
 
-// notifyEndpoints tells endpoint actors that deliveries may be queued for them.
+// notifyEndpoints notifies endpoint actors of new deliveries.
 func (o *outbox) notifyEndpoints(ctx actor.Context) {
 	for id := range o.unnotified {
 		if pid := o.endpointPID(id); pid != nil {

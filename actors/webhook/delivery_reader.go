@@ -221,8 +221,8 @@ func readDeliveries(ctx context.Context, cfg Config, from string) (items []*queu
 // readEvents reads the events of a run of deliveries.
 func readEvents(ctx context.Context, cfg Config, run []*queuedItem) error {
 	first, last := run[0].row.EventOffset, run[len(run)-1].row.EventOffset
-	if first == 0 { // without an offset there is no event: the attempt fails
-		return nil // no offset, no event: the attempt fails
+	if first == 0 {
+		return nil // the event has no offset and cannot be read, so the attempt fails
 	}
 	got, err := cfg.Store.Events(ctx, cfg.Workspace, first-1, int(last-first)+1) //nolint:gosec // bounded by maxRun
 	if err != nil {

@@ -129,9 +129,9 @@ func (l *ResultCommitter) commit(change commit.Change) (err error) {
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("the store panicked: %v", v) //nolint:err113 // it is only told
+			err = fmt.Errorf("the store panicked: %v", v) //nolint:err113 // the error is only reported
 		}
 	}()
 	_, err = l.store.Apply(ctx, change)
-	return err //nolint:wrapcheck // it is the store's
+	return err //nolint:wrapcheck // the caller knows that it is an error of the store
 }

@@ -19,7 +19,7 @@ type CallResult struct {
 func ResultOf(c *domain.Call, v domain.Verdict) CallResult {
 	r := CallResult{Answered: c.AnsweredAt != nil, SlowestTurn: time.Duration(c.SlowestTurnMs) * time.Millisecond}
 	r.Short = r.Answered && v.Reason == domain.ReasonRemoteHangup && c.DurationSeconds < shortSeconds
-	switch v.Reason { //nolint:exhaustive // the others say nothing about the trunk
+	switch v.Reason { //nolint:exhaustive // other reasons say nothing about the trunk
 	case domain.ReasonTrunkError, domain.ReasonThrottled, domain.ReasonTrunkRejected, domain.ReasonBlocked:
 		r.Failed = !v.NoTarget
 	}

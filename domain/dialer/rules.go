@@ -90,7 +90,7 @@ const (
 
 // CheckProgressReport returns whether campaign.progress is due: after each 5 %, and each minute if something has
 // changed. nextCheck is when it will be due without further changes; zero: never.
-func CheckProgressReport(p *domain.Progress, changed bool, now time.Time) (due bool, lookAt time.Time) {
+func CheckProgressReport(p *domain.Progress, changed bool, now time.Time) (due bool, nextCheck time.Time) {
 	if int(p.Percent())/progressStep > p.ReportedPercent/progressStep {
 		return true, time.Time{}
 	}

@@ -242,7 +242,7 @@ func (m *model) checkReply(b *campaignModel, k stepKind, since time.Time, got do
 }
 
 func (m *model) checkRefusal(b *campaignModel, k stepKind, seen []domain.CampaignStatus, err error) {
-	switch domain.CodeOf(err) { //nolint:exhaustive // the others must not come
+	switch domain.CodeOf(err) { //nolint:exhaustive // other codes are violations
 	case domain.CodeInvalidState:
 		allowed := map[stepKind]string{
 			begin: "draft scheduled running", resume: "paused scheduled running", pause: "scheduled running paused",

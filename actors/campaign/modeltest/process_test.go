@@ -41,7 +41,7 @@ type process struct {
 }
 
 func commandOf(k stepKind) any {
-	switch k { //nolint:exhaustive // the rest only looks
+	switch k { //nolint:exhaustive // other steps send no command
 	case begin:
 		return campaign.Start{}
 	case pause:
