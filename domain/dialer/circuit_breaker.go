@@ -1,31 +1,10 @@
 package dialer
 
 import (
-	"slices"
 	"time"
 
 	"github.com/callboard/callboard/domain"
 )
-
-// ContactTransition is the state of a contact after an attempt.
-type ContactTransition struct {
-	State   domain.ContactState
-	RetryAt time.Time // if State is ContactRetryWait
-}
-
-// TransitionAfter returns the state of a contact whose attempt ended at now. spent counts the contact's attempts,
-// including this one if it counts. An attempt that does not count returns the contact to its earlier state.
-func TransitionAfter(v domain.Verdict, spent int, r domain.Retry, now time.Time) ContactTransition {
-	switch {
-	case !v.SpendsAttempt() && spent == 0:
-		return ContactTransition{State: domain.ContactPending}
-	case !v.SpendsAttempt():
-		return ContactTransition{State: domain.ContactRetryWait, RetryAt: now}
-	case r.Enabled && v.RetryOn != "" && spent < r.MaxAttempts && slices.Contains(r.RetryOn, v.RetryOn):
-		return ContactTransition{State: domain.ContactRetryWait, RetryAt: now.Add(time.Duration(r.IntervalHours * float64(time.Hour)))}
-	}
-	return ContactTransition{State: domain.ContactStateOf(v.Outcome)}
-}
 
 // Limits of the circuit breaker that pauses a campaign with a failing trunk.
 const (
@@ -81,22 +60,3 @@ func (t *CircuitBreaker) IsTripped(now time.Time) bool {
 
 // Reset forgets all calls: after a pause the trunk starts anew.
 func (t *CircuitBreaker) Reset() { t.ends, t.failures = nil, 0 }
-
-// Intervals of the event campaign.progress.
-const (
-	progressInterval = time.Minute
-	progressStep     = 5 // percent
-)
-
-// CheckProgressReport returns whether campaign.progress is due: after each 5 %, and each minute if something has
-// changed. nextCheck is when it will be due without further changes; zero: never.
-func CheckProgressReport(p *domain.Progress, changed bool, now time.Time) (due bool, nextCheck time.Time) {
-	if int(p.Percent())/progressStep > p.ReportedPercent/progressStep {
-		return true, time.Time{}
-	}
-	if !changed {
-		return false, time.Time{}
-	}
-	at := p.ReportedAt.Add(progressInterval)
-	return !now.Before(at), at
-}

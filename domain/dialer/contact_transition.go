@@ -1,0 +1,28 @@
+package dialer
+
+import (
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// ContactTransition is the state of a contact after an attempt.
+type ContactTransition struct {
+	State   domain.ContactState
+	RetryAt time.Time // if State is ContactRetryWait
+}
+
+// TransitionAfter returns the state of a contact whose attempt ended at now. spent counts the contact's attempts,
+// including this one if it counts. An attempt that does not count returns the contact to its earlier state.
+func TransitionAfter(v domain.Verdict, spent int, r domain.Retry, now time.Time) ContactTransition {
+	switch {
+	case !v.SpendsAttempt() && spent == 0:
+		return ContactTransition{State: domain.ContactPending}
+	case !v.SpendsAttempt():
+		return ContactTransition{State: domain.ContactRetryWait, RetryAt: now}
+	case r.Enabled && v.RetryOn != "" && spent < r.MaxAttempts && slices.Contains(r.RetryOn, v.RetryOn):
+		return ContactTransition{State: domain.ContactRetryWait, RetryAt: now.Add(time.Duration(r.IntervalHours * float64(time.Hour)))}
+	}
+	return ContactTransition{State: domain.ContactStateOf(v.Outcome)}
+}
