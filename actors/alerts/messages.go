@@ -35,7 +35,7 @@ type (
 	emailsDone struct{ err error }
 )
 
-// Control: the actor has at most one of each in progress.
+// Control implements mailbox.Control. The actor has at most one of each in progress.
 func (checkDue) Control()   {}
 func (checkDone) Control()  {}
 func (emailsDone) Control() {}

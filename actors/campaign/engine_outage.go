@@ -64,7 +64,7 @@ type engineProbeResult struct {
 	err         error
 }
 
-// Control: at most one probe is in progress.
+// Control implements mailbox.Control. At most one probe is in progress.
 func (engineProbeResult) Control() {}
 
 // probeEngines probes the engines when due. During an outage a probe replaces a call.

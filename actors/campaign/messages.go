@@ -67,7 +67,7 @@ const (
 // EligibilityCheck reports whether a contact may be called now, or which rule forbids it.
 type EligibilityCheck func(domain.Contact) (by SkipReason, ok bool)
 
-// Control: limits of the API bound the number of these messages.
+// Control implements mailbox.Control. Limits of the API bound the number of these messages.
 func (Start) Control()           {}
 func (Pause) Control()           {}
 func (Resume) Control()          {}
@@ -107,7 +107,7 @@ type (
 	reloadDue struct{ generation uint64 } // the backoff after a failure of the store has passed
 )
 
-// Control: at most one of each is in progress.
+// Control implements mailbox.Control. At most one of each is in progress.
 func (loaded) Control()       {}
 func (contactsRead) Control() {}
 func (scriptRead) Control()   {}

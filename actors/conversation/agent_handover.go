@@ -21,7 +21,7 @@ type agentLoaded struct {
 	err    error
 }
 
-// Control: maxHandovers bounds the number of these messages.
+// Control implements mailbox.Control. MaxHandovers bounds the number of these messages.
 func (agentLoaded) Control() {}
 
 // loadAgent reads the script of the agent that takes the call over.

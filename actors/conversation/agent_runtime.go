@@ -93,7 +93,7 @@ type AgentHandedOver struct {
 	Version                  int
 }
 
-// Control: the call bounds the number of these messages.
+// Control implements mailbox.Control. The call bounds the number of these messages.
 func (ActionPerformed) Control()  {}
 func (IntentRecognized) Control() {}
 func (AgentHandedOver) Control()  {}

@@ -21,7 +21,7 @@ type (
 	beepTimeout   struct{ generation int } // the wait for a beep ends
 )
 
-// Control: the call bounds the number of these messages.
+// Control implements mailbox.Control. The call bounds the number of these messages.
 func (AnswererDetected) Control() {}
 func (answerTimeout) Control()    {}
 func (beepTimeout) Control()      {}

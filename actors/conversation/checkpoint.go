@@ -28,7 +28,7 @@ type BusyChanged struct{ Busy bool }
 // toolStoreTimeout ends the wait of the first toolCalls tool calls for the store.
 type toolStoreTimeout struct{ toolCalls int }
 
-// Control: each change and each tool call causes at most one of these messages.
+// Control implements mailbox.Control. Each change and each tool call causes at most one of these messages.
 func (CheckpointTaken) Control()  {}
 func (CheckpointStored) Control() {}
 func (BusyChanged) Control()      {}

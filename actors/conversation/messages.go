@@ -68,7 +68,7 @@ type (
 	}
 )
 
-// Control: the call bounds the number of these messages.
+// Control implements mailbox.Control. The call bounds the number of these messages.
 func (StartConversation) Control()    {}
 func (MediaEvent) Control()           {}
 func (FinishConversation) Control()   {}

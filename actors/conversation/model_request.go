@@ -40,7 +40,7 @@ type (
 	slowNotice struct{ round int }
 )
 
-// Control: limits of the model's output bound the number of these messages.
+// Control implements mailbox.Control. Limits of the model's output bound the number of these messages.
 func (modelSentence) Control() {}
 func (passagesRead) Control()  {}
 func (modelAnswered) Control() {}

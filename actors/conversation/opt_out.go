@@ -14,7 +14,7 @@ type OptOutRequested struct {
 	Keyword string
 }
 
-// Control: the call bounds the number of these messages.
+// Control implements mailbox.Control. The call bounds the number of these messages.
 func (OptOutRequested) Control() {}
 
 // Channels of an opt-out.

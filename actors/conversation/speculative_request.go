@@ -38,7 +38,7 @@ type (
 	}
 )
 
-// Control: limits of the model's output bound the number of these messages.
+// Control implements mailbox.Control. Limits of the model's output bound the number of these messages.
 func (speculativeResult) Control() {}
 
 // start replaces the speculative request by a new one and returns its ID.

@@ -13,7 +13,7 @@ type (
 	ConversationSuspended struct{ Saved *SavedState }
 )
 
-// Control: the call bounds the number of these messages.
+// Control implements mailbox.Control. The call bounds the number of these messages.
 func (Suspend) Control()               {}
 func (EndSuspension) Control()         {}
 func (ConversationSuspended) Control() {}

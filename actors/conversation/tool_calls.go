@@ -31,7 +31,7 @@ type toolDone struct {
 	took   time.Duration
 }
 
-// Control: the call bounds the number of these messages.
+// Control implements mailbox.Control. The call bounds the number of these messages.
 func (toolDone) Control() {}
 
 // callTool calls a tool in a task. If another process may resume the conversation, the call waits until its start

@@ -109,7 +109,7 @@ type Config struct {
 	Log           *slog.Logger
 }
 
-// Control: permits and calls bound the number of these messages.
+// Control implements mailbox.Control. Permits and calls bound the number of these messages.
 func (RequestNumber) Control()    {}
 func (AttemptCommitted) Control() {}
 func (ReleaseNumber) Control()    {}
