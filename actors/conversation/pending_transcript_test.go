@@ -88,7 +88,9 @@ func TestWaitForLateTranscriptIsLimited(t *testing.T) {
 		"the engine is gone": func(l *realtimeRuntime) {
 			l.emit(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
 		},
-		"they are none": func(l *realtimeRuntime) { l.emit(speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: "u1"}) },
+		"they are none": func(l *realtimeRuntime) {
+			l.emit(speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: "u1"})
+		},
 		"somebody else's say": func(l *realtimeRuntime) {
 			l.emit(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{ordersCall}})
 		},
