@@ -29,7 +29,7 @@ type ruleCheck struct {
 // workspaceAlerts are the rules, alerts and unsent emails of a workspace.
 type workspaceAlerts struct {
 	rules      map[string]*domain.AlertRule
-	alerts     map[string]*domain.Alert // by rule and subject
+	alerts     map[string]*domain.Alert // alerts by rule and subject
 	emailCount int
 }
 
@@ -217,7 +217,7 @@ func forEachRow[T any, R interface {
 // emailRun sends the emails that are due. It deletes emails that have expired or whose rule was deleted.
 type emailRun struct {
 	cfg        *Config
-	workspaces []string // workspaces
+	workspaces []string // workspaces with unsent emails
 }
 
 const sendTimeout = 30 * time.Second

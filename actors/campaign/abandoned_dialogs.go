@@ -8,7 +8,7 @@ const abandonedLimit = 32 * time.Second
 // abandonedDialogs are calls of earlier processes that may still be live. They count for the campaign's concurrent
 // calls until their end is reported or their limit passes.
 type abandonedDialogs struct {
-	until map[string]time.Time // by call ID
+	until map[string]time.Time // limits by call ID
 	due   time.Time            // no limit passes before
 	ended map[string]bool      // calls reported as ended, possibly before they were added
 }

@@ -53,16 +53,16 @@ func (a *Campaign) gather(op *operation, to domain.CampaignStatus, now time.Time
 		b.changeStatus(op, to, a.script.pinned)
 		b.change.UsesReservedSpace = op.isStop()
 	}
-	if b.campaign == nil || !b.campaign.Status.Final() { // otherwise they are refused next
+	if b.campaign == nil || !b.campaign.Status.Final() { // contact changes of an ended campaign are refused by the next commit
 		a.requests.contactChanges = b.changeContacts(a.requests.contactChanges)
 	}
-	if b.campaign == nil || b.campaign.Status == domain.CampaignRunning { // otherwise they are abandoned next
+	if b.campaign == nil || b.campaign.Status == domain.CampaignRunning { // attempts of a stopped campaign are abandoned by the next advance
 		interval := a.feedback.interval(&a.rows.campaign)
 		sendTime := a.queue.sendTime(interval, b.startedAt)
 		b.openAttempts(a.preparation.pending.takeGranted(maxOpens), sendTime, interval)
 	}
 	b.endAttempts(a.open.takeEnds(maxEnds), &a.open)
-	if b.campaign == nil || !b.campaign.Status.Final() { // otherwise they count as remaining contacts
+	if b.campaign == nil || !b.campaign.Status.Final() { // skips of an ended campaign count as remaining contacts
 		b.skipContacts(a.contacts.takeSkips(maxSkips))
 	}
 	b.publishProgress(a.publisher.changed)

@@ -33,7 +33,7 @@ type batch struct {
 	changes   []contactChange
 	operation *operation
 	riders    []*commit.PendingAudit
-	startedAt time.Time // UTC
+	startedAt time.Time // start of the commit in UTC
 	now       time.Time // startedAt with its monotonic clock reading
 }
 

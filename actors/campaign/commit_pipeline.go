@@ -24,7 +24,7 @@ type commitPipeline struct {
 	generation uint64        // of the current read or commit; random at first, so that replies to an earlier incarnation differ
 	lookahead  time.Duration // how long before its INVITE an attempt is prepared, adapted to the duration of commits
 	readAgain  bool          // the store has changed during the commit
-	conflicts  int           // consecutive conflicts
+	conflicts  int           // number of consecutive conflicts
 
 	storeDown bool
 	storeFull bool // the last commit found no space

@@ -14,9 +14,9 @@ const maxChunks = 8
 // chunk is a sequence of contacts in memory, with the results of their eligibility checks.
 type chunk struct {
 	contacts   []domain.Contact
-	zones      []string // keys of windows; "": unknown
+	zones      []string // zone of each contact, a key of windows; "": unknown
 	invalid    []bool
-	countries  []string // by phone number; "": none
+	countries  []string // country of each phone number; "": none
 	windows    map[string]calendar.Window
 	dncMatches map[int]*dnc.Match // matches on do-not-call lists, by index
 	used       int

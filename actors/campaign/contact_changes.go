@@ -88,7 +88,7 @@ func (b *batch) changeContacts(changes []contactChange) (others []contactChange)
 			others = append(others, r)
 			continue
 		}
-		b.contacts.skipped[r.ordinal] = true // not called meanwhile
+		b.contacts.skipped[r.ordinal] = true // prevents a call until the change is durable
 		b.changes = append(b.changes, r)
 		b.addRider(r.rider)
 		if r.contact != nil {

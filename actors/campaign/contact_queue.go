@@ -22,24 +22,24 @@ const (
 // contactQueue holds the contacts of a campaign: state and attempt count of each, and queues of waiting contacts. A
 // contact is classified shortly before its turn: ready, waiting for its zone, or skipped.
 type contactQueue struct {
-	states, attempts []byte // by ordinal
+	states, attempts []byte // state and attempt count of each contact, by ordinal
 	rules            calendar.Rules
 	hours            domain.CallingHours
 	scheduleEnds     bool // contacts that remain when the schedule ends expire
 
 	unseen     int         // first ordinal that was not classified yet
 	requeued   []int       // contacts to be classified again
-	retries    contactHeap // by due time
+	retries    contactHeap // contacts that wait for a retry, by due time
 	held       contactHeap // contacts that may not be called for a moment
 	capped     contactHeap // contacts at their daily limit
 	zones      map[string]*zone
-	ready, due []candidate // due: retries
+	ready, due []candidate // ready first attempts and due retries
 	cache      contactCache
-	skips      []skippedContact // for the next commit
+	skips      []skippedContact // skips that the next commit contains
 	skipped    map[int]bool     // contacts whose skip or change is not durable yet
 	durations  map[int]int      // in seconds, of the last answered attempt
 	observed   dialer.Statistics
-	cohorts    dialer.RetryCohorts // of retries in unknown zones
+	cohorts    dialer.RetryCohorts // retries in unknown zones
 }
 
 // candidate is a contact that may be called now.
@@ -47,7 +47,7 @@ type candidate struct {
 	ordinal int
 	contact domain.Contact
 	zone    *zone
-	country string // of the phone number; "": none
+	country string // country of the phone number; "": none
 	retry   bool
 	since   time.Time // due time of a retry; zero: the retry was due before its zone opened
 }
@@ -59,7 +59,7 @@ type contactDelta struct {
 	attempts byte
 	retryAt  time.Time
 	duration int
-	zone     *zone // nil: unknown
+	zone     *zone // nil: the zone is unknown
 }
 
 // skippedContact is a contact that a rule excludes.

@@ -15,9 +15,9 @@ type zone struct {
 	key                 string
 	closed              zoneClosures
 	window              calendar.Window
-	opens               time.Time // zero: never
+	opens               time.Time // next opening; zero: never
 	computeAt           time.Time // next computation of a zone that never opens
-	waiting, dueRetries []int32   // retries come first
+	waiting, dueRetries []int32   // ordinals of waiting contacts; retries come first
 	seen                int       // contacts of the zone that were classified
 	cohorts             dialer.RetryCohorts
 }

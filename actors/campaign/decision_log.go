@@ -31,10 +31,10 @@ type decisionLog struct {
 	rows *storedRows
 	log  *slog.Logger
 
-	held  map[int][]domain.Ruling // by ordinal
-	full  bool                    // held was full for a contact
+	held  map[int][]domain.Ruling // holding rules by contact ordinal
+	full  bool                    // held has reached maxHeld
 	zones *calendar.Zones
-	times map[string]localTime // by zone
+	times map[string]localTime // formatted times by zone
 }
 
 func newDecisionLog(rows *storedRows, log *slog.Logger) *decisionLog {

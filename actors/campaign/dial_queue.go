@@ -77,7 +77,7 @@ func (q *dialQueue) adopt(lastOpen time.Time, openAttempts bool, now time.Time) 
 	first := q.lastSent.IsZero()
 	if lastOpen.Before(now.Add(commitLimit)) {
 		q.lastSent = later(q.lastSent, lastOpen)
-	} else { // the clock was set back
+	} else { // the stored time lies in the future, so the clock was set back
 		q.lastSent = later(q.lastSent, now)
 	}
 	if first && openAttempts {

@@ -32,7 +32,7 @@ func (a *Campaign) advance(ctx actor.Context) {
 	} else {
 		a.preparation.withdraw(ctx)
 	}
-	if a.commits.inFlight == nil { // before the decision counts the contacts
+	if a.commits.inFlight == nil { // must happen before the decision counts the contacts
 		a.preparation.dropForbidden(ctx, now)
 	}
 	a.send(ctx, now)

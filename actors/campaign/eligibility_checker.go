@@ -12,7 +12,7 @@ type EligibilityChecker struct{ rules eligibilityRules }
 // EligibilityReport is the result for a list of contacts, in their order.
 type EligibilityReport struct {
 	Zones   []string                   // keys of Windows; "" if the zone is unknown or irrelevant
-	Invalid []bool                     // the contact may never be called
+	Invalid []bool                     // true: the contact may never be called
 	Windows map[string]calendar.Window // calling hours by zone
 }
 

@@ -23,7 +23,7 @@ const (
 // engines respond, then one call at a time.
 type engineOutage struct {
 	failures  int       // consecutive failed calls and probes; calls that were live together count once
-	until     time.Time // no call starts before
+	until     time.Time // no call starts before this time
 	recovered bool      // the engines have responded since the last failure
 }
 

@@ -122,7 +122,7 @@ func (m *memoryStore) addUsage(t domain.CounterRecord) {
 }
 
 func (s processStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	m := s.memory
+	m := s.memoryStore
 	m.mu.Lock()
 	latency := m.latency
 	m.mu.Unlock()

@@ -19,7 +19,7 @@ type attemptRows struct {
 // openAttempt is a stored attempt whose end is not committed yet.
 type openAttempt struct {
 	*attemptRows
-	zone      *zone     // nil: unknown
+	zone      *zone     // nil: the zone is unknown
 	lostUntil time.Time // when a lost attempt is closed as never sent
 }
 
@@ -28,8 +28,8 @@ type openAttempt struct {
 type openAttempts struct {
 	attempts map[string]*openAttempt // by attempt ID
 	lost     map[string]*openAttempt // of these, attempts without a call actor
-	lostDue  time.Time               // no lost attempt is closed before
-	ends     []call.Ended            // not committed yet
+	lostDue  time.Time               // no lost attempt is closed before this time
+	ends     []call.Ended            // ends that are not committed yet
 	closing  map[string]bool         // attempts whose end is in ends or being committed
 }
 

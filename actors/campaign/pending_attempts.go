@@ -21,7 +21,7 @@ type pendingAttempt struct {
 	slot      trunk.Slot
 	hasSlot   bool
 
-	numberRequested   bool // granted or requested
+	numberRequested   bool // a grant for the number is held or requested
 	numberRequest     int  // number of the last request; replies to earlier ones are ignored
 	numberRequestedAt time.Time
 	grant             numbers.NumberGranted
@@ -42,9 +42,9 @@ func (t *pendingAttempt) checkAt() time.Time {
 // never too late.
 type pendingAttempts struct {
 	waiting    map[string]*pendingAttempt // for a slot or a grant, by call ID
-	waitingDue time.Time                  // no waiting attempt needs attention before
+	waitingDue time.Time                  // no waiting attempt needs attention before this time
 	granted    []*pendingAttempt          // complete, waiting for their commit, in order
-	grantedDue time.Time                  // no permit in granted expires before
+	grantedDue time.Time                  // no permit in granted expires before this time
 }
 
 func newPendingAttempts() pendingAttempts {

@@ -18,8 +18,8 @@ type permitRequests struct {
 	cfg  *Config
 	rows *storedRows
 
-	requested   int       // not granted yet
-	received    int       // in this generation
+	requested   int       // permits requested and not granted yet
+	received    int       // permits received in this generation
 	requestedAt time.Time // time of the last request
 	generation  int
 }

@@ -35,7 +35,7 @@ func (q *contactQueue) learnChange(d contactDelta) {
 	case waits:
 		q.cohorts.Add(int(d.attempts), d.retryAt)
 	}
-	if was == domain.ContactOpen && d.attempts == spent && (waits || d.state.Final()) { // otherwise the attempt does not count
+	if was == domain.ContactOpen && d.attempts == spent && (waits || d.state.Final()) { // other attempts do not count
 		q.observed.Retries.AddAttempt(int(spent), waits)
 	}
 }
@@ -58,7 +58,7 @@ func (q *contactQueue) dropFromCohorts(z *zone, spent int) {
 func (q *contactQueue) crowds(live map[*zone][]int) []dialer.ContactGroup {
 	var all []dialer.ContactGroup
 	for _, z := range q.zones {
-		if q.scheduleEnds || !z.opens.IsZero() { // otherwise they are skipped
+		if q.scheduleEnds || !z.opens.IsZero() { // contacts of zones that never open are skipped
 			all = append(all, dialer.ContactGroup{
 				Window: z.window, NeverCalled: len(z.waiting), Size: z.seen, Retries: z.cohorts.All(), OpenAttempts: live[z],
 			})

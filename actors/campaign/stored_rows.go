@@ -9,7 +9,7 @@ import (
 // commit.
 type storedRows struct {
 	campaign        domain.Campaign
-	campaignVersion uint64 // 0: not read yet
+	campaignVersion uint64 // 0: the campaign was not read yet
 	progress        domain.Progress
 	progressVersion uint64
 }

@@ -11,7 +11,7 @@ import (
 // wakeUp is the one timer of a campaign. It is set to the earliest time at which something is due.
 type wakeUp struct {
 	cancel func()    // nil: no timer is set
-	due    time.Time // time of the timer
+	due    time.Time // when the timer expires
 	number uint64    // number of the last timer; messages of earlier timers are ignored
 }
 
@@ -23,7 +23,7 @@ func (w *wakeUp) set(ctx actor.Context, at, now time.Time) {
 		return
 	}
 	wait := max(0, at.Sub(now))
-	due := now.Add(wait) // by the monotonic clock
+	due := now.Add(wait) // now has a monotonic clock reading
 	if w.cancel != nil && !due.Before(w.due) {
 		return
 	}

@@ -50,7 +50,7 @@ type RealtimeConnection struct {
 
 // ModelRequest is a request to a language model.
 type ModelRequest struct {
-	Script     *domain.Script // of the requesting agent
+	Script     *domain.Script // script of the requesting agent
 	Brief      string         // system prompt
 	Step       pathway.ModelRequest
 	OnPassages func(from []domain.Passage) // called before the first sentence with the passages of the knowledge bases

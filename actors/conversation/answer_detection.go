@@ -38,9 +38,9 @@ type messageStage uint8
 
 const (
 	noMessage         messageStage = iota
-	messageAwaitsBeep              // waits for the beep or the end of the greeting
-	messageBeforeBeep              // being spoken, no beep heard so far
-	messageAfterBeep               // being spoken after a beep
+	messageAwaitsBeep              // the agent waits for the beep or the end of the greeting
+	messageBeforeBeep              // the message is being spoken, and no beep was heard so far
+	messageAfterBeep               // the message is being spoken after a beep
 	messageDone
 )
 
@@ -49,12 +49,12 @@ type answerAction uint8
 
 const (
 	noAnswerAction answerAction = iota
-	beginPathway                // the pathway waited for the verdict
-	resumePathway               // the supposed machine is a person
-	awaitBeep                   // the agent stays silent
+	beginPathway                // start the pathway, which waited for the verdict
+	resumePathway               // continue the pathway: the supposed machine is a person
+	awaitBeep                   // stay silent until the beep
 	leaveMessage                // speak the message from its beginning
 	repeatMessage               // speak the message from its beginning again
-	endCall                     // without a message
+	endCall                     // end the call without a message
 )
 
 // answerDetection decides how to react to the detected answerer. It is a state machine: each event returns an

@@ -40,7 +40,7 @@ const toolStoreLimit = 10 * time.Second
 // checkpoint is the state last sent to the call, and the tool calls that wait until it is stored.
 type checkpoint struct {
 	sent     *checkpointState // nil: no checkpoint was sent
-	busy     bool             // as last reported to the call
+	busy     bool             // last value reported to the call
 	waiting  []toolCall
 	released int // number of tool calls that no longer wait
 }

@@ -353,7 +353,7 @@ func TestFailedSynthesisEndsConversation(t *testing.T) {
 				time.Sleep(4 * time.Second)
 				messages := s.close()
 				assert.Equal(t, c.play, s.player.actions())
-				assert.Equal(t, c.heard, messages[:len(c.heard)])
+				assert.Equal(t, c.messages, messages[:len(c.messages)])
 			})
 		})
 	}

@@ -31,7 +31,7 @@ type turn struct {
 	keywordOnly    bool // the pathway expects no words: only an opt-out keyword counts
 	duringRealtime bool // a realtime engine has the caller and reports no text
 	began, ended   time.Duration
-	endNoticedAt   time.Time // when the end was detected
+	endNoticedAt   time.Time // when the end of the turn was detected
 	stream         speech.Stream
 	interim        speech.RecognitionResult // interim result; Text "": none
 	cancelTimer    func()

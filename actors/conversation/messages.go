@@ -30,7 +30,7 @@ type (
 	FinishConversation struct{}
 
 	engineFailed struct {
-		stage string // tts | stt
+		stage string // tts or stt
 		fault speech.EngineFailure
 	}
 	lastWordsTimeout struct{} // the last words were not recognized in time
@@ -51,7 +51,7 @@ type (
 		Mode            domain.TransferMode
 		Summary         string
 		RedactedSummary string // Summary as it may be stored
-		Reason          string // reason; "": requested by the pathway
+		Reason          string // reason of the transfer; "": the pathway requested it
 	}
 	// Fault reports an error. The conversation continues. Recovered: the caller did not notice the error.
 	Fault struct {

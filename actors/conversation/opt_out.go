@@ -10,7 +10,7 @@ import (
 // OptOutRequested reports to the call that the caller refuses further calls, by a keyword or at an opt-out node of
 // the pathway.
 type OptOutRequested struct {
-	Channel string // speech | dtmf | pathway
+	Channel string // speech, dtmf or pathway
 	Keyword string
 }
 

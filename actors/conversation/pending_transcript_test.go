@@ -144,7 +144,7 @@ func TestNoWaitWithoutPendingTranscript(t *testing.T) {
 
 func TestRealtimeEngineMissingEndOfSpeechIsReplaced(t *testing.T) {
 	t.Parallel()
-	l := &realtimeRuntime{instead: true, mind: fakeRuntime{answers: []plannedResponse{{say: []string{"Here I am."}}}}}
+	l := &realtimeRuntime{instead: true, fakeRuntime: fakeRuntime{answers: []plannedResponse{{say: []string{"Here I am."}}}}}
 	messages := runRealtime(t, l, func(s *fixture) {
 		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		advanceTime(time.Second)

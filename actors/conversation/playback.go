@@ -17,12 +17,12 @@ type playback struct {
 	id            uint64      // of the last prompt or digits passed to the player
 	segment       int         // index in the transcript while a prompt plays; else -1
 	prompt        pathway.Say // last requested prompt
-	requestedAt   time.Time   // zero: the prompt plays
+	requestedAt   time.Time   // time of the last request; zero: the prompt plays
 	slowest       time.Duration
 	stopSynthesis func()        // cancels the synthesis; nil: none is in progress
 	busy          bool          // a prompt of the pathway is being synthesized or played, or digits are being sent
 	paused        bool          // playing is paused until the caller's words are recognized
-	pausedAt      time.Duration // on the media clock
+	pausedAt      time.Duration // position of the pause on the media clock
 	outOfBand     outOfBandQueue
 }
 

@@ -16,7 +16,7 @@ import (
 
 const (
 	synthesisTimeout = 8 * time.Second // per synthesis; a second attempt gets the same time
-	wordsPerMin      = 175             // at rate 1
+	wordsPerMin      = 175             // words per minute at speech rate 1
 	maxClips         = 16
 	rateTolerance    = 0.01
 )

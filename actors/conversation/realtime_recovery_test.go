@@ -28,7 +28,7 @@ var ordersCall = speech.RealtimeToolCall{ID: "c1", Name: "orders", Arguments: "{
 
 func TestToolCallSurvivesRealtimeFailure(t *testing.T) {
 	t.Parallel()
-	l := &realtimeRuntime{instead: true, mind: fakeRuntime{answers: []plannedResponse{{say: []string{"In Berlin."}}}}}
+	l := &realtimeRuntime{instead: true, fakeRuntime: fakeRuntime{answers: []plannedResponse{{say: []string{"In Berlin."}}}}}
 	messages := runRealtime(t, l, func(*fixture) {
 		l.engineHears("Where is my order?")
 		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{ordersCall}})
@@ -175,7 +175,7 @@ func TestUnplayedRealtimeAnswersAreCut(t *testing.T) {
 
 func TestRealtimeEngineWithoutEndOfTurnIsReplaced(t *testing.T) {
 	t.Parallel()
-	l := &realtimeRuntime{instead: true, mind: fakeRuntime{answers: []plannedResponse{{say: []string{"Again then."}}}}}
+	l := &realtimeRuntime{instead: true, fakeRuntime: fakeRuntime{answers: []plannedResponse{{say: []string{"Again then."}}}}}
 	messages := runRealtime(t, l, func(s *fixture) {
 		speaks := func(notices bool) {
 			s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
@@ -229,7 +229,7 @@ func TestRealtimeEngineStaysWhenOnlyItHearsCaller(t *testing.T) {
 
 func TestLateRealtimeSpeechStartRequiresEnd(t *testing.T) {
 	t.Parallel()
-	l := &realtimeRuntime{instead: true, mind: fakeRuntime{answers: []plannedResponse{{say: []string{"Again then."}}}}}
+	l := &realtimeRuntime{instead: true, fakeRuntime: fakeRuntime{answers: []plannedResponse{{say: []string{"Again then."}}}}}
 	runRealtime(t, l, func(s *fixture) {
 		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		advanceTime(time.Second)

@@ -104,7 +104,7 @@ func (t *fakeRealtimeSession) Answer(text string)     { t.runtime.record("answer
 func (t *fakeRealtimeSession) Result(id, text string) { t.runtime.record("result %s %s", id, text) }
 func (t *fakeRealtimeSession) Key(key byte)           { t.runtime.record("key %c", key) }
 func (t *fakeRealtimeSession) Cut(item string, heard time.Duration) {
-	t.runtime.record("cut %s %s", item, messages)
+	t.runtime.record("cut %s %s", item, heard)
 }
 
 // runRealtime runs a conversation whose converse node uses a realtime engine.
@@ -194,7 +194,7 @@ func TestUninterruptibleRealtimeAnswerContinues(t *testing.T) {
 
 func TestModelTakesOverFromRealtimeWithHistory(t *testing.T) {
 	t.Parallel()
-	l := &realtimeRuntime{instead: true, mind: fakeRuntime{answers: []plannedResponse{{say: []string{"Again then."}}}}}
+	l := &realtimeRuntime{instead: true, fakeRuntime: fakeRuntime{answers: []plannedResponse{{say: []string{"Again then."}}}}}
 	messages := runRealtime(t, l, func(*fixture) {
 		l.engineHears("Where is my order?")
 		l.engineSays("a1", "It is on its way to you.", 5*time.Second)

@@ -184,7 +184,7 @@ func TestWatcherGetsCompleteKeySequences(t *testing.T) {
 			s.pressKeys(keys)
 			last, _ := m.read.Load(2)
 			message, _ = last.(string)
-			return told
+			return message
 		}
 		assert.Equal(t, "[pressed …]", keyed("12"))
 		time.Sleep(2 * time.Second)

@@ -22,13 +22,13 @@ type speculativeRequest struct {
 	cancel    func() // nil: no request is in progress or in use
 	begunAt   time.Time
 	usedRound int   // round that uses the response; 0: not used so far
-	parts     []any // results so far
+	parts     []any // parts of the response so far
 }
 
 type (
 	// interimResult is the text recognized so far in a turn.
 	interimResult struct { // the mailbox bounds the number of these messages
-		id    int // of the turn
+		id    int // ID of the turn
 		heard speech.RecognitionResult
 	}
 	// speculativeResult is a part of the response to a speculative request.

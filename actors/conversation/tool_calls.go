@@ -21,7 +21,7 @@ const (
 // toolCall is one tool call of an agent.
 type toolCall struct {
 	act    pathway.ActionRequest
-	script domain.Script // of the calling agent
+	script domain.Script // script of the calling agent
 }
 
 // toolDone is the result of a tool call.

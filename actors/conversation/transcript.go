@@ -24,13 +24,13 @@ const (
 const (
 	hidden      = "[hidden]"
 	onTheLine   = "[on the line]" // speech that is not transcribed
-	pressedOpen = "[pressed "     // keys and "]" follow
+	pressedOpen = "[pressed "     // prefix of a segment with keys; the keys and "]" follow
 	moreKeys    = pressedOpen + "…]"
 )
 
 // transcript is everything said and pressed so far. Times are positions on the media clock.
 type transcript struct {
-	position  func() time.Duration // of the media clock
+	position  func() time.Duration // returns the position of the media clock
 	redact    *domain.Redactor     // nil: no redaction
 	segments  []domain.Segment
 	published []domain.Segment // as the watcher has seen them

@@ -19,10 +19,10 @@ const (
 // transcriptWait waits for a realtime engine to transcribe the caller's last words after the session has ended. The
 // words may be an opt-out.
 type transcriptWait struct {
-	round       int // of the session; 0: no wait
+	round       int // round of the session; 0: no wait
 	opening     *realtimeOpening
 	item        string // the engine's ID of the words
-	segment     int    // in the transcript
+	segment     int    // index of the segment in the transcript
 	cancelTimer func()
 }
 

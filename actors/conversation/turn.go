@@ -22,8 +22,8 @@ const (
 	interruptAfter           = 500 * time.Millisecond // speech of this length interrupts a prompt
 	defaultInterruptionWords = 2                      // as does this number of words; default of TurnTaking.InterruptionWords
 	minSpeech                = 400 * time.Millisecond // shorter speech without words is no answer
-	maxTurn                  = 15 * time.Second       // pauses included
-	maxResultWait            = 8 * time.Second        // for the recognizer's result
+	maxTurn                  = 15 * time.Second       // longest turn, including pauses
+	maxResultWait            = 8 * time.Second        // longest wait for the recognizer's result
 )
 
 // maxFailedTurns is the number of failed turns in a row after which the agent counts as unable to hear.
@@ -183,7 +183,7 @@ func (c *Conversation) recordWords(ctx actor.Context, t turn, h *speech.Recognit
 	c.transcript.addWords(*h, t.began, t.ended, secret)
 	switch {
 	case secret:
-	case t.duringRealtime: // the words are a keyword
+	case t.duringRealtime: // only a keyword counts during realtime
 		c.optOut(ctx, bySpeech, h.Text)
 	default:
 		c.checkWords(ctx, h.Text)

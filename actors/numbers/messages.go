@@ -65,7 +65,7 @@ type (
 	// NumberGranted allows a call to a number. Puts and Guards are part of the commit that opens the attempt.
 	NumberGranted struct {
 		CallID     string
-		Generation int                // of the request
+		Generation int                // generation of the request
 		Filters    dnc.FilterSnapshot // do-not-call filters consulted; Registry.IsStillUnlisted checks them again right before the INVITE
 		Puts       []domain.Record
 		Guards     []commit.Guard
@@ -76,7 +76,7 @@ type (
 	// NumberDenied forbids a call to a number.
 	NumberDenied struct {
 		CallID     string
-		Generation int // of the request
+		Generation int // generation of the request
 		Reason     Reason
 		Match      *dnc.Match // if Reason is DNC
 		DayCount   int        // if Reason is Frequency

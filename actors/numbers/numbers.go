@@ -33,11 +33,11 @@ type numberKey struct {
 // dialog.
 type reservation struct {
 	numberKey
-	expires  time.Time // zero: until the call ends
+	expires  time.Time // end of the reservation; zero: until the call ends
 	holdsRow bool      // granted with a row of counts; no other request may change the row until AttemptCommitted or ReleaseNumber
 
 	requester  *actor.PID // sender of the last request
-	generation int        // of the last request
+	generation int        // generation of the last request
 	granted    *NumberGranted
 }
 
@@ -86,8 +86,8 @@ type Numbers struct {
 	ready           bool   // the live calls are known
 	earlyRequests   []pendingRequest
 	endedEarly      map[string]bool                       // calls that ended while the live calls were being queried
-	reservations    map[string]*reservation               // by call
-	byNumber        map[numberKey]map[string]*reservation // by number, then by call
+	reservations    map[string]*reservation               // reservations by call
+	byNumber        map[numberKey]map[string]*reservation // reservations by number, then by call
 	busyRows        map[numberKey]bool                    // numbers whose row is being read or written
 	rowQueues       map[numberKey][]func(actor.Context)   // work that waits for a number's row
 	expiryScheduled bool

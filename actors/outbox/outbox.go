@@ -89,7 +89,7 @@ type outbox struct {
 	// unnotified are the endpoints that may have new deliveries and were not notified of them.
 	unnotified map[string]bool
 
-	subscribers  map[string]*subscriber     // nil: not read yet
+	subscribers  map[string]*subscriber     // by endpoint ID; nil: not read yet
 	earlyChanges map[string]*domain.Webhook // changes reported before endpoints were read; nil: deleted
 	routes       map[routeKey]*routes       // derived from subscribers; nil: to be computed
 
@@ -131,7 +131,7 @@ type (
 		outbox   *outbox
 		position LogPosition
 		rest     []event.Event
-		added    map[string][]webhook.QueuedDelivery // by endpoint
+		added    map[string][]webhook.QueuedDelivery // new deliveries by endpoint
 		err      error
 	}
 	sweepDone struct {

@@ -20,7 +20,7 @@ type queuedItem struct {
 // only one per subject is sent at a time. Retries are ordered by due time.
 type deliveryQueue struct {
 	known   map[string]*queuedItem   // every delivery in memory, by event ID
-	ready   []*queuedItem            // may be sent, in order
+	ready   []*queuedItem            // deliveries that may be sent, in order
 	urgent  []*queuedItem            // next of their subject, sent before ready
 	waiting map[string][]*queuedItem // by subject, behind its first attempt; a present key means that the subject is busy
 	queued  int                      // first attempts that were not taken yet

@@ -31,7 +31,7 @@ type Sender interface {
 // Config configures the actor of one endpoint.
 type Config struct {
 	Workspace string
-	ID        string // wh_…
+	ID        string // endpoint ID, wh_…
 	Store     Store
 	Sender    Sender
 	Log       *slog.Logger
@@ -56,7 +56,7 @@ type Config struct {
 }
 
 const (
-	storeTimeout        = 20 * time.Second // of one store operation
+	storeTimeout        = 20 * time.Second // limit of one store operation
 	testTimeout         = webhook.Timeout + 10*time.Second
 	probeInterval       = 5 * time.Second
 	healthSaveInterval  = 5 * time.Second
@@ -78,7 +78,7 @@ const (
 type endpoint struct {
 	cfg      Config
 	log      *slog.Logger
-	lifetime func() context.Context // ends with this incarnation
+	lifetime func() context.Context // returns a context that ends with this incarnation
 	cancel   context.CancelFunc
 	stopped  bool
 
@@ -103,7 +103,7 @@ type (
 	}
 	pageLoaded struct {
 		endpoint *endpoint
-		webhook  *domain.Webhook // nil: not requested
+		webhook  *domain.Webhook // nil: the page did not include the row
 		items    []*queuedItem
 		full     bool
 		err      error
@@ -350,7 +350,7 @@ func (e *endpoint) onAttemptDone(m attemptDone) {
 		return
 	}
 	row := m.result.row
-	attempted := row.Attempts > m.item.row.Attempts // false: the event was deleted
+	attempted := row.Attempts > m.item.row.Attempts // the event was deleted if there was no attempt
 	m.item.row = row
 	e.results.add(row)
 	if first {

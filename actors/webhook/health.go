@@ -156,7 +156,7 @@ func (e *endpoint) onHealthSaved(ctx actor.Context, m healthSaved) {
 // onDisabled continues with the row as stored: disabled, or changed by a concurrent request.
 func (e *endpoint) onDisabled(row *domain.Webhook) {
 	e.health.disableReason = ""
-	if e.webhook, e.reader.stale = row, true; row.Status != domain.WebhookDisabled { // a request changed it concurrently
+	if e.webhook, e.reader.stale = row, true; row.Status != domain.WebhookDisabled { // a request changed the row concurrently
 		return
 	}
 	e.log.Error("webhook endpoint disabled", slog.String("reason", row.DisabledReason), slog.Int("failed_attempts", row.FailureCount))

@@ -28,7 +28,7 @@ type SendPool struct {
 
 	mu         sync.Mutex
 	used       int
-	retries    int // of used, for sendRetry
+	retries    int // number of used slots of kind sendRetry
 	workspaces map[string]int
 	waiting    map[queueKey][]*sendSlots
 	rotation   []queueKey // non-empty queues in round-robin order
@@ -61,7 +61,7 @@ type sendSlots struct {
 	notify    func() // called when a slot that the endpoint waits for is granted
 
 	used    int
-	granted [sendKinds]int // granted and not used yet
+	granted [sendKinds]int // number of slots granted and not used yet
 	waits   [sendKinds]bool
 	closed  bool
 }

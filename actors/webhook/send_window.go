@@ -6,10 +6,10 @@ import "time"
 // success and is halved by a failure.
 type sendWindow struct {
 	slots   *sendSlots
-	waiting [sendKinds]bool // for a slot of the pool
-	firsts  int             // running first attempts
-	retries int             // running retries
-	limit   float64         // of first attempts
+	waiting [sendKinds]bool // kinds that wait for a slot of the pool
+	firsts  int             // number of running first attempts
+	retries int             // number of running retries
+	limit   float64         // limit of concurrent first attempts
 	probeAt time.Time       // when the next first attempt is sent while first attempts are held
 }
 

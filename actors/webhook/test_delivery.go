@@ -22,7 +22,7 @@ type testRequest struct {
 // testRequests are the test events of an endpoint. Each gets one reply.
 type testRequests struct {
 	running int
-	waiting []testRequest // until the endpoint's row is read
+	waiting []testRequest // requests that wait until the endpoint's row is read
 }
 
 func (t *testRequests) isFull() bool { return t.running+len(t.waiting) >= maxTests }

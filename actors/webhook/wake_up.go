@@ -11,7 +11,7 @@ import (
 
 // wakeUp is the one timer of an endpoint.
 type wakeUp struct {
-	at     time.Time // zero: no timer is set
+	at     time.Time // time of the timer; zero: no timer is set
 	cancel func()
 	number int // number of the last timer; messages of earlier timers are ignored
 }

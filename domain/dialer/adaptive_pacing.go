@@ -9,9 +9,9 @@ import (
 
 // CallResult is the part of an attempt's result that matters for adaptive pacing.
 type CallResult struct {
-	Answered    bool          // by a person or a machine
+	Answered    bool          // answered by a person or a machine
 	Short       bool          // answered and hung up within shortSeconds
-	Failed      bool          // by a fault of the trunk
+	Failed      bool          // failed by a fault of the trunk
 	SlowestTurn time.Duration // the longest time that the callee waited for the agent's reply; 0: unknown
 }
 
@@ -29,9 +29,9 @@ func ResultOf(c *domain.Call, v domain.Verdict) CallResult {
 // Limits of adaptive pacing. A campaign beyond one of them slows down.
 const (
 	shortSeconds   = 6
-	maxShortShare  = 0.35            // share of answered calls
-	maxFailedShare = 0.15            // share of ended attempts
-	minAnswerRate  = 0.5             // relative to the usual answer rate
+	maxShortShare  = 0.35            // share of short calls in the answered calls
+	maxFailedShare = 0.15            // share of failed calls in the ended attempts
+	minAnswerRate  = 0.5             // answer rate relative to the usual rate
 	maxTurnLatency = 2 * time.Second // average of the calls' slowest turns
 
 	evaluationInterval = 30 * time.Second
@@ -50,7 +50,7 @@ type AdaptivePacing struct {
 	reduction       float64 // 1 minus the used share of the pace
 	intervalStart   time.Time
 	ended           int
-	answered        int // answered
+	answered        int // number of answered attempts
 	short           int
 	failed          int
 	withLatency     int
@@ -97,7 +97,7 @@ func (t *AdaptivePacing) evaluate() {
 		share = min(1, share+speedUpStep)
 	}
 	t.reduction = 1 - share
-	const memory = 500 // attempts
+	const memory = 500 // attempts that the moving average covers
 	t.usualWeight = min(t.usualWeight+float64(t.ended), memory)
 	t.usualAnswerRate += (answers - t.usualAnswerRate) * min(1, float64(t.ended)/t.usualWeight)
 }

@@ -14,8 +14,8 @@ const (
 
 // CircuitBreaker records how the calls of the last two minutes ended.
 type CircuitBreaker struct {
-	ends     []callEnd // in order of time
-	failures int       // trunk failures in ends
+	ends     []callEnd // ends of the last two minutes, in order of time
+	failures int       // number of trunk failures in ends
 }
 
 type callEnd struct {

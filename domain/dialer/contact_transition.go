@@ -10,7 +10,7 @@ import (
 // ContactTransition is the state of a contact after an attempt.
 type ContactTransition struct {
 	State   domain.ContactState
-	RetryAt time.Time // if State is ContactRetryWait
+	RetryAt time.Time // set if State is ContactRetryWait
 }
 
 // TransitionAfter returns the state of a contact whose attempt ended at now. spent counts the contact's attempts,

@@ -44,7 +44,7 @@ const (
 // View is the input of a decision. Its size does not depend on the number of contacts.
 type View struct {
 	Status                     domain.CampaignStatus
-	ScheduleStart, ScheduleEnd time.Time       // zero: unlimited
+	ScheduleStart, ScheduleEnd time.Time       // zero: no limit
 	Schedule, OpenHours        calendar.Window // Schedule alone; OpenHours also includes calling hours if all contacts share them
 	Pacing                     domain.Pacing
 	AutoComplete               bool
@@ -66,9 +66,9 @@ type View struct {
 	NextDay       time.Time // when the first contact at its daily limit may be called again
 	NextOpening   time.Time // when the first zone with waiting contacts opens
 
-	TrunkUntil   time.Time // trunks grant no slot before
+	TrunkUntil   time.Time // trunks grant no slot before this time
 	SpendCap     bool      // the daily_spend_cap is the reason for TrunkUntil
-	EngineUntil  time.Time // the engines failed: no call before
+	EngineUntil  time.Time // the engines failed: no call before this time
 	EngineFailed bool      // the last call failed by its engines: one call at a time until one succeeds
 	StoreDown    bool
 	Draining     bool

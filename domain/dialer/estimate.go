@@ -22,11 +22,11 @@ type ContactGroup struct {
 // EstimateInput is the input of Estimate.
 type EstimateInput struct {
 	Status                     domain.CampaignStatus
-	ScheduleStart, ScheduleEnd time.Time // zero: unlimited
-	NotBefore                  time.Time // no call before
+	ScheduleStart, ScheduleEnd time.Time // zero: no limit
+	NotBefore                  time.Time // no call starts before this time
 	Pacing                     domain.Pacing
 	Retry                      domain.Retry
-	Groups                     []ContactGroup  // at least one
+	Groups                     []ContactGroup  // must contain at least one group
 	Pending                    int             // contacts never called
 	Retries                    []RetryCohort   // contacts of unknown group that wait for a retry, in order of time
 	OpenAttempts               []int           // open attempts of unknown group, by attempt number
@@ -90,10 +90,10 @@ type simulation struct {
 type groupState struct {
 	window      calendar.Window
 	calledShare float64 // share of this group in the contacts called so far
-	size        float64 // all contacts
+	size        float64 // number of all contacts
 	uncalled    float64
 	due         [maxAttempts + 1]float64
-	dueTotal    float64 // total of due
+	dueTotal    float64 // sum of due
 }
 
 // knownCohort is a cohort and the index of its group; -1: distributed over all groups.
@@ -118,7 +118,7 @@ func newSimulation(o EstimateInput, from time.Time) *simulation {
 	f.rate = attemptRate(o)
 	f.input.Groups = mergeGroups(o.Groups)
 	f.addGroups(f.input.Groups)
-	work := 0.0 // attempts to come
+	work := 0.0 // expected number of further attempts
 	to := f.expectedAttempts()
 	for i := range f.groups {
 		work += f.groups[i].uncalled * to[0]

@@ -9,7 +9,7 @@ import (
 // Intervals of the event campaign.progress.
 const (
 	progressInterval = time.Minute
-	progressStep     = 5 // percent
+	progressStep     = 5 // percentage points between two reports
 )
 
 // CheckProgressReport returns whether campaign.progress is due: after each 5 %, and each minute if something has
