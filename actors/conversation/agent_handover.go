@@ -26,14 +26,14 @@ func (agentLoaded) Control() {}
 
 // loadAgent reads the script of the agent that takes the call over.
 func (c *Conversation) loadAgent(ctx actor.Context, d pathway.ActionRequest) {
-	mind := c.cfg.AgentRuntime
-	if mind == nil {
+	runtime := c.cfg.AgentRuntime
+	if runtime == nil {
 		ctx.Send(ctx.Self(), toolDone{act: d, result: ToolResult{Text: "no other agent is available"}})
 		return
 	}
 	mailbox.RunTask(ctx, toolTimeout, func(bound context.Context) any {
 		m := agentLoaded{act: d}
-		m.script, m.err = mind.AgentScript(bound, d.Target)
+		m.script, m.err = runtime.AgentScript(bound, d.Target)
 		return m
 	})
 }

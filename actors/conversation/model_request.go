@@ -110,14 +110,14 @@ func (r *currentModelRequest) attribute(s *domain.Segment) {
 
 // startModelRequest sends a request to the model in a task and returns its cancel function. send gets
 // modelSentence, passagesRead and modelAnswered.
-func startModelRequest(ctx actor.Context, mind AgentRuntime, t ModelRequest, round int, send func(any)) (cancel func()) {
+func startModelRequest(ctx actor.Context, runtime AgentRuntime, t ModelRequest, round int, send func(any)) (cancel func()) {
 	t.OnPassages = func(from []domain.Passage) { send(passagesRead{round, from}) }
 	bound, cancel := context.WithCancel(context.Background())
 	mailbox.RunTask(ctx, modelTimeout, func(limit context.Context) any {
 		defer context.AfterFunc(limit, cancel)()
 		defer cancel()
 		send(modelAnswered{round, recoverResponse(func() ModelResponse {
-			return mind.Respond(bound, t, func(text string, first time.Duration) { send(modelSentence{round, text, first}) })
+			return runtime.Respond(bound, t, func(text string, first time.Duration) { send(modelSentence{round, text, first}) })
 		})})
 		return nil
 	})

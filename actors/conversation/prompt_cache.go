@@ -97,9 +97,11 @@ func (p *promptCache) synthesize(ctx actor.Context, r speech.Request, generation
 
 // streamingSynthesizer is a synthesizer that plays audio while it is generated and reports failed engines.
 type streamingSynthesizer interface {
-	Begin(ctx context.Context, r speech.Request, onFault func(speech.EngineFailure)) (speech.Utterance, error)
+	StartSpeaking(ctx context.Context, r speech.Request, onFault func(speech.EngineFailure)) (speech.Utterance, error)
 	Prepare(ctx context.Context, r speech.Request) (media.Clip, error)
 }
+
+var _ streamingSynthesizer = (*speech.SynthesizerChain)(nil)
 
 // synthesizeTwice makes a second attempt if the first fails.
 func synthesizeTwice(ctx context.Context, speaker speech.Synthesizer, r speech.Request, generation int, failed func(speech.EngineFailure)) promptSynthesized {
@@ -123,7 +125,7 @@ func beginSynthesis(ctx context.Context, speaker speech.Synthesizer, r speech.Re
 		return u, err
 	}
 	_, err = synthesizeOnce(ctx, func(ctx context.Context, r speech.Request) (media.Clip, error) {
-		u, err = s.Begin(ctx, r, failed)
+		u, err = s.StartSpeaking(ctx, r, failed)
 		return nil, err
 	}, r)
 	return u, err

@@ -61,7 +61,7 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.StartRealtime)
 	d.Interruptible = d.Interruptible && (may == nil || *may)
 	c.realtime = newRealtimeSession(d)
 	opening, root, self, script := c.realtime.opening, ctx.ActorSystem().Root, ctx.Self(), c.cfg.Script
-	mind, ok := c.cfg.AgentRuntime.(RealtimeRuntime)
+	runtime, ok := c.cfg.AgentRuntime.(RealtimeRuntime)
 	if !ok {
 		root.Send(self, realtimeEnded{d.Round, speech.ErrEngineSuspended})
 		return
@@ -74,7 +74,7 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.StartRealtime)
 				opening.setLive(m.connection)
 			}
 		}()
-		m.connection, m.err = mind.OpenRealtime(bound, &script, brief, d, func(e speech.RealtimeEvent) {
+		m.connection, m.err = runtime.OpenRealtime(bound, &script, brief, d, func(e speech.RealtimeEvent) {
 			if e.Kind == speech.RealtimeFailed {
 				root.Send(self, realtimeEnded{d.Round, e.Err})
 				return
@@ -304,8 +304,8 @@ func (c *Conversation) realtimeFailed(ctx actor.Context, err error) {
 	if s := c.cfg.Script.Realtime; name == "" && s != nil {
 		name = s.Engine
 	}
-	mind, ok := c.cfg.AgentRuntime.(RealtimeRuntime)
-	instead := ok && mind.CanReplaceRealtime(&c.cfg.Script) && c.cfg.Recognizer != nil
+	runtime, ok := c.cfg.AgentRuntime.(RealtimeRuntime)
+	instead := ok && runtime.CanReplaceRealtime(&c.cfg.Script) && c.cfg.Recognizer != nil
 	c.cfg.Log.Error("realtime engine failed", slog.String("engine", name), slog.Any("error", err), slog.Bool("recovered", instead))
 	ctx.Send(ctx.Parent(), Fault{Stage: "realtime", Code: speech.ErrorCode(err), Message: "the engine " + name + " failed", Recovered: instead})
 	text := ""

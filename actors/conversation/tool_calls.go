@@ -55,10 +55,10 @@ func (c *Conversation) callTool(ctx actor.Context, d pathway.ActionRequest) {
 }
 
 // runTool calls a tool in a task. The message toolDone follows.
-func runTool(ctx actor.Context, mind AgentRuntime, t toolCall) {
+func runTool(ctx actor.Context, runtime AgentRuntime, t toolCall) {
 	mailbox.RunTask(ctx, toolTimeout, func(bound context.Context) any {
 		at := time.Now()
-		return toolDone{act: t.act, result: recoverResult(func() ToolResult { return mind.CallTool(bound, &t.script, t.act) }), took: time.Since(at)}
+		return toolDone{act: t.act, result: recoverResult(func() ToolResult { return runtime.CallTool(bound, &t.script, t.act) }), took: time.Since(at)}
 	})
 }
 

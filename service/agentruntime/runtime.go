@@ -3,6 +3,7 @@ package agentruntime
 import (
 	"context"
 
+	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/domain"
 )
 
@@ -21,7 +22,12 @@ type watchedRuntime struct {
 	wrote func(domain.Segment)
 }
 
-// SegmentChanged implements conversation.Watcher.
+var (
+	_ conversation.RealtimeRuntime   = (*Runtime)(nil)
+	_ conversation.TranscriptWatcher = (*watchedRuntime)(nil)
+)
+
+// SegmentChanged implements conversation.TranscriptWatcher.
 func (w *watchedRuntime) SegmentChanged(s domain.Segment) { w.wrote(s) }
 
 // AgentScript returns the script of another agent of the workspace.

@@ -140,7 +140,7 @@ func (c *fakeCalls) bound(ctx actor.Context, m permitBound) {
 		call: m.id, attempt: a.ID, at: time.Now(), boot: c.p.boot, isKnown: true,
 	}
 	o.row, o.lasts = w.far.answerFor(o.phone, w.far.callCount(o.phone))
-	w.trace("ring %s contact %d attempt %d: %s, %v", a.CampaignID[len(a.CampaignID)-3:], a.Ordinal, a.Number, o.row.name, o.lasts)
+	w.addTrace("ring %s contact %d attempt %d: %s, %v", a.CampaignID[len(a.CampaignID)-3:], a.Ordinal, a.Number, o.row.name, o.lasts)
 	w.model.checkCall(o)
 	w.far.rings = append(w.far.rings, o)
 	w.far.calls[m.id] = o

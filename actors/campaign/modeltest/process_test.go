@@ -86,7 +86,7 @@ func (w *world) startProcess(first bool) error {
 	p.disk = &faultyStore{w: w, process: p, store: store, turn: make(chan struct{}, 1)}
 	w.mu.Lock()
 	w.alive, w.model.boot = p, p.boot
-	w.trace("%s", p.boot)
+	w.addTrace("%s", p.boot)
 	w.mu.Unlock()
 	if first {
 		err = w.seedStore(store)
@@ -255,7 +255,7 @@ func (w *world) hangUpCall(r *simulatedCall) {
 func (w *world) killProcess(unsynced int) {
 	p := w.alive
 	w.mu.Lock()
-	w.trace("%s ends", p.boot)
+	w.addTrace("%s ends", p.boot)
 	p.dead.Store(true)
 	if w.pendingCommit != nil {
 		w.doubt, w.pendingCommit = w.pendingCommit, nil
@@ -291,7 +291,7 @@ func (w *world) resolveDoubtfulCommit(store *persistence.Store) error {
 		_ = json.Unmarshal(body, into) // fills in the key
 		version, err := store.Get(context.Background(), into)
 		if err != nil || version != c.Guards[i].Version+1 {
-			w.trace("the commit in doubt is not there")
+			w.addTrace("the commit in doubt is not there")
 			return nil
 		}
 		t := w.model.tenants[c.Workspace]
@@ -299,7 +299,7 @@ func (w *world) resolveDoubtfulCommit(store *persistence.Store) error {
 		if err != nil {
 			return err
 		}
-		w.trace("the commit in doubt is there, with %d events", len(events))
+		w.addTrace("the commit in doubt is there, with %d events", len(events))
 		if len(events) != len(c.Events) {
 			w.model.addFault("%d of %d events of a commit survived a crash", len(events), len(c.Events))
 		}
@@ -389,7 +389,7 @@ func (w *world) setClockBack() error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.trace("the clock is set back by an hour")
+	w.addTrace("the clock is set back by an hour")
 	shift := func(t *time.Time) {
 		if t != nil && !t.IsZero() {
 			*t = t.Add(time.Hour)

@@ -96,7 +96,7 @@ func playScenario(t *testing.T, s scenario, sys *actor.ActorSystem) (broken, tra
 	return w.model.broken, trace
 }
 
-func (w *world) trace(format string, args ...any) {
+func (w *world) addTrace(format string, args ...any) {
 	w.trace = append(w.trace, traceLine{time.Now(), format, args})
 }
 
@@ -215,7 +215,7 @@ func (w *world) nextFault(p *process, c *commit.Change) (commitFault, bool) {
 		if w.plannedFaults[0].after--; w.plannedFaults[0].after < 0 {
 			what = w.plannedFaults[0].what
 			w.plannedFaults = w.plannedFaults[1:]
-			w.trace("trick %d with a commit of %d rows", what, len(c.Puts))
+			w.addTrace("trick %d with a commit of %d rows", what, len(c.Puts))
 		}
 	}
 	w.pendingCommit = c
@@ -232,7 +232,7 @@ func (w *world) killDuringCommit(p *process, doubt *commit.Change) {
 	defer w.mu.Unlock()
 	p.dead.Store(true)
 	w.doubt, w.pendingCommit = doubt, nil
-	w.trace("the process dies at a commit, done: %v", doubt != nil)
+	w.addTrace("the process dies at a commit, done: %v", doubt != nil)
 	w.died <- p
 }
 
@@ -247,7 +247,7 @@ func (w *world) reportDurable(p *process, c commit.Change, events []event.Event,
 	if err == nil {
 		w.model.onCommit(c, events, time.Now())
 	} else {
-		w.trace("commit: %v", err)
+		w.addTrace("commit: %v", err)
 	}
 	return true
 }
@@ -271,7 +271,7 @@ func (w *world) messageHook(p *process) func(any) {
 		if set {
 			if left--; left < 0 {
 				delete(w.traps, name)
-				w.trace("panic at %s", name)
+				w.addTrace("panic at %s", name)
 				w.mu.Unlock()
 				panic("planted at " + name)
 			}
@@ -284,7 +284,7 @@ func (w *world) messageHook(p *process) func(any) {
 // runStep runs one step of the scenario.
 func (w *world) runStep(st step) {
 	w.mu.Lock()
-	w.trace("%v", st)
+	w.addTrace("%v", st)
 	until := time.Now().Add(st.lasts)
 	switch st.kind {
 	case forbid:
@@ -350,7 +350,7 @@ func (w *world) request(i, j int, k stepKind) {
 		if p.dead.Load() {
 			return
 		}
-		w.trace("%v of %s: %s %v", k, id[len(id)-3:], o.Status, err)
+		w.addTrace("%v of %s: %s %v", k, id[len(id)-3:], o.Status, err)
 		w.model.checkReply(w.model.byID[id], k, since, o.Status, err)
 	}()
 }
