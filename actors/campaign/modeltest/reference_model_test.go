@@ -72,7 +72,7 @@ const graceTime = 25 * time.Second
 func newModel(s scenario, far *farEnd) *model {
 	m := &model{farEnd: far, tenants: make(map[string]*tenant), byID: make(map[string]*campaignModel)}
 	for _, sp := range s.spaces {
-		t := &tenant{space: sp, forbidden: make(map[string]time.Time), ledger: make(map[string]bool)}
+		t := &tenant{tenantPlan: sp, forbidden: make(map[string]time.Time), ledger: make(map[string]bool)}
 		m.tenants[sp.id] = t
 		for _, c := range sp.campaigns {
 			b := &campaignModel{tenant: t, row: c.row, open: make(map[string]domain.Attempt), requests: make(map[stepKind]time.Time)}
