@@ -26,13 +26,13 @@ func (a CounterAdd) ApplyTo(value []byte) ([]byte, error) {
 		rest, ok := bytes.CutPrefix(value, a.Prefix)
 		rest, ok2 := bytes.CutSuffix(rest, []byte(counterSuffix))
 		if !ok || !ok2 {
-			return nil, fmt.Errorf("%w: %s %s is no tally of this kind", ErrMalformed, a.Key.Table, a.Key.ID)
+			return nil, fmt.Errorf("%w: %s %s is not a counter row with this prefix", ErrMalformed, a.Key.Table, a.Key.ID)
 		}
 		i := 0
 		for text := range bytes.SplitSeq(rest, []byte(",")) {
 			n, err := strconv.ParseInt(string(text), 10, 64)
 			if err != nil {
-				return nil, fmt.Errorf("%w: %s %s holds no numbers", ErrMalformed, a.Key.Table, a.Key.ID)
+				return nil, fmt.Errorf("%w: counter row %s %s has an invalid number", ErrMalformed, a.Key.Table, a.Key.ID)
 			}
 			if i == len(sums) {
 				sums = append(sums, 0)
@@ -68,7 +68,7 @@ func (a CounterAdd) check() error {
 		return err
 	}
 	if len(a.Deltas) == 0 || len(a.Prefix) == 0 || len(a.Prefix)+20*len(a.Deltas) > MaxValue {
-		return fmt.Errorf("%w: a tally of %d numbers behind %d bytes", ErrMalformed, len(a.Deltas), len(a.Prefix))
+		return fmt.Errorf("%w: a counter row with %d numbers and a prefix of %d bytes", ErrMalformed, len(a.Deltas), len(a.Prefix))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ const eraseRows = 256
 // be repeated after an interruption.
 func (s *Store) Erase(ctx context.Context, workspace string) error {
 	if workspace == "" || strings.Contains(workspace, "/") {
-		return fmt.Errorf("%w: no workspace %q", ErrMalformed, workspace)
+		return fmt.Errorf("%w: %q is not a workspace", ErrMalformed, workspace)
 	}
 	if err := s.shard.checkWorkspace(workspace); err != nil {
 		return fmt.Errorf("persistence: erase %q: %w", workspace, err)

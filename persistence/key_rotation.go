@@ -51,7 +51,7 @@ func (s *Store) RotateMasterKey(ctx context.Context, next []byte) error {
 		return fmt.Errorf("persistence: a master key has %d bytes, not %d", MasterKeySize, len(next))
 	}
 	if s.shard.Count > 1 {
-		return errors.New("persistence: a part of a store cannot rotate the master key of all")
+		return errors.New("persistence: the store of one shard cannot rotate the master key")
 	}
 	aead, err := newAEAD(next)
 	if err != nil {

@@ -43,7 +43,7 @@ func (r *Reader) RootKey() []byte { return bytes.Clone(r.store.rootKey) }
 // Get reads a row that has no secret fields, like Store.Get.
 func (r *Reader) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	if _, secret := into.(domain.Sealer); secret {
-		return 0, fmt.Errorf("persistence: %T: a reader opens no secrets", into)
+		return 0, fmt.Errorf("persistence: %T: a reader cannot decrypt secret fields", into)
 	}
 	return r.store.Get(ctx, into)
 }

@@ -32,7 +32,7 @@ import (
 type Shard struct{ Number, Count int }
 
 // ErrShardCount reports that the store has another number of shards.
-var ErrShardCount = errors.New("the nodes of an install have the same number of shards")
+var ErrShardCount = errors.New("all nodes of an installation must have the same number of shards")
 
 // ErrOtherShard reports that a workspace belongs to another shard. It is a domain.ErrFenced, but does not mean that
 // the own shard was lost.
@@ -57,7 +57,7 @@ func (p Shard) checkShardCount(have int) error {
 	if p.Count == 0 || have == 0 || have == p.Count {
 		return nil
 	}
-	return fmt.Errorf("%w: shards is %d here, and the store is divided into %d", ErrShardCount, p.Count, have)
+	return fmt.Errorf("%w: shards is %d here, and the store has %d shards", ErrShardCount, p.Count, have)
 }
 
 // checkWorkspace returns ErrOtherShard for a workspace of another shard.
@@ -66,7 +66,7 @@ func (p Shard) checkWorkspace(workspace string) error {
 		return nil
 	}
 	if of := domain.ShardOf(workspace, p.Count); of != p.Number {
-		return fmt.Errorf("%w: %q to %d, and this is %d of %d", ErrOtherShard, workspace, of, p.Number, p.Count)
+		return fmt.Errorf("%w: workspace %q belongs to shard %d, and this is shard %d of %d", ErrOtherShard, workspace, of, p.Number, p.Count)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func ShardCount(ctx context.Context, d Driver) (int, error) {
 	}
 	n, err := strconv.Atoi(string(value))
 	if err != nil || n < 1 || n > domain.MaxShards {
-		return 0, fmt.Errorf("%w: it is divided into %q shards", ErrFormat, value)
+		return 0, fmt.Errorf("%w: invalid number of shards %q in the store", ErrFormat, value)
 	}
 	return n, nil
 }

@@ -158,7 +158,7 @@ func TestNodesOfAnInstallHaveTheSameNumberOfShards(t *testing.T) {
 		}
 		_, err := part("100|node", 1, 4)
 		require.ErrorIs(t, err, persistence.ErrShardCount)
-		require.EqualError(t, err, "the nodes of an install have the same number of shards: shards is 4 here, and the store is divided into 1")
+		require.EqualError(t, err, "all nodes of an installation must have the same number of shards: shards is 4 here, and the store has 1 shards")
 		require.NoError(t, put(t, s, hookOf("ws_1", "wh_1")), "who was refused took nothing")
 		one, err := part("100|node", 0, 1)
 		require.NoError(t, err)

@@ -279,7 +279,7 @@ func (s *Store) buildCounterAdds(tallies []domain.CounterRecord) ([]CounterAdd, 
 		}
 		at := bytes.LastIndexByte(value, '[')
 		if at < 0 {
-			return nil, fmt.Errorf("%w: %s %s is no tally", ErrMalformed, k.Kind, k.ID)
+			return nil, fmt.Errorf("%w: %s %s is not a counter row", ErrMalformed, k.Kind, k.ID)
 		}
 		out = append(out, CounterAdd{Key: rowKey(k), Prefix: value[:at+1], Deltas: slices.Clone(t.Counters())})
 	}

@@ -62,7 +62,7 @@ func checkMaster(ctx context.Context, d Driver, master []byte) (known bool, err 
 	case err != nil:
 		return false, err
 	case subtle.ConstantTimeCompare(have, fingerprint(master)) != 1:
-		return true, fmt.Errorf("%w: fingerprint %s is stored, the key given has %s", ErrMasterKey, have, fingerprint(master))
+		return true, fmt.Errorf("%w: the store has fingerprint %s, the given key has %s", ErrMasterKey, have, fingerprint(master))
 	}
 	return true, nil
 }
@@ -83,7 +83,7 @@ func encrypt(aead cipher.AEAD, text, bound []byte) ([]byte, error) {
 func decrypt(aead cipher.AEAD, sealed, bound []byte) ([]byte, error) {
 	n := aead.NonceSize()
 	if len(sealed) < n+aead.Overhead() {
-		return nil, fmt.Errorf("%w: %d bytes are too few", errSealed, len(sealed))
+		return nil, fmt.Errorf("%w: %d bytes are too short", errSealed, len(sealed))
 	}
 	text, err := aead.Open(nil, sealed[:n], sealed[n:], bound)
 	if err != nil {

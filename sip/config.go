@@ -57,7 +57,7 @@ type Config struct {
 	OverloadAfter time.Duration // an INVITE that waited longer before it was read is answered 503. Default: 500 ms
 }
 
-// Admission says whether a source is answered, and as which trunk.
+// Admission reports whether a source is answered, and as which trunk.
 type Admission struct {
 	Allow   bool
 	TrunkID string

@@ -75,7 +75,7 @@ const resumedCSeqStep = 4096
 func (s *DialogState) RaiseCSeq() { s.LocalCSeq += resumedCSeqStep }
 
 // ErrIncompleteState reports that a state does not suffice to resume its dialog.
-var ErrIncompleteState = errors.New("sip: not enough is known of the dialog")
+var ErrIncompleteState = errors.New("sip: the dialog state is incomplete")
 
 // Resumption describes an answered dialog of another process that continues in this one.
 type Resumption struct {
@@ -113,7 +113,7 @@ func (u *UserAgent) Resume(r Resumption) (*Dialog, error) {
 		d.localParty = s.LocalParty
 	}
 	if !u.dialogs.add(d) {
-		return nil, errors.New("sip: the dialog lives here already")
+		return nil, errors.New("sip: the dialog exists in this process already")
 	}
 	d.do(func() {
 		if len(found) > 0 {

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrTestEnvironment refuses a request of the test environment to a peer other than the test carrier.
-var ErrTestEnvironment = errors.New("sip: the test environment reaches the built-in carrier only")
+var ErrTestEnvironment = errors.New("sip: requests of the test environment may only go to the test carrier")
 
 // checkTarget refuses a target that the listeners cannot reach, and sets defaults.
 func (u *UserAgent) checkTarget(t *resolve.Target) error {
@@ -23,13 +23,13 @@ func (u *UserAgent) checkTarget(t *resolve.Target) error {
 	}
 	switch {
 	case !message.IsHost(t.Host) || t.Port < 0 || t.Port > 65535:
-		return fmt.Errorf("sip: %q port %d is no target", t.Host, t.Port)
+		return fmt.Errorf("sip: %q port %d is not a valid target", t.Host, t.Port)
 	case !slices.Contains([]string{"", resolve.UDP, resolve.TCP, resolve.TLS}, t.Transport):
-		return fmt.Errorf("sip: no transport %q", t.Transport)
+		return fmt.Errorf("sip: unknown transport %q", t.Transport)
 	case t.Transport == resolve.UDP && !u.transport.HasUDP():
 		return transport.ErrNoListener
 	case t.Name != "" && !message.IsHost(t.Name):
-		return fmt.Errorf("sip: %q is no name", t.Name)
+		return fmt.Errorf("sip: %q is not a valid certificate name", t.Name)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (u *UserAgent) startInbound(m *received, a Admission) {
 		d.admitPeer(m.Source().Addr.Addr())
 		d.admitFlow()
 		d.server.respondProvisional(100, nil, nil)
-		d.after(ownerResponseTimeout, func() { d.server.refuse(480, nil, outcome.Final{Code: 480, Phrase: "nobody took the call"}) })
+		d.after(ownerResponseTimeout, func() { d.server.refuse(480, nil, outcome.Final{Code: 480, Phrase: "no answer from the service"}) })
 	})
 	defer u.recovered("on_invite", func() { in.Reject(500, 0) })
 	if in.Replaces != nil {

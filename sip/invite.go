@@ -68,21 +68,21 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 	}
 	switch {
 	case len(in.Contacts) > 0:
-		return errors.New("sip: several contacts are for forking.Invite")
+		return errors.New("sip: Contacts is set: use forking.Invite")
 	case in.URI != "" && !message.IsContactURI(in.URI):
-		return fmt.Errorf("sip: %q is no contact", in.URI)
+		return fmt.Errorf("sip: %q is not a valid contact URI", in.URI)
 	case in.Attempt == "":
-		return errors.New("sip: an attempt needs a name")
+		return errors.New("sip: Attempt is not set")
 	case in.FromDomain != "" && !message.IsHost(in.FromDomain):
-		return fmt.Errorf("sip: %q is no domain", in.FromDomain)
+		return fmt.Errorf("sip: %q is not a valid domain", in.FromDomain)
 	case !message.IsSingleLine(in.FromName) || len(in.FromName) > 128:
-		return fmt.Errorf("sip: %q is no display name", in.FromName)
+		return fmt.Errorf("sip: %q is not a valid display name", in.FromName)
 	case len(in.Body) > MaxBody:
 		return errors.New("sip: body too large")
 	case len(in.Headers) > 32:
 		return errors.New("sip: too many headers")
 	case in.SessionExpires < 0 || in.SessionExpires > sessiontimer.MaxInterval:
-		return fmt.Errorf("sip: no session of %s", in.SessionExpires)
+		return fmt.Errorf("sip: session interval %s is out of range", in.SessionExpires)
 	}
 	if in.SessionExpires > 0 {
 		in.SessionExpires = max(in.SessionExpires, u.sessions.Least)

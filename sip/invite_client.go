@@ -68,7 +68,7 @@ func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 		return nil, err
 	}
 	if !u.dialogs.add(d) {
-		return nil, fmt.Errorf("sip: attempt %s leg %d is on the wire already", in.Attempt, in.Leg)
+		return nil, fmt.Errorf("sip: attempt %s leg %d was already sent", in.Attempt, in.Leg)
 	}
 	u.stats.invites.Add(1)
 	go d.invite.resolveTarget()

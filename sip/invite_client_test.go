@@ -397,6 +397,6 @@ func TestBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
 		s.invite(nil)
 		s.peer.expect("INVITE")
 		_, err := s.ua.Invite(sip.Invite{Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1"}, To: "+1", From: "+2"})
-		require.ErrorContains(t, err, "on the wire already")
+		require.ErrorContains(t, err, "was already sent")
 	})
 }

@@ -19,7 +19,7 @@ const (
 )
 
 var (
-	errNoUpdate = errors.New("sip: nothing can be offered before the answer")
+	errNoUpdate = errors.New("sip: the remote party does not accept an offer before the answer")
 	errTooMany  = errors.New("sip: too many offers wait")
 	errTooLarge = errors.New("sip: body too large")
 )
@@ -183,7 +183,7 @@ func (a *offerAnswer) handleResponse(o *offer, method string, m *received, err e
 		a.sendOffer(o)
 	case m.Code == 481 || m.Code == 408:
 		a.conclude(o, OfferResult{Code: m.Code})
-		d.endLost("the far end lost the call")
+		d.endLost("the remote party no longer knows the call")
 	default:
 		if o.done == nil {
 			d.session.retryRefresh()

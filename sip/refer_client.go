@@ -93,7 +93,7 @@ func (r ReferTo) headers() ([]message.Header, error) {
 	headers := []message.Header{{Name: "Refer-To", Value: to + ">"}}
 	if r.ReferredBy != "" {
 		if !message.IsDialable(r.ReferredBy) {
-			return nil, fmt.Errorf("sip: %q refers nobody", r.ReferredBy)
+			return nil, fmt.Errorf("sip: %q is not a valid Referred-By URI", r.ReferredBy)
 		}
 		headers = append(headers, message.Header{Name: "Referred-By", Value: "<" + r.ReferredBy + ">"})
 	}
@@ -113,7 +113,7 @@ func (c *referClient) handleResponse(f *referral, m *received, err error) {
 	case m.Code >= 300:
 		c.conclude(f, ReferProgress{Code: m.Code, Phrase: m.Phrase, Failed: true})
 		if m.Code == 481 || m.Code == 408 {
-			c.d.endLost("the far end lost the call")
+			c.d.endLost("the remote party no longer knows the call")
 		}
 	case strings.EqualFold(strings.TrimSpace(message.TextBefore(m.HeaderValue("Refer-Sub"), ";")), "false"): // no NOTIFY will follow (RFC 4488)
 		c.conclude(f, ReferProgress{Code: m.Code, Phrase: m.Phrase})

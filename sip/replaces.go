@@ -26,7 +26,7 @@ func (u *UserAgent) offerReplacement(in *Incoming) {
 	in.d.do(func() {
 		in.d.after(decisionTimeout, func() {
 			if !in.d.server.ownerResponded {
-				in.d.server.refuse(403, nil, outcome.Final{Code: 403, Phrase: "nobody let the call be replaced"})
+				in.d.server.refuse(403, nil, outcome.Final{Code: 403, Phrase: "the call was not replaced"})
 			}
 		})
 	})

@@ -50,7 +50,7 @@ func (u *UserAgent) NewStandaloneClient(c StandaloneConfig) (*StandaloneClient, 
 		return nil, err
 	}
 	if c.FromDomain != "" && !message.IsHost(c.FromDomain) {
-		return nil, fmt.Errorf("sip: %q is no domain", c.FromDomain)
+		return nil, fmt.Errorf("sip: %q is not a valid domain", c.FromDomain)
 	}
 	s, callID := new(StandaloneClient), u.id.StandaloneCallID(c.Name)
 	if c.Proxy != nil {
@@ -68,7 +68,7 @@ func (u *UserAgent) NewStandaloneClient(c StandaloneConfig) (*StandaloneClient, 
 	s.contactUser = cmp.Or(c.ContactUser, c.FromUser, defaultContactUser)
 	s.setLocal(localURI(c.FromUser, cmp.Or(c.FromDomain, u.transport.PublicHost(flowBeforeLookup(hop)))))
 	if !u.dialogs.addStandalone(s) {
-		return nil, fmt.Errorf("sip: requests of %s are on the wire already", c.Name)
+		return nil, fmt.Errorf("sip: requests named %s are under way already", c.Name)
 	}
 	return s, nil
 }

@@ -79,7 +79,7 @@ func New(cfg Config) (*UserAgent, error) {
 	if len(cfg.Secret) == 0 {
 		cfg.Secret = make([]byte, 32)
 		if _, err := rand.Read(cfg.Secret); err != nil {
-			return nil, fmt.Errorf("sip: draw a secret: %w", err)
+			return nil, fmt.Errorf("sip: generate a secret: %w", err)
 		}
 	}
 	if cfg.MaxHalfOpen <= 0 {
@@ -157,7 +157,7 @@ func (u *UserAgent) SetAdmission(f func(transport.Source) Admission) { u.admit =
 // Serve listens until ctx ends or Close is called.
 func (u *UserAgent) Serve(ctx context.Context) error {
 	if !u.bound.CompareAndSwap(false, true) {
-		return errors.New("sip: already served")
+		return errors.New("sip: Serve was called already")
 	}
 	if err := u.transport.Open(ctx); err != nil {
 		return errors.Join(err, u.Close())

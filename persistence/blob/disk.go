@@ -83,7 +83,7 @@ func (d *Disk) CheckAccess(ctx context.Context) (refused bool, err error) {
 }
 
 func (d *Disk) checkAccess() error {
-	text := []byte("Callboard tries whether it can write, read and delete here.\n")
+	text := []byte("Callboard checks that it can write, read and delete here.\n")
 	f, err := os.CreateTemp(d.dir, "try-*")
 	if err != nil {
 		return fmt.Errorf("cannot write: %w", err)
@@ -92,7 +92,7 @@ func (d *Disk) checkAccess() error {
 	err = errors.Join(err, f.Sync(), f.Close())
 	got, unread := os.ReadFile(f.Name())
 	if err = errors.Join(err, unread); err == nil && !bytes.Equal(got, text) {
-		err = errors.New("something else came back")
+		err = errors.New("the bytes read differ from those written")
 	}
 	return errors.Join(err, os.Remove(f.Name()))
 }
@@ -113,7 +113,7 @@ func (d *Disk) path(workspace, name string) (string, error) {
 
 // unavailable is the error of a store that cannot be reached.
 func unavailable(seconds int, err error) error {
-	return fmt.Errorf("%w: %w: %w", domain.ErrBlobsUnavailable, domain.Errorf(domain.CodeUnavailable, "what keeps recordings and exports cannot be reached; try again").With("retry_after", seconds), err)
+	return fmt.Errorf("%w: %w: %w", domain.ErrBlobsUnavailable, domain.Errorf(domain.CodeUnavailable, "the storage of recordings and exports cannot be; ; try")..(""", ,), ,)
 }
 
 // Put stores what r returns under a name and returns its size in bytes. An existing blob of that name is replaced.

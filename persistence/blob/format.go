@@ -32,7 +32,7 @@ const (
 // The errors of blobs.
 var (
 	// ErrName refuses a workspace or a name that is not a plain file name.
-	ErrName = errors.New("blob: the name is not allowed")
+	ErrName = errors.New("blob: the workspace or name has characters that are not allowed")
 	// ErrDamaged reports a blob that was truncated or changed.
 	ErrDamaged = errors.New("blob: the file is damaged")
 )

@@ -113,7 +113,7 @@ func moveFile(ctx context.Context, from *Disk, to *S3, place string, done *MoveR
 		return err
 	}
 	if same, err = hasSameBytes(ctx, to, f, place); err == nil && !same {
-		err = fmt.Errorf("blob: %s: %s gives other bytes back than it was given", place, to)
+		err = fmt.Errorf("blob: %s: %s returned other bytes than were written", place, to)
 	}
 	if err == nil {
 		done.Copied++

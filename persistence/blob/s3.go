@@ -181,7 +181,7 @@ func (s *S3) deleteKeys(ctx context.Context, prefix string, keys []string) error
 	for _, key := range keys {
 		group.Go(func() error {
 			if !strings.HasPrefix(key, prefix) { // a server that returns other keys than requested
-				return fmt.Errorf("blob: the store lists %q below %q", key, prefix)
+				return fmt.Errorf("blob: the store lists the key %q, which does not begin with %q", key, prefix)
 			}
 			return s.client.delete(ctx, key)
 		})
@@ -228,7 +228,7 @@ func (s *S3) isBlobKey(key, prefix string) bool {
 // CheckAccess writes, reads and deletes a small object. refused is true if the store refused one of these
 // operations or can never be reached. If the store is only unavailable now, refused is false and err is set.
 func (s *S3) CheckAccess(ctx context.Context) (refused bool, err error) {
-	key, text := s.prefix+"try/"+rand.Text(), []byte("Callboard tries whether it can write, read and delete here.\n")
+	key, text := s.prefix+"try/"+rand.Text(), []byte("Callboard checks that it can write, read and delete here.\n")
 	got := make([]byte, len(text)+1)
 	for _, step := range []struct {
 		name string
@@ -238,7 +238,7 @@ func (s *S3) CheckAccess(ctx context.Context) (refused bool, err error) {
 		{"read", func() error {
 			p, wrong := s.client.get(ctx, key, 0, got, "")
 			if wrong == nil && !bytes.Equal(got[:p.length], text) {
-				wrong = errors.New("something else came back")
+				wrong = errors.New("the bytes read differ from those written")
 			}
 			return wrong
 		}},

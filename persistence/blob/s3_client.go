@@ -106,7 +106,7 @@ func (c *s3Client) checkAvailable(willAsk bool) (probes bool, err error) {
 	return probes, nil
 }
 
-var errTooLong = errors.New("the store took too long")
+var errTooLong = errors.New("the store did not answer in time")
 
 // call sends a request with all its attempts, if the circuit breaker allows it.
 func (c *s3Client) call(ctx context.Context, limit time.Duration, request func(context.Context) error) error {
@@ -160,7 +160,7 @@ func (c *s3Client) put(ctx context.Context, key string, body []byte) error {
 	})
 }
 
-var errRange = errors.New("the store does not answer with the range that it was asked for")
+var errRange = errors.New("the store returned another range than requested")
 
 // get reads an object from an offset on, up to len(into) bytes. If etag is set, the object must have this ETag,
 // otherwise nothing is read.

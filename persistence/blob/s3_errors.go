@@ -43,7 +43,7 @@ type unavailableError struct {
 	cause error
 }
 
-func (e *unavailableError) Error() string { return "the store is away: " + e.cause.Error() }
+func (e *unavailableError) Error() string { return "the store is unavailable: " + e.cause.Error() }
 
 func (e *unavailableError) Unwrap() error { return e.cause }
 

@@ -13,7 +13,7 @@ import (
 // maxResponseBytes bounds a response. The longest responses are lists and ranges of objects.
 const maxResponseBytes = 8 << 20
 
-var errIdle = errors.New("nothing moved for too long")
+var errIdle = errors.New("no bytes were transferred for too long")
 
 // stallTimeoutTransport ends a request in which no byte is transferred for too long. It reads responses completely,
 // so that minio-go repeats a request whose response breaks off.
@@ -44,7 +44,7 @@ func (t *stallTimeoutTransport) RoundTrip(r *http.Request) (*http.Response, erro
 	case errors.Is(context.Cause(ctx), errIdle):
 		err = errIdle
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // minio-go adds the URL to these errors
-		err = errors.New("the connection ended before the answer")
+		err = errors.New("the connection ended before the end of the response")
 	}
 	return nil, err
 }
@@ -61,7 +61,7 @@ func readWhole(resp *http.Response, moved func()) error {
 		return err
 	}
 	if body.Len() > maxResponseBytes {
-		return fmt.Errorf("the store answers with more than %d bytes", maxResponseBytes)
+		return fmt.Errorf("the response of the store has more than %d bytes", maxResponseBytes)
 	}
 	if resp.StatusCode == http.StatusNotFound && !bytes.Contains(body.Bytes(), []byte("<Code>")) {
 		resp.Header.Set("X-Minio-Error-Code", "NotFound") // minio-go takes any 404 for a missing object, but it may come from a proxy or another server

@@ -57,7 +57,7 @@ func (u *upload) write(ctx context.Context, p []byte) (n int, err error) {
 
 func (u *upload) sendPart(ctx context.Context) (err error) {
 	if len(u.parts) == maxParts {
-		return fmt.Errorf("an object of more than %d bytes", int64(maxParts)*partSize)
+		return fmt.Errorf("the object has more than %d bytes", int64(maxParts)*partSize)
 	}
 	if u.id == "" {
 		u.head = bytes.Clone(u.buffer[:keptHeadBytes])
@@ -108,7 +108,7 @@ func (u *upload) finish(ctx context.Context) error {
 		return nil
 	}
 	if isNotFound(err) { // the upload was removed meanwhile
-		err = fmt.Errorf("the parts are gone: %w", err)
+		err = fmt.Errorf("the parts of the upload were removed: %w", err)
 	}
 	return errors.Join(err, unread)
 }

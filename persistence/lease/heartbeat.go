@@ -143,7 +143,7 @@ func (b *Heartbeat) run(ctx context.Context) {
 func (b *Heartbeat) watchNotices(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := b.store.Notices(ctx, b.wakeUp); err != nil && ctx.Err() == nil {
-			b.o.Logger.Debug("changes of leases are heard of late", slog.Any("error", err))
+			b.o.Logger.Debug("lease changes are noticed late, because the subscription failed", slog.Any("error", err))
 		}
 		t := time.NewTimer(b.o.Lease / 4)
 		select {
@@ -169,7 +169,7 @@ func (b *Heartbeat) renew(ctx context.Context, must bool) (next time.Duration, e
 	sick := b.o.Healthy()
 	if (sick != nil) != b.unhealthy {
 		b.unhealthy = sick != nil
-		b.o.Logger.Warn("the lease is renewed only while the actors answer", slog.Bool("renewed", !b.unhealthy), slog.Any("error", sick))
+		b.o.Logger.Warn("the lease is renewed only while the actors respond", slog.Bool("renewed", !b.unhealthy), slog.Any("error", sick))
 	}
 	bounded, cancel := context.WithTimeout(ctx, b.o.Lease/3)
 	defer cancel()

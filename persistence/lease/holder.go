@@ -131,7 +131,7 @@ func (h *Holder) ReportLost(shard int, t Token) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e := h.held[shard]; e != nil && e.token == t && !e.lost {
-		h.cfg.Logger.Warn("a commit was refused: the shard is another's", slog.Int("shard", shard), slog.String("token", string(t)))
+		h.cfg.Logger.Warn("a commit was refused because another node owns the shard", slog.Int("shard", shard), slog.String("token", string(t)))
 		h.markLost(shard, e)
 	}
 }
@@ -199,7 +199,7 @@ func (h *Holder) Leave(ctx context.Context) error {
 		return h.engine.Leave(ctx)
 	}
 	if err := h.Drain(ctx); err != nil {
-		h.cfg.Logger.Warn("not every shard was given away in order", slog.Any("error", err))
+		h.cfg.Logger.Warn("not every shard was released cleanly", slog.Any("error", err))
 	}
 	h.cancel()
 	for i := range h.tokens {

@@ -72,7 +72,7 @@ func (h *Holder) setIsolated(ctx context.Context, off bool) bool {
 	if !turned && !unsaid || h.announceState(ctx, off) != nil || !turned { // without the store no announcement is possible; the next round tries again
 		return false
 	}
-	h.cfg.Logger.Warn("the other nodes do not answer: this one gives its shards away while they do not", slog.Bool("cut_off", off))
+	h.cfg.Logger.Warn("isolation from the other nodes has changed; an isolated node releases its shards", slog.Bool("cut_off", off))
 	h.mu.Lock()
 	h.isolated = off
 	h.mu.Unlock()

@@ -205,7 +205,7 @@ func (d *Driver) checkDisk() error {
 		nowFull := err == nil && usage.AvailBytes < d.opts.MinFree
 		if nowFull != full {
 			d.diskFull.Store(nowFull)
-			d.opts.Logger.Warn("disk space of the store", slog.Bool("full", nowFull), slog.Uint64("available_bytes", usage.AvailBytes))
+			d.opts.Logger.Warn("the disk of the store is full or has space again", slog.Bool("full", nowFull), slog.Uint64("available_bytes", usage.AvailBytes))
 		}
 		if err == nil && usage.AvailBytes >= d.opts.MinFree+reserveBytes {
 			d.keepReserve()

@@ -27,7 +27,7 @@ func (d *Driver) keepReserve() {
 		err = errors.Join(f.Preallocate(0, reserveBytes), f.Close())
 	}
 	if d.reserved = err == nil; !d.reserved {
-		d.opts.Logger.Debug("the reserve of disk space could not be made", slog.Any("error", errors.Join(err, d.opts.FS.Remove(path))))
+		d.opts.Logger.Debug("the disk reserve cannot be created", slog.Any("error", errors.Join(err, d.opts.FS.Remove(path))))
 	}
 }
 

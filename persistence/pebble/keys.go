@@ -35,7 +35,7 @@ const (
 var (
 	layoutKey  = []byte("v")
 	allKey     = []byte{allSpace}
-	errCorrupt = errors.New("pebble: a stored row cannot be read")
+	errCorrupt = errors.New("pebble: a stored row is damaged")
 )
 
 func key(space byte, parts ...string) []byte {

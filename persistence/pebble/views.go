@@ -216,7 +216,7 @@ func rowAt(rows *sequentialReader, r persistence.Range, place string, value []by
 	_, id, _ := strings.Cut(place, "\x00")
 	kept, err := rows.get(rowKey(persistence.Key{Table: r.Table, ID: id}))
 	if err == nil && kept.version == 0 {
-		err = fmt.Errorf("%w: %s %s stands in list %s and is not there", errCorrupt, r.Table, id, r.List)
+		err = fmt.Errorf("%w: %s %s is in list %s but does not exist", errCorrupt, r.Table, id, r.List)
 	}
 	return persistence.Row{ID: id, Position: place, Value: kept.value, Version: kept.version}, err
 }

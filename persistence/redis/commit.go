@@ -25,7 +25,7 @@ const (
 	maxRetry    = 500 * time.Millisecond
 )
 
-var errAnswer = errors.New("redis: a script answered in a way that this version does not know")
+var errAnswer = errors.New("redis: unexpected answer of a script")
 
 type outcome struct {
 	result persistence.Result
@@ -254,7 +254,7 @@ func isTransient(err error) bool {
 }
 
 // errStale reports that Redis lacks commits that were acknowledged.
-var errStale = errors.New("redis: a replica answers that lacks commits")
+var errStale = errors.New("redis lacks commits that were acknowledged; a replica may have been promoted")
 
 func parseAnswer(cmd *redis.Cmd, r *request) (a outcome) {
 	parts, err := cmd.StringSlice()
@@ -269,7 +269,7 @@ func parseAnswer(cmd *redis.Cmd, r *request) (a outcome) {
 	case parts[0] == "conflict":
 		return outcome{err: domain.ErrConflict}
 	case parts[0] == "malformed":
-		return outcome{err: fmt.Errorf("%w: a row is no tally of this kind", persistence.ErrMalformed)}
+		return outcome{err: fmt.Errorf("%w: a row is not a counter row with this prefix", persistence.ErrMalformed)}
 	case parts[0] != "ok" || len(parts) != 5:
 		return outcome{err: fmt.Errorf("%w: %q", errAnswer, parts)}
 	}

@@ -205,11 +205,11 @@ func (d *Driver) checkServerSettings(ctx context.Context) {
 	} {
 		have, err := d.client.ConfigGet(ctx, want.name).Result()
 		if err != nil {
-			d.log.Warn("redis does not tell its settings", slog.String("setting", want.name), slog.Any("error", err))
+			d.log.Warn("the settings of redis cannot be read", slog.String("setting", want.name), slog.Any("error", err))
 			return
 		}
 		if have[want.name] != want.value {
-			d.log.Warn("redis setting risks data", slog.String("setting", want.name), slog.String("value", have[want.name]),
+			d.log.Warn("a redis setting can lose data", slog.String("setting", want.name), slog.String("value", have[want.name]),
 				slog.String("wanted", want.value), slog.String("risk", want.risk))
 		}
 	}
@@ -251,13 +251,13 @@ func (d *Driver) setHealth(err error) {
 	was := d.health
 	if err == nil {
 		if d.health = nil; was != nil {
-			d.log.Info("redis is back")
+			d.log.Info("redis is available again")
 		}
 		return
 	}
 	d.health = fmt.Errorf("%w: redis: %w", persistence.ErrUnavailable, err) // the current cause, which may differ from the first one
 	if was == nil {
-		d.log.Error("redis is away", slog.Any("error", err))
+		d.log.Error("redis is unavailable", slog.Any("error", err))
 	}
 }
 

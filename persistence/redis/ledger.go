@@ -92,7 +92,7 @@ func (l *ledger) openFile(install string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.installID != "" && l.installID != install {
-		return fmt.Errorf("%w: %s belongs to another Redis; move it away if that one is given up", errLost, l.dir)
+		return fmt.Errorf("%w: %s belongs to another Redis; move the folder away if that Redis is no longer used", errLost, l.dir)
 	}
 	l.installID = install
 	return l.open()

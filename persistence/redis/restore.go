@@ -45,7 +45,7 @@ func (d *Driver) findLacking(ctx context.Context) (list []shardBehind, err error
 		switch {
 		case have[i] < acked[i]:
 			if h.markBehind(); h.isRestoreDue() {
-				d.log.Error("redis lacks commits that were acknowledged: a replica that had not seen them was promoted",
+				d.log.Error("redis lacks commits that were acknowledged, because a replica without them was promoted",
 					slog.String("shard", h.shard), slog.Uint64("has", have[i]), slog.Uint64("acknowledged", acked[i]))
 			}
 			list = append(list, shardBehind{h, have[i]})
@@ -170,7 +170,7 @@ func (d *Driver) replay(ctx context.Context, l *shardBehind, all []ledgerEntry) 
 	if l.have < acked {
 		return lost("the ledger ends at %d", l.have)
 	}
-	d.log.Warn("redis was given the commits that it lacked", slog.String("shard", l.shard), slog.Int("commits", len(done)))
+	d.log.Warn("the commits that redis lacked were restored", slog.String("shard", l.shard), slog.Int("commits", len(done)))
 	return nil
 }
 
@@ -212,7 +212,7 @@ func (d *Driver) recordOutcomes(answers map[*request]outcome) {
 	if err == nil || !sure {
 		return
 	}
-	d.log.Error("the ledger beside redis cannot be written", slog.Any("error", err))
+	d.log.Error("the ledger of the commits to redis cannot be written", slog.Any("error", err))
 	for r, a := range answers {
 		if a.err == nil {
 			answers[r] = outcome{err: fmt.Errorf("%w: %w", persistence.ErrUnavailable, err)}

@@ -109,7 +109,7 @@ func appendAll(ctx context.Context, d persistence.Driver, w, each int) error {
 		}
 		c.Guards = []persistence.Guard{{Key: key("none"), Version: 1}}
 		if _, err = d.Commit(ctx, c); !errors.Is(err, domain.ErrConflict) {
-			return fmt.Errorf("a broken guard gave %w", err)
+			return fmt.Errorf("a failed guard returned %w", err)
 		}
 	}
 	return nil

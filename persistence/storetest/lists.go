@@ -138,7 +138,7 @@ func testPagesDuringDeletes(t *testing.T, d persistence.Driver) {
 			kept := 0
 			for i, r := range rows {
 				if i > 0 && r == rows[i-1] {
-					t.Fatalf("%s is there twice", r)
+					t.Fatalf("%s was listed twice", r)
 				}
 				if !strings.HasSuffix(r, "=v@1") {
 					t.Fatalf("row %s", r)

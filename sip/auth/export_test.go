@@ -15,7 +15,7 @@ func ReadProof(header string) (user string, ok bool) {
 	return p.user, ok
 }
 
-// Proves tells whether a header opens an account whose password it cannot know.
+// Proves reports whether a header opens an account whose password it cannot know.
 func Proves(header string) bool {
 	a := NewVerifier("", []byte("secret"), func(user string) (Account, bool) {
 		return Account{ID: user, User: user, Password: "never told"}, true
@@ -40,7 +40,7 @@ func NewProofs() *Proofs { return &Proofs{newNonces([]byte("secret"))} }
 // Make makes a nonce.
 func (p *Proofs) Make(at time.Time) string { return p.n.newNonce(netip.IPv4Unspecified(), at) }
 
-// Take says whether an account may prove itself with a nonce.
+// Take reports whether an account may prove itself with a nonce.
 func (p *Proofs) Take(account, nonce string, nc uint32, at time.Time) bool {
 	made, ours, old := p.n.check(nonce, netip.IPv4Unspecified(), at)
 	return ours && !old && p.n.count(account, nonce, made, nc, at)

@@ -16,7 +16,7 @@ func relayWithKey() *Relay {
 	return New(Config{Key: []byte("never told"), Transport: t})
 }
 
-// ReadsRelayInfo tells whether bytes are believed to be relayed by a node whose key
+// ReadsRelayInfo reports whether bytes are believed to be relayed by a node whose key
 // their author cannot know.
 func ReadsRelayInfo(b []byte) bool { return relayWithKey().ReadRelayInfo(b, time.Now()) != nil }
 

@@ -21,7 +21,7 @@ type Mark string
 func (mark Mark) check() error {
 	for i := range len(mark) {
 		if !message.IsAlnum(mark[i]) || len(mark) > maxMarkLength {
-			return fmt.Errorf("sip: %q is no mark of a node", string(mark))
+			return fmt.Errorf("sip: node mark %q must have up to 16 letters and digits", string(mark))
 		}
 	}
 	return nil

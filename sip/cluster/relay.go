@@ -71,7 +71,7 @@ type Config struct {
 // CheckConfig refuses lookups without a key, and a mark that cannot be part of a tag.
 func CheckConfig(cfg *Config) error {
 	if cfg.Owner != nil && len(cfg.Key) == 0 {
-		return errors.New("sip: nothing is passed on without a key")
+		return errors.New("sip: relaying requests needs a key: set RelayKey")
 	}
 	return cfg.NodeMark.check()
 }

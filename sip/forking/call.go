@@ -45,7 +45,7 @@ func Invite(agent Inviter, in sip.Invite) (*Call, error) {
 	contacts := in.Contacts[:min(len(in.Contacts), maxLegs)]
 	in.Contacts = nil
 	if len(contacts) == 0 {
-		return nil, errors.New("sip: nobody to ring")
+		return nil, errors.New("sip: the phone has no contact")
 	}
 	r := &Call{notify: in.Notify}
 	r.open = len(contacts)

@@ -134,7 +134,7 @@ func ParseReplaces(s string) (callID, to, from string, earlyOnly, ok bool) {
 func FormatReplaces(id *DialogID) (string, error) {
 	s := id.CallID + ";to-tag=" + id.RemoteTag + ";from-tag=" + id.LocalTag
 	if _, _, _, _, ok := ParseReplaces(s); !ok {
-		return "", fmt.Errorf("sip: %q names no dialog", s)
+		return "", fmt.Errorf("sip: %q is not a valid Replaces header", s)
 	}
 	return s, nil
 }

@@ -21,7 +21,7 @@ func IsToken(s string) bool {
 	return s != ""
 }
 
-// IsAlnum says whether a character is a letter or a digit of ASCII.
+// IsAlnum reports whether a character is a letter or a digit of ASCII.
 func IsAlnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
@@ -30,16 +30,16 @@ func IsAlnum(c byte) bool {
 func EscapeUser(s string) (string, error) {
 	for i := range len(s) {
 		if !IsAlnum(s[i]) && !strings.ContainsRune("+-_.!~*#", rune(s[i])) {
-			return "", fmt.Errorf("sip: %q is no user", s)
+			return "", fmt.Errorf("sip: %q is not a valid user", s)
 		}
 	}
 	if s == "" || len(s) > 64 {
-		return "", fmt.Errorf("sip: %q is no user", s)
+		return "", fmt.Errorf("sip: %q is not a valid user", s)
 	}
 	return strings.ReplaceAll(s, "#", "%23"), nil
 }
 
-// IsHost says whether a text has only what a host name or an address may hold.
+// IsHost reports whether a text has only what a host name or an address may hold.
 func IsHost(s string) bool {
 	for i := range len(s) {
 		if !IsAlnum(s[i]) && !strings.ContainsRune("-._:[]", rune(s[i])) {
@@ -65,10 +65,10 @@ func ReplaceControlChar(r rune) rune {
 	return r
 }
 
-// IsMethod tells whether a text may be a method (RFC 3261 section 25.1).
+// IsMethod reports whether a text may be a method (RFC 3261 section 25.1).
 func IsMethod(b []byte) bool { return IsToken(string(b)) }
 
-// IsSIPURI says whether a text begins as a sip: or sips: URI does.
+// IsSIPURI reports whether a text begins as a sip: or sips: URI does.
 func IsSIPURI(s string) bool {
 	s = strings.ToLower(s)
 	return strings.HasPrefix(s, "sip:") || strings.HasPrefix(s, "sips:")

@@ -65,7 +65,7 @@ func (w *Writer) AddHeader(name string, value ...string) {
 
 func (w *Writer) headerName(name string) {
 	if !IsToken(name) && w.err == nil {
-		w.err = fmt.Errorf("sip: %q is no header name", name)
+		w.err = fmt.Errorf("sip: %q is not a valid header name", name)
 	}
 	w.b = append(w.b, name...)
 	w.b = append(w.b, ':', ' ')

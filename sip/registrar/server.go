@@ -21,7 +21,7 @@ const (
 	maxAnswers       = 4096 // responses stored for retransmitted REGISTERs
 )
 
-// Presence says whether a phone is registered at a source.
+// Presence reports whether a phone is registered at a source.
 type Presence uint8
 
 // The values of Presence.

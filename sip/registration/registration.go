@@ -105,7 +105,7 @@ func Start(agent Agent, c Config) (*Registration, error) {
 		c.Domain = c.Target.Host
 	}
 	if !message.IsHost(c.Domain) {
-		return nil, fmt.Errorf("sip: %q is no domain", c.Domain)
+		return nil, fmt.Errorf("sip: %q is not a valid domain", c.Domain)
 	}
 	if c.Expires <= 0 {
 		c.Expires = defaultExpires
@@ -129,11 +129,11 @@ func Start(agent Agent, c Config) (*Registration, error) {
 func checkUser(s string) (string, error) {
 	for i := range len(s) {
 		if !message.IsAlnum(s[i]) && !strings.ContainsRune("+-_.!~*'()&=$,", rune(s[i])) {
-			return "", fmt.Errorf("sip: %q is no user", s)
+			return "", fmt.Errorf("sip: %q is not a valid user", s)
 		}
 	}
 	if s == "" || len(s) > 128 {
-		return "", fmt.Errorf("sip: %q is no user", s)
+		return "", fmt.Errorf("sip: %q is not a valid user", s)
 	}
 	return s, nil
 }

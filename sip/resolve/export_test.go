@@ -8,7 +8,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// IsCached tells whether a target can be resolved from answers whose TTL has not passed.
+// IsCached reports whether a target can be resolved from answers whose TTL has not passed.
 func (r *Resolver) IsCached(t Target) bool { return len(r.ResolveCached(t)) > 0 }
 
 // ReadResponse reads a message of a name server as the resolver does. It

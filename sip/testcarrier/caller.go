@@ -34,7 +34,7 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("simulator: the call was refused: %d %s", e.Code, e.Phrase)
+	return fmt.Sprintf("test carrier: the call was refused: %d %s", e.Code, e.Phrase)
 }
 
 // Call makes a call. It returns when the call rings, is answered or is refused (*RefusedError), or when ctx ends.
@@ -52,7 +52,7 @@ func (s *Carrier) callingPhone(o CallRequest) (*phone, *media.Session, error) {
 	p := &phone{carrier: s, number: o.From, events: make(chan any, 256)}
 	session, err := s.engine.Open(media.Options{Notify: func(e media.Event) { p.post(e) }})
 	if err != nil {
-		return nil, nil, fmt.Errorf("simulator: %w", err)
+		return nil, nil, fmt.Errorf("test carrier: %w", err)
 	}
 	return p, session, nil
 }
@@ -80,7 +80,7 @@ func (s *Carrier) startCall(ctx context.Context, p *phone, session *media.Sessio
 func (p *phone) runCall(stop context.Context, session *media.Session, o CallRequest, first chan<- error) {
 	defer func() {
 		if v := recover(); v != nil {
-			p.carrier.cfg.Log.Error("a simulated phone broke", slog.Any("reason", v))
+			p.carrier.cfg.Log.Error("a phone of the test carrier has failed", slog.Any("reason", v))
 		}
 	}()
 	tell := func(err error) {

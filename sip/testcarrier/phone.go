@@ -61,7 +61,7 @@ func (p *phone) report(e Event) {
 func (p *phone) run(stop context.Context) {
 	defer func() {
 		if v := recover(); v != nil {
-			p.carrier.cfg.Log.Error("a simulated phone broke", slog.Any("reason", v))
+			p.carrier.cfg.Log.Error("a phone of the test carrier has failed", slog.Any("reason", v))
 			p.in.Reject(500, 0)
 		}
 	}()
@@ -122,7 +122,7 @@ func (p *phone) ring(stop context.Context) bool {
 func (p *phone) answer() bool {
 	s, err := p.carrier.engine.Open(media.Options{Notify: func(e media.Event) { p.post(e) }})
 	if err != nil {
-		p.carrier.cfg.Log.Error("a simulated phone has no sound", slog.Any("error", err))
+		p.carrier.cfg.Log.Error("a phone of the test carrier has no media session", slog.Any("error", err))
 		p.refuse(503)
 		return false
 	}

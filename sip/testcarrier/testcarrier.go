@@ -94,7 +94,7 @@ func New(cfg Config) (*Carrier, error) {
 	}
 	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: cfg.Addr}}, UserAgent: "Callboard-Simulator", OverloadAfter: overloadAfter, Log: cfg.Log})
 	if err != nil {
-		return nil, fmt.Errorf("simulator: %w", err)
+		return nil, fmt.Errorf("test carrier: %w", err)
 	}
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	engine, err := media.NewEngine(media.Config{
@@ -102,7 +102,7 @@ func New(cfg Config) (*Carrier, error) {
 		MayReach: func(a netip.AddrPort) bool { return cfg.isServiceAddress(a.Addr()) }, Log: cfg.Log,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("simulator: %w", err)
+		return nil, fmt.Errorf("test carrier: %w", err)
 	}
 	s := &Carrier{cfg: cfg, ua: ua, engine: engine, mediaSessions: make(map[*phone]*media.Session)}
 	s.stopped, s.stop = context.WithCancel(context.Background())

@@ -92,7 +92,7 @@ func (c *Client) newDelivery(m *Message) (*delivery, error) {
 	}
 	switch {
 	case m.Name == "":
-		return nil, errors.New("sip: a message needs a name")
+		return nil, errors.New("sip: Name is not set")
 	case len(m.Body) == 0 || len(m.Body) > sip.MaxBody || m.ContentType == "":
 		return nil, fmt.Errorf("sip: a message has a body of 1 to %d bytes and its type", sip.MaxBody)
 	}

@@ -31,7 +31,7 @@ const (
 )
 
 var (
-	errFraming  = errors.New("sip: no message boundary")
+	errFraming  = errors.New("sip: the end of a message was not found in the stream")
 	errNoLength = errors.New("sip: no Content-Length on a stream")
 )
 

@@ -31,15 +31,15 @@ const (
 )
 
 // ErrSilent reports that Config.Silent prevents sending a request.
-var ErrSilent = errors.New("sip: no request leaves this user agent")
+var ErrSilent = errors.New("sip: this user agent sends no requests")
 
 // ErrNoListener reports that no listener can reach a target.
 var ErrNoListener = errors.New("sip: no listener for this transport")
 
-var errOverflow = errors.New("sip: connection does not keep up")
+var errOverflow = errors.New("sip: the send queue of the connection is full")
 
 // ErrCallsSuspended reports that no call may begin now; see CallGate.
-var ErrCallsSuspended = errors.New("sip: calls are held back")
+var ErrCallsSuspended = errors.New("sip: outbound calls are suspended")
 
 // Config configures a Transport. With only Listen set, no message is admitted. The functions are called by the
 // goroutines that read the sockets, so they must not block.
@@ -115,7 +115,7 @@ type Transport struct {
 // New returns a transport without opening a socket.
 func New(cfg Config) (*Transport, error) {
 	if len(cfg.Listen) == 0 {
-		return nil, errors.New("sip: nothing to listen on")
+		return nil, errors.New("sip: no listener is configured")
 	}
 	for _, l := range cfg.Listen {
 		if !slices.Contains([]string{resolve.UDP, resolve.TCP, resolve.TLS}, l.Network) {
@@ -123,7 +123,7 @@ func New(cfg Config) (*Transport, error) {
 		}
 	}
 	if cfg.DSCP < 0 || cfg.DSCP > 63 {
-		return nil, fmt.Errorf("sip: %d is no DSCP", cfg.DSCP)
+		return nil, fmt.Errorf("sip: DSCP %d is not between 0 and 63", cfg.DSCP)
 	}
 	cfg.SourceRate = orDefault(cfg.SourceRate, defaultSourceRate)
 	cfg.MaxConnections = orDefault(cfg.MaxConnections, defaultMaxConnections)

@@ -175,7 +175,7 @@ func (c *ChildNode) ReadLine(word string) string {
 			first, rest, _ := strings.Cut(line, " ")
 			switch {
 			case !ok:
-				c.t.Fatalf("the child ended before it said %q", word)
+				c.t.Fatalf("the child process ended before it wrote %q", word)
 			case first == "stop" && strings.HasSuffix(line, "true"):
 				c.Lost++
 			case first == "stop":
@@ -187,7 +187,7 @@ func (c *ChildNode) ReadLine(word string) string {
 				return rest
 			}
 		case <-patience.C:
-			c.t.Fatalf("the child never said %q", word)
+			c.t.Fatalf("the child process did not write %q", word)
 		}
 	}
 }
@@ -244,14 +244,14 @@ func testPausedNode(t *testing.T, s Suite) {
 	c.Signal(syscall.SIGCONT)
 	fields := strings.Fields(c.ReadLine("halted"))
 	if fields[0] == "0" {
-		t.Error("the control shows nothing: without the deadline the child would have nothing to act for")
+		t.Error("the check has no effect: without the deadline the child would hold no shard")
 	}
 	if len(fields) > 2 {
 		t.Errorf("after a pause the child still uses the shards %v", fields[2:])
 	}
 	c.waitUntilShared(seat, sharedShards)
 	if c.Lost == 0 {
-		t.Error("the child was not told of what it has lost")
+		t.Error("the child did not report the shards that it has lost")
 	}
 }
 
@@ -264,7 +264,7 @@ func testLeavingNode(t *testing.T, s Suite) {
 	c.SendLine("leave")
 	c.ReadLine("left")
 	if c.Lost != 0 || c.Released != c.Started {
-		t.Errorf("of %d shards the child has given %d and lost %d", c.Started, c.Released, c.Lost)
+		t.Errorf("of %d shards the child has released %d and lost %d", c.Started, c.Released, c.Lost)
 	}
 	WaitUntilShared(t, sharedShards, seat)
 	Eventually(t, "it is gone", func() bool { return len(seat.Engine.Nodes()) == 1 })

@@ -143,7 +143,7 @@ func testUnhealthyNode(t *testing.T, s Suite) {
 			t.Fatal(err)
 		}
 		if len(tokens) > 0 && now.Before(a.Deadline()) {
-			t.Fatalf("b has %v, and a believes for another %v", tokens, time.Until(a.Deadline()))
+			t.Fatalf("b has %v, and the deadline of a is in %v", tokens, time.Until(a.Deadline()))
 		}
 		return len(tokens) == 4
 	})
@@ -151,7 +151,7 @@ func testUnhealthyNode(t *testing.T, s Suite) {
 	sick.Store(false)
 	Eventually(t, "a is back", func() bool { return time.Now().Before(a.Deadline()) && len(b.Nodes()) == 2 })
 	if owner(a, 0) == "a" {
-		t.Error("a takes for its own what it has lost")
+		t.Error("a still owns a shard that it has lost")
 	}
 }
 

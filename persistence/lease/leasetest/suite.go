@@ -68,7 +68,7 @@ func Eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for until := time.Now().Add(time.Minute); !is(); {
 		if time.Now().After(until) {
-			t.Fatalf("it never came about: %s", what)
+			t.Fatalf("condition was not met in time: %s", what)
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
@@ -120,7 +120,7 @@ func testClaims(t *testing.T, s Suite) {
 	changes := make(chan struct{}, 100)
 	e := s.engine(t, lease.Options{Lease: longLease})
 	if !e.Deadline().IsZero() || len(e.Nodes()) != 0 {
-		t.Error("there is a lease before it has joined")
+		t.Error("the engine has a lease before Join")
 	}
 	before := time.Now()
 	if err := e.Join(t.Context(), lease.Node{ID: "a", Addr: "a:80"}, func() { changes <- struct{}{} }); err != nil {
@@ -142,14 +142,14 @@ func testClaims(t *testing.T, s Suite) {
 			t.Errorf("shard %d has token %q", shard, token)
 		}
 		if owner(e, shard) != "a" || !e.OwnsShard(shard, token) || e.OwnsShard(shard, token+"x") { // at once, not with the next renewal
-			t.Errorf("shard %d is %q's, and not by %q", shard, owner(e, shard), token)
+			t.Errorf("shard %d is owned by %q, and not with token %q", shard, owner(e, shard), token)
 		}
 	}
 	if err := e.Release(t.Context(), 3, tokens[3]); err != nil {
 		t.Fatal(err)
 	}
 	if owner(e, 3) != "" || owner(e, 7) != "a" {
-		t.Errorf("after the release of 3: 3 is %q's, 7 %q's", owner(e, 3), owner(e, 7))
+		t.Errorf("after the release of shard 3: owner of 3 is %q, of 7 %q", owner(e, 3), owner(e, 7))
 	}
 	again := claim(t, e, 3, 7)
 	for _, shard := range []int{3, 7} {
@@ -185,7 +185,7 @@ func testEpochs(t *testing.T, s Suite) {
 			t.Fatal(err)
 		}
 		if owner(e, 5) != token.Instance() {
-			t.Fatalf("shard 5 is %q's, with %q", owner(e, 5), token)
+			t.Fatalf("shard 5 is owned by %q with token %q", owner(e, 5), token)
 		}
 		if err := e.Release(t.Context(), 5, token); err != nil {
 			t.Fatal(err)
@@ -206,7 +206,7 @@ func testNames(t *testing.T, s Suite) {
 		t.Error("shard -1 may be claimed")
 	}
 	if _, ok := e.Owner(-1); ok {
-		t.Error("shard -1 is somebody's")
+		t.Error("shard -1 has an owner")
 	}
 	if tokens, err := e.Claim(t.Context(), nil); len(tokens) != 0 || err != nil {
 		t.Errorf("nothing claimed: %v, %v", tokens, err)
@@ -271,7 +271,7 @@ func testNotices(t *testing.T, s Suite) {
 		a, b = b, a
 	}
 	if time.Now().After(until) {
-		t.Error("changes are seen by beats alone")
+		t.Error("changes are seen by renewals only")
 	}
 }
 

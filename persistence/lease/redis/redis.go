@@ -81,7 +81,7 @@ type store struct {
 
 var _ lease.Store = (*store)(nil)
 
-var errAnswer = errors.New("redis: an answer that no script gives")
+var errAnswer = errors.New("redis: unexpected answer of a script")
 
 func (w *store) run(ctx context.Context, s *redis.Script, args ...any) ([]string, error) {
 	list, err := s.Run(ctx, w.client, []string{w.prefix}, args...).StringSlice()

@@ -75,7 +75,7 @@ func (s *Server) KillAndTruncate(mark int64) {
 func (s *Server) appendOnlyFile() string {
 	all, err := filepath.Glob(filepath.Join(s.dir, "appendonlydir", "*.incr.aof"))
 	if err != nil || len(all) != 1 {
-		s.t.Fatalf("redistest: the server writes to %v: %v", all, err)
+		s.t.Fatalf("redistest: append-only files %v, expected one: %v", all, err)
 	}
 	return all[0]
 }

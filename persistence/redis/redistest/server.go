@@ -161,7 +161,7 @@ func (s *Server) stopWith(sig syscall.Signal) {
 	select {
 	case <-exited:
 	case <-t.C:
-		s.t.Errorf("redistest: redis-server outlives signal %v", sig)
+		s.t.Errorf("redistest: redis-server still runs after signal %v", sig)
 		_ = cmd.Process.Kill()
 		<-exited
 	}
