@@ -169,10 +169,10 @@ ATTACK_TESTS   := \
   TestAttack.* \
   TestASourceIsLockedAndAnInjectorIsRefused \
   TestNoSoundGoesWhereItMustNot \
-  TestAProofCountsOnceFromItsSourceInItsTime \
-  TestWrongPasswordsAndUnknownUsersGetTheSameAnswerAndAreSlowedDown \
-  TestOnlyTheCalledHostGetsAProof \
-  TestBadInputIsRefusedBeforeAnythingIsSent
+  TestDigestNonceAndCountAreSingleUse \
+  TestRegisterWithWrongPasswordOrUnknownUserIsRateLimited \
+  TestCredentialsAreSentToCalledHostOnly \
+  TestInviteRefusesInvalidInput
 
 attack: tools ## attack SIP, RTP and HTTP, ATTACK_SECONDS per flood, and print the figures (about 2 minutes, no root)
 	@CGO_ENABLED=1 ATTACK_SECONDS=$(ATTACK_SECONDS) go test -race -count=1 -timeout 15m -v -run '$(call any_of,$(ATTACK_TESTS))' ./sip ./media ./cmd/callboard | \

@@ -39,7 +39,7 @@ type figure struct {
 
 // figures returns the inputs of the calculation by name. `UPDATE_DOCS=1 go test -run TestScalePage .` writes docs/scale.md.
 func figures() map[string]figure {
-	const bench, crowd, hundred, demo = "[measurements](benchmarks.md)", "`BenchmarkCrowd`", "`BenchmarkAHundredNodes`", "a campaign, below"
+	const bench, crowd, hundred, demo = "[measurements](benchmarks.md)", "`BenchmarkHundredNodeLeases`", "`BenchmarkHundredNodeCommits`", "a campaign, below"
 	return map[string]figure{
 		"commits":     {"Commits per call", 4.7, "", demo},
 		"all_commits": {"Commits per call with a webhook endpoint for all events", 12.3, "", demo},

@@ -38,7 +38,7 @@ func (d *lateDriver) Scan(ctx context.Context, r persistence.Range) (persistence
 	return d.Driver.Scan(ctx, r)
 }
 
-func TestErasingLeavesNothingThatComesLate(t *testing.T) {
+func TestEraseDeletesLateCommits(t *testing.T) {
 	d := &lateDriver{Driver: embedded(t)}
 	s := open(t, d)
 	var c commit.Change

@@ -23,7 +23,7 @@ func requirementOf(t testing.TB, d persistence.Driver) persistence.Requirement {
 	return r
 }
 
-func TestStoreFormatIsRaisedWithTheFirstRowOfANewForm(t *testing.T) {
+func TestStoreFormatIsRaisedWithFirstRowOfNewFormat(t *testing.T) {
 	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
 		s, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "1|next", Version: "1.2.3"})
 		require.NoError(t, err)
@@ -49,7 +49,7 @@ func delivery() *domain.Delivery {
 	return &domain.Delivery{WorkspaceID: ws, WebhookID: "webhook_1", EventID: "evt_1"}
 }
 
-func TestStoreFormatIsRaisedOnceByNodesThatWriteAtTheSameTime(t *testing.T) {
+func TestStoreFormatIsRaisedOnceByConcurrentNodes(t *testing.T) {
 	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
 		const of = 4
 		require.NoError(t, persistence.SetShardCount(t.Context(), d, of))
@@ -72,9 +72,9 @@ func TestStoreFormatIsRaisedOnceByNodesThatWriteAtTheSameTime(t *testing.T) {
 	})
 }
 
-func TestStoreOfANewerFormatIsRefusedWithBothVersions(t *testing.T) {
+func TestStoreOfNewerFormatIsRefused(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
-		raise(t, d, persistence.Requirement{Format: persistence.StoreFormat + 1, Version: "9.8.7"})
+		writeRequirement(t, d, persistence.Requirement{Format: persistence.StoreFormat + 1, Version: "9.8.7"})
 		_, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "1|old", Version: "1.2.3"})
 		require.ErrorIs(t, err, persistence.ErrFormat)
 		require.EqualError(t, err, fmt.Sprintf("the data need Callboard 9.8.7 (store format %d), and this is Callboard 1.2.3 (store format %d): "+
@@ -83,8 +83,8 @@ func TestStoreOfANewerFormatIsRefusedWithBothVersions(t *testing.T) {
 	})
 }
 
-// raise writes a requirement as the owner of the store.
-func raise(t testing.TB, d persistence.Driver, needs persistence.Requirement) {
+// writeRequirement writes a requirement as the owner of the store.
+func writeRequirement(t testing.TB, d persistence.Driver, needs persistence.Requirement) {
 	t.Helper()
 	value, err := json.Marshal(needs)
 	require.NoError(t, err)

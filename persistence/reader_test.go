@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-func TestAReaderReadsTheInstallAndRefusesNobody(t *testing.T) {
+func TestReaderFencesNoProcess(t *testing.T) {
 	url, _ := redistest.Start(t)
 	d, err := redis.Open(t.Context(), url, redis.Options{})
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-func TestAnotherMasterKeyTakesOverAndTheOneBeforeOpensNothing(t *testing.T) {
+func TestRotateMasterKeyReplacesKey(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		second, third := bytes.Repeat([]byte{8}, persistence.MasterKeySize), bytes.Repeat([]byte{9}, persistence.MasterKeySize)
 		apply(t, s, commit.Change{Puts: []domain.Record{webhook("wh_1", "whsec_first")}})

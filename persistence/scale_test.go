@@ -20,10 +20,10 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// BenchmarkAHundredNodes is what docs/scale.md calculates with: calls of three
+// BenchmarkHundredNodeCommits is what docs/scale.md calculates with: calls of three
 // commits each, of a hundred processes with connections of their own, on
 // one Redis that syncs every write. Run it with -benchtime 20000x.
-func BenchmarkAHundredNodes(b *testing.B) {
+func BenchmarkHundredNodeCommits(b *testing.B) {
 	for _, nodes := range []int{1, 100} {
 		b.Run(fmt.Sprint("nodes=", nodes), func(b *testing.B) { benchNodes(b, nodes) })
 	}
@@ -55,7 +55,7 @@ func benchNodes(b *testing.B, nodes int) {
 		s := open(b, d)
 		calls[i] = func(n int) {
 			for step := range 3 {
-				if _, err := s.Apply(b.Context(), aCall(fmt.Sprint("ws_", n%(100*nodes)), n, step)); err != nil {
+				if _, err := s.Apply(b.Context(), callStep(fmt.Sprint("ws_", n%(100*nodes)), n, step)); err != nil {
 					b.Error(err)
 				}
 			}
@@ -78,9 +78,9 @@ func benchNodes(b *testing.B, nodes int) {
 	b.ReportMetric(fact("used_cpu_sys")/(fact("used_cpu_user")+fact("used_cpu_sys")), "in_kernel")
 }
 
-// aCall is a step of a call: it begins, is answered, has ended; each tells of it
+// callStep is a step of a call: it begins, is answered, has ended; each tells of it
 // by two events.
-func aCall(ws string, n, step int) commit.Change {
+func callStep(ws string, n, step int) commit.Change {
 	at := time.Date(2026, 3, 2, 12, 0, n%60, 0, time.UTC)
 	c := &domain.Call{
 		Meta:      domain.Meta{ID: fmt.Sprintf("call_%026d", n), WorkspaceID: ws, Environment: domain.Live, CreatedAt: at, UpdatedAt: at},

@@ -17,8 +17,8 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// raised are bytes of any value, more than are kept as they are.
-func raised(n int) []byte {
+// randomBytes are bytes of any value, more than are kept as they are.
+func randomBytes(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte(i * 7)
@@ -34,11 +34,11 @@ func attemptWith(trace []byte) *domain.Attempt {
 	}
 }
 
-func TestTheMessagesOfACallAreKeptAsTheyAre(t *testing.T) {
+func TestRawPartOfRowIsStoredUnchanged(t *testing.T) {
 	t.Parallel()
 	d := embedded(t)
 	s := open(t, d)
-	for name, trace := range map[string][]byte{"none": nil, "some": []byte("1 + udp a b c 2\nxx"), "bytes": raised(300), "long": raised(40 << 10)} {
+	for name, trace := range map[string][]byte{"none": nil, "some": []byte("1 + udp a b c 2\nxx"), "bytes": randomBytes(300), "long": randomBytes(40 << 10)} {
 		want := attemptWith(trace)
 		row := &domain.TraceRow{CallID: "call_1", WorkspaceID: ws, Data: trace, Dropped: 2}
 		events := apply(t, s, commit.Change{
@@ -62,7 +62,7 @@ func TestTheMessagesOfACallAreKeptAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestEventPayloadIsWrittenAsAnswersAre(t *testing.T) {
+func TestEventPayloadEncoding(t *testing.T) {
 	t.Parallel()
 	s := open(t, embedded(t))
 	long := strings.Repeat("long ", 4000)
@@ -90,7 +90,7 @@ func TestEventPayloadIsWrittenAsAnswersAre(t *testing.T) {
 	}
 }
 
-func TestARowWithATailThatIsCutIsNoRow(t *testing.T) {
+func TestTruncatedRawPartIsDamaged(t *testing.T) {
 	t.Parallel()
 	d := embedded(t)
 	s := open(t, d)
@@ -107,7 +107,7 @@ func TestARowWithATailThatIsCutIsNoRow(t *testing.T) {
 	assert.Error(t, err)
 }
 
-func TestDeliveriesThatWereStoredAsJSONAreReadAndPackedFromThenOn(t *testing.T) {
+func TestDeliveriesStoredAsJSONAreReadAndPacked(t *testing.T) {
 	t.Parallel()
 	d := embedded(t)
 	s := open(t, d)

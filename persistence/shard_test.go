@@ -26,8 +26,8 @@ func workspaceOf(shard, of int) string {
 	}
 }
 
-// hookOf is a noun of a workspace that has a secret, so that a data key is made.
-func hookOf(workspace, id string) *domain.Webhook {
+// webhookOf is a noun of a workspace that has a secret, so that a data key is made.
+func webhookOf(workspace, id string) *domain.Webhook {
 	h := webhook(id, "secret")
 	h.WorkspaceID = workspace
 	return h
@@ -39,7 +39,7 @@ func put(t testing.TB, s *persistence.Store, r domain.Record) error {
 	return err
 }
 
-func TestPartsBeginAtOnceOnAnEmptyStoreAndStandBesideEachOther(t *testing.T) {
+func TestShardsOpenEmptyStoreConcurrently(t *testing.T) {
 	const of = 4
 	url, _ := redistest.Start(t)
 	var drivers []persistence.Driver // two processes
@@ -62,14 +62,14 @@ func TestPartsBeginAtOnceOnAnEmptyStoreAndStandBesideEachOther(t *testing.T) {
 	var writes sync.WaitGroup
 	for i, s := range stores {
 		writes.Go(func() {
-			assert.NoError(t, put(t, s, hookOf(workspaceOf(i, of), "wh_1")))
-			assert.NoError(t, put(t, s, hookOf("", fmt.Sprint("wh_", i))), "a row of the install, under the one data key of those")
+			assert.NoError(t, put(t, s, webhookOf(workspaceOf(i, of), "wh_1")))
+			assert.NoError(t, put(t, s, webhookOf("", fmt.Sprint("wh_", i))), "a row of the install, under the one data key of those")
 		})
 	}
 	writes.Wait()
 	for i, s := range stores {
 		for j := range stores {
-			for _, h := range []*domain.Webhook{hookOf(workspaceOf(j, of), "wh_1"), hookOf("", fmt.Sprint("wh_", j))} {
+			for _, h := range []*domain.Webhook{webhookOf(workspaceOf(j, of), "wh_1"), webhookOf("", fmt.Sprint("wh_", j))} {
 				h.Secret = ""
 				_, err := s.Get(t.Context(), h)
 				require.NoError(t, err)
@@ -83,16 +83,16 @@ func TestPartsBeginAtOnceOnAnEmptyStoreAndStandBesideEachOther(t *testing.T) {
 	assert.Equal(t, of, n)
 	_, err = persistence.OpenShard(t.Context(), drivers[1], persistence.Owner{Master: bytes.Repeat([]byte{8}, 32), Token: "200|foreign", Shard: persistence.Shard{Number: 1, Count: of}})
 	require.ErrorIs(t, err, persistence.ErrMasterKey)
-	require.NoError(t, put(t, stores[1], hookOf(workspaceOf(1, of), "wh_2")), "who was refused took nothing")
+	require.NoError(t, put(t, stores[1], webhookOf(workspaceOf(1, of), "wh_2")), "who was refused took nothing")
 }
 
-func TestAPartRefusesWorkspacesOfOthers(t *testing.T) {
+func TestShardRefusesWorkspacesOfOtherShards(t *testing.T) {
 	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
 		require.NoError(t, persistence.SetShardCount(t.Context(), d, 3))
 		s, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Shard: persistence.Shard{Number: 1, Count: 3}})
 		require.NoError(t, err)
 		mine, other := workspaceOf(1, 3), workspaceOf(2, 3)
-		require.NoError(t, put(t, s, hookOf(mine, "wh_1")))
+		require.NoError(t, put(t, s, webhookOf(mine, "wh_1")))
 		sealed := webhook("wh_1", "secret")
 		sealed.WorkspaceID = other
 		of := event.Draft{ID: "evt_1", Type: "x", WorkspaceID: other, Subject: "x"}
@@ -120,7 +120,7 @@ func TestAPartRefusesWorkspacesOfOthers(t *testing.T) {
 	})
 }
 
-func TestTheWholeAndPartsRefuseEachOther(t *testing.T) {
+func TestWholeStoreAndShardsFenceEachOther(t *testing.T) {
 	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
 		require.NoError(t, persistence.SetShardCount(t.Context(), d, 2))
 		var parts [2]*persistence.Store
@@ -129,7 +129,7 @@ func TestTheWholeAndPartsRefuseEachOther(t *testing.T) {
 			parts[i], err = persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Shard: persistence.Shard{Number: i, Count: 2}})
 			require.NoError(t, err)
 		}
-		row := func(i int) domain.Record { return hookOf(workspaceOf(i, 2), "wh_1") }
+		row := func(i int) domain.Record { return webhookOf(workspaceOf(i, 2), "wh_1") }
 		alone := open(t, d)
 		for i := range parts {
 			require.NoError(t, put(t, alone, row(i)))
@@ -145,7 +145,7 @@ func TestTheWholeAndPartsRefuseEachOther(t *testing.T) {
 	})
 }
 
-func TestNodesOfAnInstallHaveTheSameNumberOfShards(t *testing.T) {
+func TestShardCountMustMatch(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		shards := func() int {
 			n, err := persistence.ShardCount(t.Context(), d)
@@ -159,14 +159,14 @@ func TestNodesOfAnInstallHaveTheSameNumberOfShards(t *testing.T) {
 		_, err := part("100|node", 1, 4)
 		require.ErrorIs(t, err, persistence.ErrShardCount)
 		require.EqualError(t, err, "all nodes of an installation must have the same number of shards: shards is 4 here, and the store has 1 shards")
-		require.NoError(t, put(t, s, hookOf("ws_1", "wh_1")), "who was refused took nothing")
+		require.NoError(t, put(t, s, webhookOf("ws_1", "wh_1")), "who was refused took nothing")
 		one, err := part("100|node", 0, 1)
 		require.NoError(t, err)
-		require.ErrorIs(t, put(t, s, hookOf("ws_1", "wh_1")), domain.ErrFenced)
-		require.NoError(t, put(t, one, hookOf("ws_1", "wh_1")))
+		require.ErrorIs(t, put(t, s, webhookOf("ws_1", "wh_1")), domain.ErrFenced)
+		require.NoError(t, put(t, one, webhookOf("ws_1", "wh_1")))
 		require.NoError(t, persistence.SetShardCount(t.Context(), d, 4))
 		assert.Equal(t, 4, shards())
-		require.ErrorIs(t, put(t, one, hookOf("ws_1", "wh_1")), domain.ErrFenced, "who lived nevertheless")
+		require.ErrorIs(t, put(t, one, webhookOf("ws_1", "wh_1")), domain.ErrFenced, "who lived nevertheless")
 		_, err = part("101|node", 0, 1)
 		require.ErrorIs(t, err, persistence.ErrShardCount)
 		_, err = part("101|node", 3, 4)

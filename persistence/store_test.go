@@ -77,7 +77,7 @@ func both(t *testing.T, test func(*testing.T, *persistence.Store, persistence.Dr
 	})
 }
 
-func TestNounsComeBackAsTheyWere(t *testing.T) {
+func TestRecordsAreReadAsWritten(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
 		want := agent(1, strings.Repeat("a long name ", 5000)) // compressed
 		want.CreatedAt = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -126,7 +126,7 @@ func names(t *testing.T, s *persistence.Store, q commit.Query) []string {
 	}
 }
 
-func TestListsArePagedBothWaysWithinBounds(t *testing.T) {
+func TestListPagesInBothDirections(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
 		var c commit.Change
 		for i := range 7 {
@@ -165,7 +165,7 @@ func TestListsArePagedBothWaysWithinBounds(t *testing.T) {
 	})
 }
 
-func TestLongListsComeWholeAcrossReads(t *testing.T) {
+func TestUnderReadsLongListsCompletely(t *testing.T) {
 	s := open(t, embedded(t))
 	var c commit.Change
 	for i := range 700 {
@@ -177,7 +177,7 @@ func TestLongListsComeWholeAcrossReads(t *testing.T) {
 	assert.IsIncreasing(t, all)
 }
 
-func TestForeignCursorsAreRefused(t *testing.T) {
+func TestInvalidCursorsAreRefused(t *testing.T) {
 	s := open(t, embedded(t))
 	for _, cursor := range []string{"x", "!", "AA", "agent_0001", "AQ", strings.Repeat("A", 5000)} {
 		_, err := s.List(t.Context(), commit.Query{Kind: "agent", Workspace: ws, Index: "env=live", Cursor: cursor},
@@ -214,7 +214,7 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-func TestRowsAreListedUnderTheirPrefix(t *testing.T) {
+func TestUnderListsRowsOfPrefix(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
 		var c commit.Change
 		for _, campaign := range []string{"campaign_1", "campaign_10", "campaign_2"} {
@@ -248,7 +248,7 @@ func TestRowsAreListedUnderTheirPrefix(t *testing.T) {
 	})
 }
 
-func TestEventsComeBackWhole(t *testing.T) {
+func TestEventsAreReadAsWritten(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
 		at := time.Date(2026, 1, 2, 3, 4, 5, 600, time.FixedZone("", 3600))
 		draft := func(id, subject string, data any) event.Draft {
@@ -290,7 +290,7 @@ func TestEventsComeBackWhole(t *testing.T) {
 	})
 }
 
-func TestNewOwnerFencesTheOld(t *testing.T) {
+func TestNewOwnerFencesPreviousOwner(t *testing.T) {
 	both(t, func(t *testing.T, old *persistence.Store, d persistence.Driver) {
 		apply(t, old, commit.Change{Puts: []domain.Record{agent(1, "a")}})
 		young, err := persistence.NewStore(t.Context(), d, master, "2|node")
@@ -305,7 +305,7 @@ func TestNewOwnerFencesTheOld(t *testing.T) {
 	})
 }
 
-func TestForeignMasterKeyIsRefusedAndFencesNobody(t *testing.T) {
+func TestOtherMasterKeyIsRefusedWithoutFencing(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		_, err := persistence.NewStore(t.Context(), d, bytes.Repeat([]byte{8}, 32), "2|node")
 		require.ErrorIs(t, err, persistence.ErrMasterKey)
@@ -317,7 +317,7 @@ func TestForeignMasterKeyIsRefusedAndFencesNobody(t *testing.T) {
 	})
 }
 
-func TestSecretsAreSealedAtRestAndBoundToTheirPlace(t *testing.T) {
+func TestSecretFieldsAreSealedAndBoundToRecord(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		hook := webhook("wh_1", "whsec_very-secret")
 		trunk := &domain.Trunk{Meta: domain.Meta{ID: "trunk_1", WorkspaceID: ws}, Auth: &domain.TrunkAuth{Username: "u", Password: "very-secret"}}
@@ -357,7 +357,7 @@ func TestSecretsAreSealedAtRestAndBoundToTheirPlace(t *testing.T) {
 	})
 }
 
-func TestSealedTextsOpenOnlyAtHome(t *testing.T) {
+func TestSealedTextOpensForSameFieldOnly(t *testing.T) {
 	s := open(t, embedded(t))
 	k := domain.Key{Kind: "blob", Workspace: ws, ID: "a"}
 	sealed, err := s.Seal(t.Context(), k, "key", "text")
@@ -382,7 +382,7 @@ func TestSealedTextsOpenOnlyAtHome(t *testing.T) {
 	require.ErrorIs(t, err, domain.ErrNotFound, "no data key is made for reading")
 }
 
-func TestDataKeyIsMadeOnce(t *testing.T) {
+func TestDataKeyIsCreatedOnce(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		var wg sync.WaitGroup
 		for i := range 8 {
@@ -414,7 +414,7 @@ func TestDataKeyIsMadeOnce(t *testing.T) {
 	})
 }
 
-func TestRecordsKeepTheirForm(t *testing.T) {
+func TestStoredRecordsMatchGolden(t *testing.T) {
 	d := embedded(t)
 	s := open(t, d)
 	apply(t, s, commit.Change{Puts: []domain.Record{agent(1, "Ada")}})
@@ -433,7 +433,7 @@ func TestRecordsKeepTheirForm(t *testing.T) {
 	require.ErrorIs(t, err, persistence.ErrFormat)
 }
 
-func TestHealthIsTheDrivers(t *testing.T) {
+func TestHealthyReturnsErrorOfDriver(t *testing.T) {
 	disk := vfs.NewMem()
 	d, err := pebble.Open("data", pebble.Options{FS: disk})
 	require.NoError(t, err)

@@ -19,8 +19,8 @@ func client(id string) *domain.OAuthClient {
 	return &domain.OAuthClient{Meta: domain.Meta{ID: id, WorkspaceID: ws}}
 }
 
-// stands checks which ids are found.
-func stands(t *testing.T, s *persistence.Store, want map[string]bool) {
+// requireFindable checks which ids are found.
+func requireFindable(t *testing.T, s *persistence.Store, want map[string]bool) {
 	t.Helper()
 	for id, there := range want {
 		have, err := s.WorkspaceOf(t.Context(), id)
@@ -33,26 +33,26 @@ func stands(t *testing.T, s *persistence.Store, want map[string]bool) {
 	}
 }
 
-func TestTheKindsThatAreFoundAreThoseOfTheirNouns(t *testing.T) {
+func TestFindableKindsMatchRecords(t *testing.T) {
 	for kind, is := range map[string]bool{apiKey("").Key().Kind: true, client("").Key().Kind: true, "agent": false} {
 		assert.Equal(t, is, domain.NeedsWorkspaceLookup(kind), kind)
 	}
 }
 
-func TestAWorkspaceIsFoundByTheIDsOfItsCredentials(t *testing.T) {
+func TestWorkspaceOfCredentialIDs(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
-		stands(t, s, map[string]bool{"key_1": false, "client_1": false, "": false, "\x00": false})
+		requireFindable(t, s, map[string]bool{"key_1": false, "client_1": false, "": false, "\x00": false})
 		apply(t, s, commit.Change{Puts: []domain.Record{apiKey("key_1"), client("client_1"), agent(1, "Ada")}})
-		stands(t, s, map[string]bool{"key_1": true, "client_1": true, "agent_0001": false})
+		requireFindable(t, s, map[string]bool{"key_1": true, "client_1": true, "agent_0001": false})
 		apply(t, s, commit.Change{Puts: []domain.Record{apiKey("key_1")}, Deletes: []domain.Key{client("client_1").Key()}})
-		stands(t, s, map[string]bool{"key_1": true, "client_1": false})
+		requireFindable(t, s, map[string]bool{"key_1": true, "client_1": false})
 		_, err := s.Apply(t.Context(), commit.Change{
 			Workspace: ws, Guards: []commit.Guard{commit.Absent(apiKey("key_1").Key())}, Puts: []domain.Record{apiKey("key_2")},
 		})
 		require.ErrorIs(t, err, domain.ErrConflict)
-		stands(t, s, map[string]bool{"key_2": false})
+		requireFindable(t, s, map[string]bool{"key_2": false})
 		apply(t, s, commit.Change{Puts: []domain.Record{client("client_2")}})
 		require.NoError(t, s.Erase(t.Context(), ws))
-		stands(t, s, map[string]bool{"key_1": false, "client_2": false})
+		requireFindable(t, s, map[string]bool{"key_1": false, "client_2": false})
 	})
 }

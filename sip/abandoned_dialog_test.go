@@ -15,8 +15,8 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// stored is a state as it comes back from a commit.
-func stored(t *testing.T, s sip.DialogState) sip.DialogState {
+// storedState is a state as it comes back from a commit.
+func storedState(t *testing.T, s sip.DialogState) sip.DialogState {
 	t.Helper()
 	b, err := domain.AppendRow(nil, &s)
 	require.NoError(t, err)
@@ -26,26 +26,26 @@ func stored(t *testing.T, s sip.DialogState) sip.DialogState {
 	return back
 }
 
-// reborn is a second user agent with the same secret and address.
-func (s *stage) reborn() *stage {
+// restart is a second user agent with the same secret and address.
+func (s *stage) restart() *stage {
 	s.t.Helper()
 	s.stop()
-	fresh := onStage(s.t, nil)
+	fresh := newStage(s.t, nil)
 	fresh.peer = &peer{s.t, fresh.net.open(peerAddr)}
 	return fresh
 }
 
-func TestCrashLeavesNoCallBehind(t *testing.T) {
+func TestEndAbandonedEndsAnsweredCallAfterCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		old := onStage(t, nil)
-		_, inv, _ := old.answered()
-		s := old.reborn()
+		old := newStage(t, nil)
+		_, inv, _ := old.establishCall()
+		s := old.restart()
 		done := make(chan bool, 2)
-		s.ua.EndAbandoned(stored(t, stateOf(t, inv)), func(answered bool) { done <- answered })
+		s.ua.EndAbandoned(storedState(t, stateOf(t, inv)), func(answered bool) { done <- answered })
 		bye := s.peer.expect("BYE sip:peer@127.0.0.1:5070")
 		assert.Equal(t, inv.get("From"), bye.get("From"))
 		assert.Contains(t, bye.get("To"), ";tag=p1")
-		s.peer.send(bye.reply(200, ""), s.us())
+		s.peer.send(bye.reply(200, ""), s.localAddr())
 		assert.True(t, <-done)
 		time.Sleep(time.Minute)
 		assert.Empty(t, done)
@@ -55,7 +55,7 @@ func TestCrashLeavesNoCallBehind(t *testing.T) {
 
 func stateOf(t *testing.T, inv msg) sip.DialogState {
 	t.Helper()
-	_, tag, _ := cutTag(inv.get("From"))
+	_, tag, _ := splitToTag(inv.get("From"))
 	return sip.DialogState{
 		CallID: inv.get("Call-ID"), LocalTag: tag, RemoteTag: "p1", LocalURI: "sip:+15559999@127.0.0.1",
 		RemoteURI: "sip:+15550001@127.0.0.1:5070", RemoteTarget: "sip:peer@127.0.0.1:5070", LocalCSeq: 1,
@@ -63,7 +63,7 @@ func stateOf(t *testing.T, inv msg) sip.DialogState {
 	}
 }
 
-func cutTag(s string) (before, tag string, found bool) {
+func splitToTag(s string) (before, tag string, found bool) {
 	for i := range len(s) - 4 {
 		if s[i:i+5] == ";tag=" {
 			return s[:i], s[i+5:], true
@@ -72,22 +72,22 @@ func cutTag(s string) (before, tag string, found bool) {
 	return s, "", false
 }
 
-func TestCrashCancelsWhatRang(t *testing.T) {
+func TestEndAbandonedCancelsRingingCallAfterCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		old := onStage(t, nil)
+		old := newStage(t, nil)
 		d := old.invite(nil)
 		inv := old.peer.expect("INVITE")
-		old.peer.send(inv.reply(180, "p1", contact), old.us())
+		old.peer.send(inv.reply(180, "p1", contact), old.localAddr())
 		next[sip.Trying](t, old.events)
 		next[sip.Ringing](t, old.events)
-		state := stored(t, d.State())
-		s := old.reborn()
+		state := storedState(t, d.State())
+		s := old.restart()
 		done := make(chan bool, 2)
 		s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 		cancel := s.peer.expect("CANCEL")
 		assert.Equal(t, inv.get("Via"), cancel.get("Via"))
-		s.peer.send(cancel.reply(200, ""), s.us())
-		s.peer.send(inv.reply(487, "p1"), s.us())
+		s.peer.send(cancel.reply(200, ""), s.localAddr())
+		s.peer.send(inv.reply(487, "p1"), s.localAddr())
 		s.peer.expect("ACK")
 		assert.True(t, <-done)
 		s.stop()
@@ -96,63 +96,63 @@ func TestCrashCancelsWhatRang(t *testing.T) {
 
 // Another node ends what rang. A far end that compares owners INVITE a CANCEL is
 // for (RFC 3261 9.2, 17.2.3), as proxies do, takes it for that of the node before.
-func TestCrashOfAnotherNodeCancelsInItsNameAndByItsRoute(t *testing.T) {
+func TestEndAbandonedRepeatsViaAndRouteOfAnotherNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		old := onStage(t, nil)
+		old := newStage(t, nil)
 		d := old.invite(func(in *sip.Invite) {
 			in.Proxy = &resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
 			in.Target = resolve.Target{Host: "127.0.0.9", Port: 5060, Transport: "udp"}
 		})
 		inv := old.peer.expect("INVITE")
 		require.NotEmpty(t, inv.get("Route"))
-		old.peer.send(inv.reply(180, "p1", contact), old.us())
+		old.peer.send(inv.reply(180, "p1", contact), old.localAddr())
 		next[sip.Trying](t, old.events)
 		next[sip.Ringing](t, old.events)
-		state := stored(t, d.State())
-		assert.Equal(t, ourAddr, state.SentBy)
+		state := storedState(t, d.State())
+		assert.Equal(t, localAddr, state.SentBy)
 		const elsewhere = "127.0.0.8:5060" // where the node before was
 		state.SentBy = elsewhere
-		inv.text = strings.Replace(inv.text, ourAddr+";rport", elsewhere+";rport", 1)
-		s := old.reborn()
+		inv.text = strings.Replace(inv.text, localAddr+";rport", elsewhere+";rport", 1)
+		s := old.restart()
 		done := make(chan bool, 2)
 		s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 		cancel := s.peer.expect("CANCEL")
 		assert.Contains(t, cancel.get("Via"), elsewhere)
 		assert.Equal(t, inv.get("Via"), cancel.get("Via"))
 		assert.Equal(t, inv.get("Route"), cancel.get("Route"))
-		s.peer.send(cancel.reply(200, ""), s.us())
-		s.peer.send(inv.reply(487, "p1"), s.us())
+		s.peer.send(cancel.reply(200, ""), s.localAddr())
+		s.peer.send(inv.reply(487, "p1"), s.localAddr())
 		assert.Equal(t, inv.get("Via"), s.peer.expect("ACK").get("Via"))
 		assert.True(t, <-done)
 		s.stop()
 	})
 }
 
-func TestCrashBeforeAnyAnswerEndsWhatStillComes(t *testing.T) {
+func TestEndAbandonedEndsLateResponsesOfUnansweredInvite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		old := onStage(t, nil)
+		old := newStage(t, nil)
 		d := old.invite(nil)
 		inv := old.peer.expect("INVITE")
 		callID := d.CallID()
-		s := old.reborn()
+		s := old.restart()
 		done := make(chan bool, 2)
 		s.ua.EndAbandoned(sip.DialogState{CallID: callID, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}},
 			func(answered bool) { done <- answered })
-		s.peer.nothing(10 * time.Second)
-		s.peer.send(inv.reply(180, "p1", contact), s.us())
+		s.peer.expectNothing(10 * time.Second)
+		s.peer.send(inv.reply(180, "p1", contact), s.localAddr())
 		cancel := s.peer.expect("CANCEL sip:+15550001@127.0.0.1:5070")
 		assert.Equal(t, inv.get("Via"), cancel.get("Via"))
-		s.peer.send(cancel.reply(200, ""), s.us())
-		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us()) // they crossed
+		s.peer.send(cancel.reply(200, ""), s.localAddr())
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr()) // they crossed
 		s.peer.expect("ACK sip:peer@")
 		bye := s.peer.expect("BYE sip:peer@")
-		s.peer.send(bye.reply(200, ""), s.us())
+		s.peer.send(bye.reply(200, ""), s.localAddr())
 		assert.True(t, <-done)
 		s.stop()
 	})
 }
 
-func TestAbandonedDialogWithoutAResponseIsReportedAfterHalfAMinute(t *testing.T) {
+func TestEndAbandonedReportsAfter32SecondsWithoutResponse(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		done := make(chan bool, 2)
 		start := time.Now()
@@ -163,23 +163,23 @@ func TestAbandonedDialogWithoutAResponseIsReportedAfterHalfAMinute(t *testing.T)
 	})
 }
 
-func TestAnswerToACallOfAnEarlierProcessIsEnded(t *testing.T) {
+func TestUnknown2xxOfOwnInviteIsAcknowledgedAndEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		old := onStage(t, nil)
+		old := newStage(t, nil)
 		old.invite(nil)
 		inv := old.peer.expect("INVITE")
-		s := old.reborn()
-		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		s := old.restart()
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 		ack := s.peer.expect("ACK sip:peer@127.0.0.1:5070")
 		assert.Equal(t, "1 ACK", ack.get("CSeq"))
 		bye := s.peer.expect("BYE sip:peer@127.0.0.1:5070")
 		assert.Equal(t, inv.get("From"), bye.get("From"))
-		s.peer.send(bye.reply(200, ""), s.us())
+		s.peer.send(bye.reply(200, ""), s.localAddr())
 		// A forged one gets nothing.
 		forged := inv
 		forged.text = strings.ReplaceAll(inv.text, inv.get("Call-ID"), "cb-000000000000000000000000000000000000")
-		s.peer.send(forged.reply(200, "p1", contact, sdp), s.us())
-		s.peer.nothing(time.Minute)
+		s.peer.send(forged.reply(200, "p1", contact, sdp), s.localAddr())
+		s.peer.expectNothing(time.Minute)
 		s.stop()
 	})
 }

@@ -12,26 +12,26 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-const deadNode = "127.0.0.8:5060" // where the process before was
+const deadNodeAddr = "127.0.0.8:5060" // where the process before was
 
-// rang is a call that rang at a far end behind a proxy when its process, on
+// newRingingCallOfDeadNode is a call that rang at a far end behind a proxy when its process, on
 // another node, was killed, and the stage of the next one.
-func rang(t *testing.T) (s *stage, inv msg, state sip.DialogState) {
+func newRingingCallOfDeadNode(t *testing.T) (s *stage, inv msg, state sip.DialogState) {
 	t.Helper()
-	old := onStage(t, nil)
+	old := newStage(t, nil)
 	d := old.invite(nil)
 	inv = old.peer.expect("INVITE")
-	old.peer.send(inv.reply(180, "p1", contact, "Record-Route: <sip:127.0.0.1:5070;lr;in>"), old.us())
+	old.peer.send(inv.reply(180, "p1", contact, "Record-Route: <sip:127.0.0.1:5070;lr;in>"), old.localAddr())
 	next[sip.Trying](t, old.events)
 	next[sip.Ringing](t, old.events)
-	state = stored(t, d.State())
-	state.SentBy = deadNode
-	return old.reborn(), inv, state
+	state = storedState(t, d.State())
+	state.SentBy = deadNodeAddr
+	return old.restart(), inv, state
 }
 
 // Who has answered between the end of a process and the start of the next one on
 // another node told it to the dead one: a CANCEL does nothing to such a call.
-func TestACallThatWasAnsweredToADeadNodeIsEnded(t *testing.T) {
+func TestEndAbandonedEndsCallAnsweredToDeadNode(t *testing.T) {
 	for name, c := range map[string]struct {
 		cancel, bye int
 		want        bool
@@ -47,22 +47,22 @@ func TestACallThatWasAnsweredToADeadNodeIsEnded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, inv, state := rang(t)
+				s, inv, state := newRingingCallOfDeadNode(t)
 				begun, done := time.Now(), make(chan bool, 2)
 				s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 				cancel := s.peer.expect("CANCEL sip:+15550001@127.0.0.1:5070")
-				assert.Contains(t, cancel.get("Via"), deadNode)
+				assert.Contains(t, cancel.get("Via"), deadNodeAddr)
 				if c.cancel > 0 {
-					s.peer.send(cancel.reply(c.cancel, ""), s.us())
+					s.peer.send(cancel.reply(c.cancel, ""), s.localAddr())
 				}
-				ack := s.peer.expectBut("ACK sip:peer@", "CANCEL")
+				ack := s.peer.expectIgnoring("ACK sip:peer@", "CANCEL")
 				assert.Equal(t, []string{"1 ACK", "<sip:127.0.0.1:5070;lr;in>"}, []string{ack.get("CSeq"), ack.get("Route")})
 				assert.Contains(t, ack.get("To"), ";tag=p1")
-				assert.Contains(t, ack.get("Via"), ourAddr)
-				bye := s.peer.expectBut("BYE sip:peer@", "CANCEL")
+				assert.Contains(t, ack.get("Via"), localAddr)
+				bye := s.peer.expectIgnoring("BYE sip:peer@", "CANCEL")
 				assert.Equal(t, []string{inv.get("From"), ack.get("To"), "65 BYE", "<sip:127.0.0.1:5070;lr;in>"},
 					[]string{bye.get("From"), bye.get("To"), bye.get("CSeq"), bye.get("Route")})
-				s.peer.send(bye.reply(c.bye, ""), s.us())
+				s.peer.send(bye.reply(c.bye, ""), s.localAddr())
 				assert.Equal(t, c.want, <-done)
 				assert.Equal(t, c.after, time.Since(begun).Truncate(time.Second))
 				time.Sleep(2 * time.Minute)
@@ -74,26 +74,26 @@ func TestACallThatWasAnsweredToADeadNodeIsEnded(t *testing.T) {
 }
 
 // An answer that comes here ends it as ever, and there is no second BYE.
-func TestWhatAnswersHereAfterACrashGetsOneEnd(t *testing.T) {
+func TestEndAbandonedSendsOneByeForAnswerAfterCrash(t *testing.T) {
 	for name, answered := range map[string]bool{"it was cancelled": false, "it had answered": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, inv, state := rang(t)
+				s, inv, state := newRingingCallOfDeadNode(t)
 				done := make(chan bool, 2)
 				s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 				cancel := s.peer.expect("CANCEL")
-				s.peer.send(cancel.reply(200, ""), s.us())
+				s.peer.send(cancel.reply(200, ""), s.localAddr())
 				if answered {
-					s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+					s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 					s.peer.expect("ACK sip:peer@")
 					bye := s.peer.expect("BYE sip:peer@")
-					s.peer.send(bye.reply(200, ""), s.us())
+					s.peer.send(bye.reply(200, ""), s.localAddr())
 				} else {
-					s.peer.send(inv.reply(487, "p1"), s.us())
+					s.peer.send(inv.reply(487, "p1"), s.localAddr())
 					s.peer.expect("ACK sip:+15550001@")
 				}
 				assert.True(t, <-done)
-				s.peer.nothing(time.Minute)
+				s.peer.expectNothing(time.Minute)
 				s.stop()
 			})
 		})
@@ -102,26 +102,26 @@ func TestWhatAnswersHereAfterACrashGetsOneEnd(t *testing.T) {
 
 // Its 200 comes again and again until it is acknowledged: one that does so here
 // after our BYE is acknowledged again.
-func TestAnAnswerThatIsRepeatedAfterItsEndIsAcknowledgedAgain(t *testing.T) {
+func TestRepeated2xxAfterByeIsAcknowledgedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, inv, state := rang(t)
+		s, inv, state := newRingingCallOfDeadNode(t)
 		done := make(chan bool, 2)
 		s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 		cancel := s.peer.expect("CANCEL")
-		s.peer.send(cancel.reply(200, ""), s.us())
+		s.peer.send(cancel.reply(200, ""), s.localAddr())
 		s.peer.expect("ACK sip:peer@")
 		bye := s.peer.expect("BYE sip:peer@")
-		s.peer.send(bye.reply(200, ""), s.us())
+		s.peer.send(bye.reply(200, ""), s.localAddr())
 		assert.True(t, <-done)
-		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 		s.peer.expect("ACK sip:peer@")
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 		s.stop()
 	})
 }
 
-// expectBut is expect, behind repetitions of what is not asked for.
-func (p *peer) expectBut(prefix, but string) msg {
+// expectIgnoring is expect, behind repetitions of what is not asked for.
+func (p *peer) expectIgnoring(prefix, but string) msg {
 	p.t.Helper()
 	for {
 		m := p.expect("")

@@ -27,8 +27,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// attackFor is how long an attack lasts: a moment, or ATTACK_SECONDS.
-func attackFor() time.Duration {
+// attackDuration is how long an attack lasts: a moment, or ATTACK_SECONDS.
+func attackDuration() time.Duration {
 	if n, err := strconv.Atoi(os.Getenv("ATTACK_SECONDS")); err == nil {
 		return time.Duration(n) * time.Second
 	}
@@ -47,8 +47,8 @@ func onlyFrom(host string) func(transport.Source) sip.Admission {
 	return func(s transport.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr() == a} }
 }
 
-// from dials with an address of our choice.
-func from(t *testing.T, host, network, to string) net.Conn {
+// dialFrom dials with an address of our choice.
+func dialFrom(t *testing.T, host, network, to string) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.UDPAddr{IP: net.ParseIP(host)}, Timeout: 3 * time.Second}
 	if network == "tcp" {
@@ -60,21 +60,21 @@ func from(t *testing.T, host, network, to string) net.Conn {
 	return c
 }
 
-func asked(method string) string {
-	return strings.NewReplacer("INVITE", method).Replace(callUs("no body"))
+func optionsRequest(method string) string {
+	return strings.NewReplacer("INVITE", method).Replace(inboundInvite("no body"))
 }
 
 // livesTries is how often a known source asks, once a second, before it is not
 // served.
-const livesTries = 60
+const maxServedAttempts = 60
 
-// lives proves that a known source is still served.
-func lives(t *testing.T, host string, ua *sip.UserAgent) {
+// requireServed proves that a known source is still served.
+func requireServed(t *testing.T, host string, ua *sip.UserAgent) {
 	t.Helper()
-	c := from(t, host, "udp", ua.Addr("udp").String())
+	c := dialFrom(t, host, "udp", ua.Addr("udp").String())
 	b := make([]byte, 4096)
-	for range livesTries { // a datagram may be lost in a flood, or wait behind all of it
-		_, err := c.Write([]byte(asked("OPTIONS")))
+	for range maxServedAttempts { // a datagram may be lost in a flood, or wait behind all of it
+		_, err := c.Write([]byte(optionsRequest("OPTIONS")))
 		require.NoError(t, err)
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Second)))
 		if n, err := c.Read(b); err == nil {
@@ -85,32 +85,32 @@ func lives(t *testing.T, host string, ua *sip.UserAgent) {
 	require.Fail(t, "a known source got no answer")
 }
 
-// TestAttackByStrangersIsNotAnswered: whatever an unknown source sends, it
+// TestAttackUnknownSourcesGetNoAnswer: whatever an unknown source sends, it
 // hears nothing, is not remembered, and writes no log.
-func TestAttackByStrangersIsNotAnswered(t *testing.T) {
+func TestAttackUnknownSourcesGetNoAnswer(t *testing.T) {
 	var log quietLog
-	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+	ua := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.Log = slog.New(&log)
 		if ua != nil {
 			ua.SetAdmission(onlyFrom("127.0.0.2"))
 			ua.OnInvite(func(*sip.Incoming) { t.Error("a call from nowhere") })
 		}
 	})
-	c := from(t, "127.0.0.9", "udp", ua.Addr("udp").String())
+	c := dialFrom(t, "127.0.0.9", "udp", ua.Addr("udp").String())
 	kinds := []string{
-		callUs(), asked("OPTIONS"), asked("REGISTER"), asked("BYE"), strings.Repeat("\x00\xff", 700), "\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
-		strings.Repeat("A", 60000), "SIP/2.0 200 OK\r\n" + callUs(), strings.Replace(callUs(), "INVITE", "invite", 1),
+		inboundInvite(), optionsRequest("OPTIONS"), optionsRequest("REGISTER"), optionsRequest("BYE"), strings.Repeat("\x00\xff", 700), "\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
+		strings.Repeat("A", 60000), "SIP/2.0 200 OK\r\n" + inboundInvite(), strings.Replace(inboundInvite(), "INVITE", "invite", 1),
 	}
 	for _, b := range siptest.TortureMessages(t) {
 		kinds = append(kinds, string(b))
 	}
 	before, routines := liveBytes(), runtime.NumGoroutine()
 	sent, volume := 0, 0
-	for end := time.Now().Add(attackFor()); time.Now().Before(end); sent++ {
+	for end := time.Now().Add(attackDuration()); time.Now().Before(end); sent++ {
 		n, _ := c.Write([]byte(kinds[sent%len(kinds)]))
 		volume += n
 	}
-	lives(t, "127.0.0.2", ua)
+	requireServed(t, "127.0.0.2", ua)
 	require.NoError(t, c.SetReadDeadline(time.Now().Add(200*time.Millisecond)))
 	n, err := c.Read(make([]byte, 1500))
 	require.Error(t, err, "%d bytes came back", n)
@@ -122,10 +122,10 @@ func TestAttackByStrangersIsNotAnswered(t *testing.T) {
 	assert.Zero(t, ua.Counters().Dialogs)
 }
 
-// TestAttackAmplification: an unauthenticated source that may register gets
+// TestAttackAmplificationIsBounded: an unauthenticated source that may register gets
 // one answer, no larger than its question.
-func TestAttackAmplification(t *testing.T) {
-	ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+func TestAttackAmplificationIsBounded(t *testing.T) {
+	ua := startUserAgent(t, func(_ *sip.Config, ua *sip.UserAgent) {
 		if ua != nil {
 			ua.SetAdmission(onlyFrom("127.0.0.2"))
 			ua.SetRegistrar(registrar.Config{
@@ -135,11 +135,11 @@ func TestAttackAmplification(t *testing.T) {
 			})
 		}
 	})
-	c := from(t, "127.0.0.9", "udp", ua.Addr("udp").String())
+	c := dialFrom(t, "127.0.0.9", "udp", ua.Addr("udp").String())
 	in, out, answers := 0, 0, 0
 	for i, text := range []string{
-		asked("REGISTER"), asked("OPTIONS"), callUs(), asked("SUBSCRIBE"), asked("REGISTER") + strings.Repeat("x", 500),
-		strings.Replace(asked("REGISTER"), "User-Agent", "X", 1),
+		optionsRequest("REGISTER"), optionsRequest("OPTIONS"), inboundInvite(), optionsRequest("SUBSCRIBE"), optionsRequest("REGISTER") + strings.Repeat("x", 500),
+		strings.Replace(optionsRequest("REGISTER"), "User-Agent", "X", 1),
 	} {
 		n, err := c.Write([]byte(strings.Replace(text, "in-1", "in-"+strconv.Itoa(i), 1)))
 		require.NoError(t, err)
@@ -161,43 +161,43 @@ func TestAttackAmplification(t *testing.T) {
 	assert.LessOrEqual(t, answers, 3, "only REGISTER is answered at all")
 }
 
-// TestAttackByFloodOfOneSource: a known source that sends more than its rate
+// TestAttackFloodOfOneSourceIsRateLimited: a known source that sends more than its rate
 // is cut off, and the others are served on.
-func TestAttackByFloodOfOneSource(t *testing.T) {
-	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+func TestAttackFloodOfOneSourceIsRateLimited(t *testing.T) {
+	ua := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.SourceRate = 100
 		if ua != nil {
 			ua.SetAdmission(func(s transport.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr().IsLoopback()} })
 		}
 	})
-	c := from(t, "127.0.0.9", "udp", ua.Addr("udp").String())
+	c := dialFrom(t, "127.0.0.9", "udp", ua.Addr("udp").String())
 	go func() { _, _ = io.Copy(io.Discard, c) }()
 	began, sent := time.Now(), 0
-	for ; time.Since(began) < attackFor() || sent < 1000; sent++ {
-		_, _ = c.Write([]byte(asked("OPTIONS")))
+	for ; time.Since(began) < attackDuration() || sent < 1000; sent++ {
+		_, _ = c.Write([]byte(optionsRequest("OPTIONS")))
 	}
-	lives(t, "127.0.0.2", ua)
+	requireServed(t, "127.0.0.2", ua)
 	got := ua.Counters().Received
 	took := time.Since(began) // with the wait for an answer: what is left in the socket is read meanwhile
 	t.Logf("attack: one source sent %d requests in %v, %d were read", sent, took.Round(time.Millisecond), got)
-	assert.LessOrEqual(t, float64(got), 200+100*took.Seconds()+livesTries)
+	assert.LessOrEqual(t, float64(got), 200+100*took.Seconds()+maxServedAttempts)
 	assert.Positive(t, ua.Counters().DroppedRate)
 }
 
-// TestAttackBySlowSenders: connections that bring no whole message are closed
+// TestAttackSlowConnectionsAreClosed: connections that bring no whole message are closed
 // in time, and one host cannot take all of them.
-func TestAttackBySlowSenders(t *testing.T) {
+func TestAttackSlowConnectionsAreClosed(t *testing.T) {
 	t.Parallel() // it waits for most of its time
 	const each, most = 8, 20
 	ca := newAuthority(t)
 	for _, network := range []string{"tcp", "tls"} {
 		t.Run(network, func(t *testing.T) {
 			t.Parallel()
-			conf := &transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}
-			ua := served(t, secured(conf, func(c *sip.Config, ua *sip.UserAgent) {
+			conf := &transport.TLS{Certificate: ca.certificateSource("127.0.0.1", time.Hour)}
+			ua := startUserAgent(t, listenTLS(conf, func(c *sip.Config, ua *sip.UserAgent) {
 				c.MaxPerHost, c.MaxTCPConns = each, most
 				if ua != nil {
-					ua.Hurry(4*time.Second, 4*time.Second) // the good one has to be heard within it
+					ua.SetTransportTimeouts(4*time.Second, 4*time.Second) // the good one has to be heard within it
 					ua.SetAdmission(func(s transport.Source) sip.Admission {
 						return sip.Admission{Allow: s.Addr.Addr().IsLoopback() && s.Addr.Addr().String() != "127.0.0.66"}
 					})
@@ -206,7 +206,7 @@ func TestAttackBySlowSenders(t *testing.T) {
 			to := ua.Addr(network).String()
 			closed := make(chan struct{}, 200)
 			hold := func(host, what string) {
-				c := from(t, host, "tcp", to)
+				c := dialFrom(t, host, "tcp", to)
 				_, _ = c.Write([]byte(what))
 				go func() {
 					_, _ = io.Copy(io.Discard, c)
@@ -222,11 +222,11 @@ func TestAttackBySlowSenders(t *testing.T) {
 			require.Eventually(t, func() bool { return ua.Counters().TCP <= each }, time.Minute, 5*time.Millisecond)
 			held := ua.Counters().TCP
 			// Meanwhile another host is served.
-			good := from(t, "127.0.0.2", "tcp", to)
+			good := dialFrom(t, "127.0.0.2", "tcp", to)
 			if network == "tls" {
 				good = tls.Client(good, &tls.Config{RootCAs: ca.pool, ServerName: "127.0.0.1"})
 			}
-			_, err := good.Write([]byte(strings.Replace(asked("OPTIONS"), "UDP", strings.ToUpper(network), 1)))
+			_, err := good.Write([]byte(strings.Replace(optionsRequest("OPTIONS"), "UDP", strings.ToUpper(network), 1)))
 			require.NoError(t, err)
 			require.NoError(t, good.SetReadDeadline(time.Now().Add(time.Minute)))
 			b := make([]byte, 4096)
@@ -247,16 +247,16 @@ func TestAttackBySlowSenders(t *testing.T) {
 	}
 }
 
-// TestAttackByHalfOpenCalls: calls that are begun and left cost a bounded
+// TestAttackUnansweredCallsAreBounded: calls that are begun and left cost a bounded
 // number of dialogs, and nothing in the end; the callers beyond are told when
 // to come back.
-func TestAttackByHalfOpenCalls(t *testing.T) {
+func TestAttackUnansweredCallsAreBounded(t *testing.T) {
 	const most, flood = 40, 2000
 	synctest.Test(t, func(t *testing.T) {
-		n := newWire()
-		ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: ourAddr}}, MaxHalfOpen: most})
+		n := newFakeNetwork()
+		ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: localAddr}}, MaxHalfOpen: most})
 		require.NoError(t, err)
-		ua.BindTo(n.open(ourAddr))
+		ua.UseSocket(n.open(localAddr))
 		ua.OnInvite(func(*sip.Incoming) {})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -269,7 +269,7 @@ func TestAttackByHalfOpenCalls(t *testing.T) {
 		trying, refused := [2]int{}, 0
 		for i, p := range peers {
 			for call := range flood {
-				p.send(callUs(fmt.Sprintf("Call-ID: half-%d-%d", i, call)), netip.MustParseAddrPort(ourAddr))
+				p.send(inboundInvite(fmt.Sprintf("Call-ID: half-%d-%d", i, call)), netip.MustParseAddrPort(localAddr))
 				m := p.expect("SIP/2.0")
 				if strings.HasPrefix(m.text, "SIP/2.0 100") {
 					trying[i]++

@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
+func TestSuspendCallsStopsInitialInvites(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		target := resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
 		s.invite(func(in *sip.Invite) { in.Credentials = &auth.Credentials{Username: "u", Password: "p"} })
@@ -30,13 +30,13 @@ func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 		require.ErrorIs(t, err, transport.ErrCallsSuspended)
 		_, err = forking.Invite(s.ua, sip.Invite{Attempt: "att_3", Leg: 1, To: "88", From: "+15559999", Contacts: []registrar.Contact{{URI: "sip:88@127.0.0.1:5070", Target: target}}, Notify: s.events.add})
 		require.ErrorIs(t, err, transport.ErrCallsSuspended)
-		s.peer.send(asked.reply(401, "p1", `WWW-Authenticate: Digest realm="r", nonce="n", qop="auth"`), s.us())
+		s.peer.send(asked.reply(401, "p1", `WWW-Authenticate: Digest realm="r", nonce="n", qop="auth"`), s.localAddr())
 		s.peer.expect("ACK")
 		f := next[sip.Refused](t, s.events).Final
 		assert.True(t, f.CallsSuspended)
 		assert.Equal(t, domain.ReasonNotSent, outcome.Classify(f).Reason)
 		assert.False(t, outcome.Classify(f).SpendsAttempt(), "it is rung another time")
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 		s.ua.SuspendCalls(false)
 		d := s.invite(func(in *sip.Invite) { in.Attempt = "att_4" })
 		assert.Equal(t, d.CallID(), s.peer.expect("INVITE").get("Call-ID"))
@@ -46,22 +46,22 @@ func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 
 // Whoever has lost the right to call while an INVITE was on its way to the
 // network keeps it here.
-func TestNoInviteLeavesThatMayNotAnyMore(t *testing.T) {
+func TestInviteIsNotSentOnceMayCallReturnsFalse(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]bool{"nobody of the agent": false, "whom the call is of": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			mayNotAnyMore(t, own)
+			testMayCallReturnsFalse(t, own)
 		})
 	}
 }
 
-func mayNotAnyMore(t *testing.T, own bool) {
+func testMayCallReturnsFalse(t *testing.T, own bool) {
 	var asked atomic.Int32
 	once := func() bool { return asked.Add(1) == 1 }
 	there, here := newEventLog(), newEventLog()
-	far := served(t, answering(there))
-	near := served(t, func(c *sip.Config, _ *sip.UserAgent) {
+	far := startUserAgent(t, answerCalls(there))
+	near := startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) {
 		if !own {
 			c.MayCall = once
 		}
@@ -80,9 +80,9 @@ func mayNotAnyMore(t *testing.T, own bool) {
 	assert.Zero(t, far.Counters().Incoming)
 }
 
-func TestALiveCallGoesOnWhileCallsAreHeld(t *testing.T) {
+func TestSuspendCallsKeepsLiveCalls(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d, _, _ := s.answered()
+		d, _, _ := s.establishCall()
 		s.ua.SuspendCalls(true)
 		d.Reoffer([]byte(sdp), func(sip.OfferResult) {})
 		again := s.peer.expect("INVITE")
@@ -91,22 +91,22 @@ func TestALiveCallGoesOnWhileCallsAreHeld(t *testing.T) {
 	})
 }
 
-func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testing.T) {
+func TestSuspendCallsStopsInviteWaitingForConnection(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	of, asked, goOn := ca.of("127.0.0.1", time.Hour), make(chan struct{}, 8), make(chan struct{})
+	of, asked, goOn := ca.certificateSource("127.0.0.1", time.Hour), make(chan struct{}, 8), make(chan struct{})
 	var slow atomic.Bool
 	there, here := newEventLog(), newEventLog()
-	far := served(t, secured(&transport.TLS{Roots: ca.pool, Certificate: func() (*tls.Certificate, error) {
+	far := startUserAgent(t, listenTLS(&transport.TLS{Roots: ca.pool, Certificate: func() (*tls.Certificate, error) {
 		if slow.Load() {
 			asked <- struct{}{}
 			<-goOn
 		}
 		return of()
-	}}, answering(there)))
-	near := served(t, secured(&transport.TLS{Certificate: of, Roots: ca.pool}, nil))
+	}}, answerCalls(there)))
+	near := startUserAgent(t, listenTLS(&transport.TLS{Certificate: of, Roots: ca.pool}, nil))
 	slow.Store(true)
-	_, err := near.Invite(overTLS(far, here, ""))
+	_, err := near.Invite(newTLSInvite(far, here, ""))
 	require.NoError(t, err)
 	<-asked // the handshake has begun
 	near.SuspendCalls(true)
@@ -115,7 +115,7 @@ func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testin
 	assert.True(t, f.CallsSuspended)
 	assert.Equal(t, domain.ReasonNotSent, outcome.Classify(f).Reason)
 	near.SuspendCalls(false)
-	again := overTLS(far, here, "")
+	again := newTLSInvite(far, here, "")
 	again.Attempt = "again"
 	d, err := near.Invite(again)
 	require.NoError(t, err)
@@ -127,16 +127,16 @@ func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testin
 	d.Bye(16, "done")
 }
 
-func TestReferIsRefusedWhileCallsAreHeld(t *testing.T) {
+func TestSuspendCallsRefusesRefer(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d, _, _ := s.answered()
+		d, _, _ := s.establishCall()
 		s.ua.SuspendCalls(true)
 		told := make(chan sip.ReferProgress, 1)
 		d.Refer(sip.ReferTo{URI: "sip:88@127.0.0.1:5070"}, func(p sip.ReferProgress) { told <- p })
 		p := <-told
 		assert.True(t, p.Final && p.Failed)
 		assert.Equal(t, 503, p.Code)
-		s.peer.nothing(time.Second)
+		s.peer.expectNothing(time.Second)
 		d.Bye(16, "done")
 	})
 }

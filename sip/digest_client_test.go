@@ -15,12 +15,12 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-func credentials(in *sip.Invite) {
+func setCredentials(in *sip.Invite) {
 	in.Credentials = &auth.Credentials{Username: "ann", Password: "secret", Realm: "carrier"}
 }
 
-// proves recomputes the response of an Authorization header.
-func proves(t *testing.T, m msg, header, uri string) bool {
+// verifiesDigest recomputes the response of an Authorization header.
+func verifiesDigest(t *testing.T, m msg, header, uri string) bool {
 	t.Helper()
 	c, err := digest.ParseCredentials(m.get(header))
 	require.NoError(t, err, m.text)
@@ -33,12 +33,12 @@ func proves(t *testing.T, m msg, header, uri string) bool {
 	return want.Response == c.Response && c.URI == uri
 }
 
-func TestDigestIsAnsweredWithTheStrongerAlgorithm(t *testing.T) {
+func TestDigestChallengeIsAnsweredWithStrongestAlgorithm(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		s.invite(credentials)
+		s.invite(setCredentials)
 		first := s.peer.expect("INVITE")
 		s.peer.send(first.reply(401, "p0", `WWW-Authenticate: Digest realm="carrier", nonce="n1", algorithm=MD5, qop="auth"`,
-			`WWW-Authenticate: Digest realm="carrier", nonce="n2", algorithm=SHA-256, qop="auth"`), s.us())
+			`WWW-Authenticate: Digest realm="carrier", nonce="n2", algorithm=SHA-256, qop="auth"`), s.localAddr())
 		s.peer.expect("ACK")
 		second := s.peer.expect("INVITE")
 		assert.Equal(t, "2 INVITE", second.get("CSeq"))
@@ -46,16 +46,16 @@ func TestDigestIsAnsweredWithTheStrongerAlgorithm(t *testing.T) {
 		assert.Equal(t, first.get("From"), second.get("From"))
 		assert.NotEqual(t, first.get("Via"), second.get("Via"))
 		assert.Contains(t, second.get("Authorization"), "SHA-256")
-		assert.True(t, proves(t, second, "Authorization", "sip:+15550001@127.0.0.1:5070"))
-		s.peer.send(first.reply(401, "p0"), s.us()) // again: its ACK again, no third INVITE
+		assert.True(t, verifiesDigest(t, second, "Authorization", "sip:+15550001@127.0.0.1:5070"))
+		s.peer.send(first.reply(401, "p0"), s.localAddr()) // again: its ACK again, no third INVITE
 		s.peer.expect("ACK")
-		s.peer.send(second.reply(200, "p1", contact, sdp), s.us())
+		s.peer.send(second.reply(200, "p1", contact, sdp), s.localAddr())
 		assert.Equal(t, second.get("Authorization"), s.peer.expect("ACK").get("Authorization"))
 		next[sip.Answered](t, s.events)
 	})
 }
 
-func TestDigestRefusedTwiceIsAnAlert(t *testing.T) {
+func TestSecondDigestRefusalIsReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		second  string
 		invites int
@@ -66,12 +66,12 @@ func TestDigestRefusedTwiceIsAnAlert(t *testing.T) {
 	} {
 		t.Log(name)
 		bubble(t, func(t *testing.T, s *stage) {
-			s.invite(credentials)
+			s.invite(setCredentials)
 			challenge := `Proxy-Authenticate: Digest realm="carrier", nonce="n1"`
 			for n := range c.invites {
 				inv := s.peer.expect("INVITE")
 				assert.Equal(t, fmt.Sprintf("%d INVITE", n+1), inv.get("CSeq"))
-				s.peer.send(inv.reply(407, "p0", challenge), s.us())
+				s.peer.send(inv.reply(407, "p0", challenge), s.localAddr())
 				s.peer.expect("ACK")
 				challenge = c.second
 			}
@@ -80,22 +80,22 @@ func TestDigestRefusedTwiceIsAnAlert(t *testing.T) {
 			v := outcome.Classify(f)
 			assert.True(t, v.Alert)
 			assert.EqualValues(t, "trunk_rejected", v.Reason)
-			s.peer.nothing(time.Minute)
+			s.peer.expectNothing(time.Minute)
 		})
 	}
 }
 
-func TestDigestOfAnotherRealmIsNotAnswered(t *testing.T) {
+func TestDigestChallengeOfUnknownRealmIsNotAnswered(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		s.invite(credentials)
+		s.invite(setCredentials)
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(407, "p0", `Proxy-Authenticate: Digest realm="evil", nonce="n1"`), s.us())
+		s.peer.send(inv.reply(407, "p0", `Proxy-Authenticate: Digest realm="evil", nonce="n1"`), s.localAddr())
 		s.peer.expect("ACK")
 		assert.False(t, next[sip.Refused](t, s.events).Final.Authenticated)
 	})
 }
 
-func anyRealm(in *sip.Invite) {
+func setCredentialsForAnyRealm(in *sip.Invite) {
 	in.Credentials = &auth.Credentials{Username: "ann", Password: "secret"}
 }
 
@@ -112,42 +112,42 @@ func realmsOf(t *testing.T, m msg, header string) (realms []string) {
 	return realms
 }
 
-func TestEveryRealmOfAChallengeIsAnswered(t *testing.T) {
+func TestDigestChallengeOfSeveralRealmsIsAnswered(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d := s.invite(anyRealm)
+		d := s.invite(setCredentialsForAnyRealm)
 		inv := s.peer.expect("INVITE")
 		s.peer.send(inv.reply(407, "p0", `Proxy-Authenticate: Digest realm="east", nonce="n1", algorithm=MD5`,
-			`Proxy-Authenticate: Digest realm="west", nonce="n2", algorithm=MD5`, `Proxy-Authenticate: Digest realm="east", nonce="n3", algorithm=SHA-256`), s.us())
+			`Proxy-Authenticate: Digest realm="west", nonce="n2", algorithm=MD5`, `Proxy-Authenticate: Digest realm="east", nonce="n3", algorithm=SHA-256`), s.localAddr())
 		s.peer.expect("ACK")
 		inv = s.peer.expect("INVITE")
 		assert.Equal(t, []string{"east", "west"}, realmsOf(t, inv, "Proxy-Authorization"))
 		assert.Contains(t, inv.text, `nonce="n3"`)
 		assert.NotContains(t, inv.text, `nonce="n1"`)
-		s.peer.send(inv.reply(401, "p0", `WWW-Authenticate: Digest realm="callee", nonce="n4"`), s.us())
+		s.peer.send(inv.reply(401, "p0", `WWW-Authenticate: Digest realm="callee", nonce="n4"`), s.localAddr())
 		s.peer.expect("ACK")
 		inv = s.peer.expect("INVITE")
 		assert.Equal(t, []string{"east", "west"}, realmsOf(t, inv, "Proxy-Authorization"))
 		assert.Equal(t, []string{"callee"}, realmsOf(t, inv, "Authorization"))
-		assert.True(t, proves(t, inv, "Authorization", "sip:+15550001@127.0.0.1:5070"))
-		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		assert.True(t, verifiesDigest(t, inv, "Authorization", "sip:+15550001@127.0.0.1:5070"))
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 		ack := s.peer.expect("ACK")
 		assert.Len(t, append(realmsOf(t, ack, "Proxy-Authorization"), realmsOf(t, ack, "Authorization")...), 3)
 		next[sip.Answered](t, s.events)
 
 		d.Bye(16, "")
 		bye := s.peer.expect("BYE")
-		s.peer.send(bye.reply(407, "", `Proxy-Authenticate: Digest realm="east", nonce="n5"`), s.us())
+		s.peer.send(bye.reply(407, "", `Proxy-Authenticate: Digest realm="east", nonce="n5"`), s.localAddr())
 		bye = s.peer.expect("BYE")
-		s.peer.send(bye.reply(407, "", `Proxy-Authenticate: Digest realm="west", nonce="n6"`), s.us())
+		s.peer.send(bye.reply(407, "", `Proxy-Authenticate: Digest realm="west", nonce="n6"`), s.localAddr())
 		bye = s.peer.expect("BYE")
 		assert.Contains(t, bye.text, `nonce="n5"`)
 		assert.Contains(t, bye.text, `nonce="n6"`)
-		s.peer.send(bye.reply(200, ""), s.us())
+		s.peer.send(bye.reply(200, ""), s.localAddr())
 		assert.False(t, next[sip.Ended](t, s.events).Fault)
 	})
 }
 
-func TestChallengesWithoutEndAreNotAnswered(t *testing.T) {
+func TestEndlessDigestChallengesAreNotAnswered(t *testing.T) {
 	for name, c := range map[string]struct {
 		challenge string // with the number of the INVITE
 		invites   int
@@ -158,31 +158,31 @@ func TestChallengesWithoutEndAreNotAnswered(t *testing.T) {
 	} {
 		t.Log(name)
 		bubble(t, func(t *testing.T, s *stage) {
-			s.invite(anyRealm)
+			s.invite(setCredentialsForAnyRealm)
 			for n := range c.invites {
 				inv := s.peer.expect("INVITE")
-				s.peer.send(inv.reply(401, "p0", fmt.Sprintf(c.challenge, n)), s.us())
+				s.peer.send(inv.reply(401, "p0", fmt.Sprintf(c.challenge, n)), s.localAddr())
 				s.peer.expect("ACK")
 			}
 			assert.True(t, next[sip.Refused](t, s.events).Final.Authenticated)
-			s.peer.nothing(time.Minute)
+			s.peer.expectNothing(time.Minute)
 		})
 	}
 }
 
-func TestChallengedByeIsAnsweredToo(t *testing.T) {
+func TestChallengedByeIsSentAgainWithCredentials(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d := s.invite(credentials)
+		d := s.invite(setCredentials)
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 		s.peer.expect("ACK")
 		next[sip.Answered](t, s.events)
 		d.Bye(16, "")
 		bye := s.peer.expect("BYE")
-		s.peer.send(bye.reply(401, "", `WWW-Authenticate: Digest realm="carrier", nonce="n1", qop="auth"`), s.us())
+		s.peer.send(bye.reply(401, "", `WWW-Authenticate: Digest realm="carrier", nonce="n1", qop="auth"`), s.localAddr())
 		again := s.peer.expect("BYE")
-		assert.True(t, proves(t, again, "Authorization", "sip:peer@127.0.0.1:5070"))
-		s.peer.send(again.reply(200, ""), s.us())
+		assert.True(t, verifiesDigest(t, again, "Authorization", "sip:peer@127.0.0.1:5070"))
+		s.peer.send(again.reply(200, ""), s.localAddr())
 		assert.False(t, next[sip.Ended](t, s.events).Fault)
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// more adds headers, and after "\n\n" a body, to a request of the caller's.
-func more(request string, extra ...string) string {
+// withHeaders adds headers, and after "\n\n" a body, to a request of the caller's.
+func withHeaders(request string, extra ...string) string {
 	head, _, _ := strings.Cut(request, "Content-Length: 0")
 	body, lines := "", []string{head}
 	for _, e := range extra {
@@ -28,97 +28,97 @@ func more(request string, extra ...string) string {
 }
 
 const (
-	offerHead = "Content-Type: application/sdp\n\n"
-	rel       = "Require: 100rel"
+	sdpContentType = "Content-Type: application/sdp\n\n"
+	require100rel  = "Require: 100rel"
 )
 
-func TestReliableAnswersOutOfTurnAreNotAcknowledged(t *testing.T) {
+func TestReliableProvisionalOutOfOrderGetsNoPrack(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(func(in *sip.Invite) { in.Reliable = true })
 		inv := s.peer.expect("INVITE")
 		assert.Equal(t, "timer, replaces, 100rel", inv.get("Supported"))
 		assert.Empty(t, inv.get("Require"))
-		s.peer.send(inv.reply(183, "p1", contact, rel, "RSeq: 5", sdp), s.us())
+		s.peer.send(inv.reply(183, "p1", contact, require100rel, "RSeq: 5", sdp), s.localAddr())
 		prack := s.peer.expect("PRACK sip:peer@127.0.0.1:5070")
 		assert.Equal(t, "5 1 INVITE", prack.get("RAck"))
 		next[sip.Trying](t, s.events)
 		early := next[sip.Early](t, s.events)
 		assert.True(t, early.Reliable)
 		assert.Equal(t, 500*time.Millisecond, s.peer.expect("PRACK").at.Sub(prack.at))
-		s.peer.send(prack.reply(200, ""), s.us())
-		s.peer.send(inv.reply(180, "p1", contact, rel, "RSeq: 7"), s.us()) // 6 is missing
-		s.peer.send(inv.reply(183, "p1", contact, rel, "RSeq: 5", sdp), s.us())
-		s.peer.nothing(time.Second)
-		s.events.quiet(t)
-		s.peer.send(inv.reply(180, "p1", contact, rel, "RSeq: 6"), s.us())
+		s.peer.send(prack.reply(200, ""), s.localAddr())
+		s.peer.send(inv.reply(180, "p1", contact, require100rel, "RSeq: 7"), s.localAddr()) // 6 is missing
+		s.peer.send(inv.reply(183, "p1", contact, require100rel, "RSeq: 5", sdp), s.localAddr())
+		s.peer.expectNothing(time.Second)
+		s.events.requireNoEvent(t)
+		s.peer.send(inv.reply(180, "p1", contact, require100rel, "RSeq: 6"), s.localAddr())
 		assert.Equal(t, "6 1 INVITE", s.peer.expect("PRACK").get("RAck"))
 		next[sip.Ringing](t, s.events)
-		s.peer.send(inv.reply(200, "p1", contact), s.us())
+		s.peer.send(inv.reply(200, "p1", contact), s.localAddr())
 		ack := s.peer.expect("ACK")
 		assert.Equal(t, "1 ACK", ack.get("CSeq"))
 		assert.Equal(t, sdp, string(next[sip.Answered](t, s.events).Body))
 	})
 }
 
-func TestEarlyDialogsAreCapped(t *testing.T) {
+func TestEarlyDialogsPerInviteAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(nil)
 		inv := s.peer.expect("INVITE")
 		for i := range 30 {
-			s.peer.send(inv.reply(183, fmt.Sprintf("f%d", i), contact, rel, "RSeq: 1", sdp), s.us())
+			s.peer.send(inv.reply(183, fmt.Sprintf("f%d", i), contact, require100rel, "RSeq: 1", sdp), s.localAddr())
 		}
 		for i := range 10 {
 			m := s.peer.expect("PRACK")
 			assert.Contains(t, m.get("To"), fmt.Sprintf("tag=f%d", i))
-			s.peer.send(m.reply(200, ""), s.us())
+			s.peer.send(m.reply(200, ""), s.localAddr())
 		}
-		s.peer.nothing(5 * time.Second)
+		s.peer.expectNothing(5 * time.Second)
 		next[sip.Trying](t, s.events)
 		for range 10 {
 			next[sip.Early](t, s.events)
 		}
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestCalledSideSpeaksBeforeItsAnswer(t *testing.T) {
+func TestReliableProvisionalsAndUpdatesInEarlyDialog(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d := s.invite(func(in *sip.Invite) { in.Reliable = true })
 		inv := s.peer.expect("INVITE")
-		offer := offerHead + sdp + "a=sendonly\r\n"
-		s.peer.send(s.request(inv, "UPDATE", 1, offer), s.us())
+		offer := sdpContentType + sdp + "a=sendonly\r\n"
+		s.peer.send(s.request(inv, "UPDATE", 1, offer), s.localAddr())
 		s.peer.expect("SIP/2.0 481") // no such early dialog
-		s.peer.send(inv.reply(183, "p1", contact, rel, "RSeq: 1", "Allow: UPDATE", sdp), s.us())
+		s.peer.send(inv.reply(183, "p1", contact, require100rel, "RSeq: 1", "Allow: UPDATE", sdp), s.localAddr())
 		prack := s.peer.expect("PRACK")
-		s.peer.send(s.request(inv, "UPDATE", 2, offer), s.us())
+		s.peer.send(s.request(inv, "UPDATE", 2, offer), s.localAddr())
 		s.peer.expect("SIP/2.0 491") // our offer's answer has not been acknowledged
-		s.peer.send(prack.reply(200, ""), s.us())
-		s.peer.send(s.request(inv, "UPDATE", 3, offer), s.us())
+		s.peer.send(prack.reply(200, ""), s.localAddr())
+		s.peer.send(s.request(inv, "UPDATE", 3, offer), s.localAddr())
 		next[sip.Trying](t, s.events)
 		next[sip.Early](t, s.events)
 		got := next[sip.Reoffer](t, s.events)
 		assert.Equal(t, message.HoldSendOnly, got.Hold)
-		s.peer.send(s.request(inv, "UPDATE", 4, offer), s.us())
+		s.peer.send(s.request(inv, "UPDATE", 4, offer), s.localAddr())
 		assert.NotEmpty(t, s.peer.expect("SIP/2.0 500").get("Retry-After"))
-		got.Reply(200, way("recvonly"))
+		got.Reply(200, sdpWithDirection("recvonly"))
 		assert.Contains(t, s.peer.expect("SIP/2.0 200").text, "a=recvonly")
-		s.peer.send(s.request(inv, "UPDATE", 3, offer), s.us())
+		s.peer.send(s.request(inv, "UPDATE", 3, offer), s.localAddr())
 		assert.Contains(t, s.peer.expect("SIP/2.0 200").text, "a=recvonly") // repeated
-		s.peer.send(s.request(inv, "BYE", 5), s.us())
+		s.peer.send(s.request(inv, "BYE", 5), s.localAddr())
 		s.peer.expect("SIP/2.0 481") // only a caller may
-		s.peer.send(s.request(inv, "INFO", 6, "Content-Type: application/dtmf\n\n5"), s.us())
+		s.peer.send(s.request(inv, "INFO", 6, "Content-Type: application/dtmf\n\n5"), s.localAddr())
 		s.peer.expect("SIP/2.0 200")
-		s.peer.send(s.request(inv, "INVITE", 7, offer), s.us())
+		s.peer.send(s.request(inv, "INVITE", 7, offer), s.localAddr())
 		s.peer.expect("SIP/2.0 491")
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 		d.Cancel("")
 		s.peer.expect("CANCEL")
 	})
 }
 
-func TestProgressIsRepeatedUntilItsPRACKOrTheCallIsRefused(t *testing.T) {
-	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
-		s.peer.send(callUs("Supported: 100rel"), s.us())
+func TestReliableProvisionalIsRepeatedUntilPrack(t *testing.T) {
+	bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
+		s.peer.send(inboundInvite("Supported: 100rel"), s.localAddr())
 		s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
 		i.Notify(s.events.add)
@@ -139,40 +139,40 @@ func TestProgressIsRepeatedUntilItsPRACKOrTheCallIsRefused(t *testing.T) {
 	})
 }
 
-func TestAnswerWaitsForThePRACKOfItsSound(t *testing.T) {
-	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
-		s.peer.send(callUs("Supported: 100rel"), s.us())
+func Test2xxWaitsForPrackOfEarlySDP(t *testing.T) {
+	bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
+		s.peer.send(inboundInvite("Supported: 100rel"), s.localAddr())
 		s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
 		i.Progress(183, []byte(sdp))
 		progress := s.peer.expect("SIP/2.0 183")
-		tag := tagOf(progress)
+		tag := toTagOf(progress)
 		i.Answer([]byte(sdp), s.events.add)
-		s.peer.nothing(100 * time.Millisecond)
-		s.peer.send(more(follow("PRACK", tag, 101), "RAck: 2 10 INVITE"), s.us())
+		s.peer.expectNothing(100 * time.Millisecond)
+		s.peer.send(withHeaders(followUpRequest("PRACK", tag, 101), "RAck: 2 10 INVITE"), s.localAddr())
 		s.peer.expect("SIP/2.0 481")
-		s.peer.send(follow("PRACK", tag, 102), s.us())
+		s.peer.send(followUpRequest("PRACK", tag, 102), s.localAddr())
 		s.peer.expect("SIP/2.0 400")
-		s.peer.send(more(follow("PRACK", tag, 103), "RAck: 1 10 INVITE"), s.us())
+		s.peer.send(withHeaders(followUpRequest("PRACK", tag, 103), "RAck: 1 10 INVITE"), s.localAddr())
 		assert.Equal(t, "103 PRACK", s.peer.expect("SIP/2.0 200").get("CSeq"))
 		ok := s.peer.expect("SIP/2.0 200")
 		assert.Equal(t, "10 INVITE", ok.get("CSeq"))
 		assert.NotContains(t, ok.text, "m=audio")
-		s.peer.send(follow("ACK", tag, 10), s.us())
-		s.peer.nothing(5 * time.Minute)
-		s.events.quiet(t)
+		s.peer.send(followUpRequest("ACK", tag, 10), s.localAddr())
+		s.peer.expectNothing(5 * time.Minute)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestCallerGivesUpWhileTheAnswerWaits(t *testing.T) {
-	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
-		s.peer.send(callUs("Supported: 100rel"), s.us())
+func TestCancelWhile2xxWaitsForPrack(t *testing.T) {
+	bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
+		s.peer.send(inboundInvite("Supported: 100rel"), s.localAddr())
 		s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
 		i.Progress(183, []byte(sdp))
 		s.peer.expect("SIP/2.0 183")
 		i.Answer([]byte(sdp), s.events.add)
-		s.peer.send(follow("CANCEL", "", 10), s.us())
+		s.peer.send(followUpRequest("CANCEL", "", 10), s.localAddr())
 		s.peer.expect("SIP/2.0 200")
 		s.peer.expect("SIP/2.0 487")
 		assert.True(t, next[sip.Ended](t, s.events).ByRemote)
@@ -181,30 +181,30 @@ func TestCallerGivesUpWhileTheAnswerWaits(t *testing.T) {
 	})
 }
 
-func TestOfferInThePRACKIsAnsweredThere(t *testing.T) {
-	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
-		s.peer.send(callUs("Supported: 100rel", "no body"), s.us())
+func TestOfferInPrackIsAnswered(t *testing.T) {
+	bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
+		s.peer.send(inboundInvite("Supported: 100rel", "no body"), s.localAddr())
 		s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
 		i.Notify(s.events.add)
 		i.Progress(183, []byte(sdp)) // our offer, for there was none
-		tag := tagOf(s.peer.expect("SIP/2.0 183"))
-		s.peer.send(more(follow("PRACK", tag, 11), "RAck: 1 10 INVITE", offerHead+sdp), s.us())
+		tag := toTagOf(s.peer.expect("SIP/2.0 183"))
+		s.peer.send(withHeaders(followUpRequest("PRACK", tag, 11), "RAck: 1 10 INVITE", sdpContentType+sdp), s.localAddr())
 		s.peer.expect("SIP/2.0 200")
 		assert.Equal(t, sdp, string(next[sip.Accepted](t, s.events).Body))
 		i.Progress(180, nil)
 		s.peer.expect("SIP/2.0 180")
-		s.peer.send(more(follow("PRACK", tag, 12), "RAck: 2 10 INVITE", offerHead+sdp+"a=inactive\r\n"), s.us())
+		s.peer.send(withHeaders(followUpRequest("PRACK", tag, 12), "RAck: 2 10 INVITE", sdpContentType+sdp+"a=inactive\r\n"), s.localAddr())
 		offer := next[sip.Reoffer](t, s.events)
 		assert.Equal(t, message.HoldInactive, offer.Hold)
-		offer.Reply(200, way("inactive"))
+		offer.Reply(200, sdpWithDirection("inactive"))
 		assert.Contains(t, s.peer.expect("SIP/2.0 200").text, "a=inactive")
 	})
 }
 
-func TestEarlySoundIsNotOfferedUnreliably(t *testing.T) {
-	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
-		s.peer.send(callUs("no body"), s.us())
+func TestUnreliableProvisionalCarriesNoOffer(t *testing.T) {
+	bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
+		s.peer.send(inboundInvite("no body"), s.localAddr())
 		s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
 		i.Progress(183, []byte(sdp))
@@ -217,32 +217,32 @@ func TestEarlySoundIsNotOfferedUnreliably(t *testing.T) {
 	})
 }
 
-func TestNothingIsOfferedBeforeTheAnswerWithoutUPDATE(t *testing.T) {
+func TestReofferBeforeAnswerNeedsUpdate(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d := s.invite(func(in *sip.Invite) { in.Reliable = true })
 		inv := s.peer.expect("INVITE")
 		got := make(chan sip.OfferResult, 2)
 		d.Reoffer([]byte(sdp), func(r sip.OfferResult) { got <- r })
 		require.Error(t, (<-got).Err)
-		s.peer.send(inv.reply(183, "p1", contact, rel, "RSeq: 1", "Allow: INVITE, BYE", sdp), s.us())
+		s.peer.send(inv.reply(183, "p1", contact, require100rel, "RSeq: 1", "Allow: INVITE, BYE", sdp), s.localAddr())
 		prack := s.peer.expect("PRACK")
-		s.peer.send(prack.reply(200, ""), s.us())
+		s.peer.send(prack.reply(200, ""), s.localAddr())
 		synctest.Wait()
 		d.Reoffer([]byte(sdp), func(r sip.OfferResult) { got <- r })
 		require.Error(t, (<-got).Err)
 	})
 }
 
-func TestReliableAnswersThatDoNotWaitForTheirPRACKCostLittle(t *testing.T) {
+func TestConcurrentPracksAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(func(in *sip.Invite) { in.Reliable = true })
 		inv := s.peer.expect("INVITE")
 		for n := range 100 {
-			s.peer.send(inv.reply(180, "p1", contact, rel, fmt.Sprintf("RSeq: %d", n+1)), s.us())
+			s.peer.send(inv.reply(180, "p1", contact, require100rel, fmt.Sprintf("RSeq: %d", n+1)), s.localAddr())
 		}
 		for range 8 {
 			s.peer.expect("PRACK")
 		}
-		s.peer.nothing(400 * time.Millisecond)
+		s.peer.expectNothing(400 * time.Millisecond)
 	})
 }

@@ -14,7 +14,7 @@ func newEventQueue(panics *[]string) *eventQueue {
 	}}
 }
 
-func TestEventQueueDeliversInOrderWithTheLockReleased(t *testing.T) {
+func TestEventQueueDeliversInOrderWithoutLock(t *testing.T) {
 	var got []Event
 	q := newEventQueue(nil)
 	q.notify = func(e Event) {
@@ -34,7 +34,7 @@ func TestEventQueueDeliversInOrderWithTheLockReleased(t *testing.T) {
 	assert.Equal(t, []Event{Trying{}, Ringing{Code: 180}, Accepted{}}, got)
 }
 
-func TestEventQueueReleasesItsOwnerWithTheLastEvent(t *testing.T) {
+func TestEventQueueReleasesOwnerAfterLastEvent(t *testing.T) {
 	var got []Event
 	q := newEventQueue(nil)
 	q.notify = func(e Event) { got = append(got, e) }
@@ -46,7 +46,7 @@ func TestEventQueueReleasesItsOwnerWithTheLastEvent(t *testing.T) {
 	assert.Nil(t, q.notify)
 }
 
-func TestEventQueueKeepsAPanicToItsCall(t *testing.T) {
+func TestEventQueueRecoversPanicOfCallback(t *testing.T) {
 	var panics []string
 	q, got := newEventQueue(&panics), 0
 	q.do(func() {

@@ -9,24 +9,24 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// BindTo makes the user agent use a socket of the test's.
-func (u *UserAgent) BindTo(c transport.PacketConn) {
+// UseSocket makes the user agent use a socket of the test's.
+func (u *UserAgent) UseSocket(c transport.PacketConn) {
 	u.transport.Bind = func(context.Context, string) (transport.PacketConn, error) { return c, nil }
 }
 
-// Pass is the verdict of the ingress filter on one datagram.
-func (u *UserAgent) Pass(b []byte, from netip.AddrPort) bool {
+// AdmitsDatagram is the verdict of the ingress filter on one datagram.
+func (u *UserAgent) AdmitsDatagram(b []byte, from netip.AddrPort) bool {
 	return u.transport.AdmitsDatagram(b, from)
 }
 
-// Remembered tells how much the ingress filter and sipgo's pool hold.
-func (u *UserAgent) Remembered() (sources, peers, pool int) {
+// StoredSources tells how much the ingress filter and sipgo's pool hold.
+func (u *UserAgent) StoredSources() (sources, peers, pool int) {
 	sources, peers = u.transport.Filter.Size()
 	return sources, peers, u.transport.ParserPoolSize()
 }
 
-// SpendFor takes n tokens of one source at one moment and tells how many there were.
-func SpendFor(rate, n int, a netip.Addr, now time.Time) int {
+// SpendTokens takes n tokens of one source at one moment and tells how many there were.
+func SpendTokens(rate, n int, a netip.Addr, now time.Time) int {
 	f, had := transport.NewIngressFilter(rate), 0
 	for range n {
 		if f.SpendRate(a, now) {
@@ -36,8 +36,8 @@ func SpendFor(rate, n int, a netip.Addr, now time.Time) int {
 	return had
 }
 
-// Verdict parses a request and tells which rule it breaks.
-func Verdict(b []byte) (code int, name string) {
+// ValidateBytes parses a request and tells which rule it breaks.
+func ValidateBytes(b []byte) (code int, name string) {
 	if !transport.IsWellFormed(b) {
 		return 0, "malformed"
 	}
@@ -61,8 +61,8 @@ func Verdict(b []byte) (code int, name string) {
 	return m.Validate()
 }
 
-// Rules names every rule of the validation with its answer.
-func Rules() map[string]int { return message.ValidationRules() }
+// ValidationRules names every rule of the validation with its answer.
+func ValidationRules() map[string]int { return message.ValidationRules() }
 
-// ShortSessions lets session timers be as short as a test wants; before Serve.
-func (u *UserAgent) ShortSessions(least time.Duration) { u.sessions.Least = least }
+// SetMinSessionInterval lets session timers be as short as a test wants; before Serve.
+func (u *UserAgent) SetMinSessionInterval(least time.Duration) { u.sessions.Least = least }

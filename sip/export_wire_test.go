@@ -11,11 +11,11 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Refusal is the answer to a request that cannot be read.
-func Refusal(b []byte) []byte { return message.BuildParseErrorResponse(b) }
+// ParseErrorResponse is the answer to a request that cannot be read.
+func ParseErrorResponse(b []byte) []byte { return message.BuildParseErrorResponse(b) }
 
-// Hurry shortens the deadlines of connections; before Serve.
-func (u *UserAgent) Hurry(header, greet time.Duration) {
+// SetTransportTimeouts shortens the deadlines of connections; before Serve.
+func (u *UserAgent) SetTransportTimeouts(header, greet time.Duration) {
 	u.transport.SetTimeouts(header, greet)
 }
 
@@ -24,8 +24,8 @@ func (u *UserAgent) SentBy(network string, far netip.AddrPort) string {
 	return u.transport.SentBy(transport.Flow{Network: network, Addr: far})
 }
 
-// Masked is a message as the trace shows it.
-func Masked(b []byte) []byte { return message.MaskSecrets(b) }
+// MaskSecrets is a message as the trace shows it.
+func MaskSecrets(b []byte) []byte { return message.MaskSecrets(b) }
 
 // ReadDTMFRelay reads the body of an INFO.
 func ReadDTMFRelay(body []byte) (key byte, duration int) { return message.ParseDTMFRelay(body) }

@@ -93,9 +93,9 @@ func status(code int, extra ...string) func(msg) string {
 	return func(m msg) string { return m.reply(code, "p1", extra...) }
 }
 
-// TestCallTriesTheTargetsOfSRVInTheirOrder reads at the sockets of the targets
+// TestInviteTriesSRVTargetsInOrder reads at the sockets of the targets
 // what each received. The CSeq shows the INVITE to the closed port.
-func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
+func TestInviteTriesSRVTargetsInOrder(t *testing.T) {
 	t.Parallel()
 	log := new(requestLog)
 	ports := []int{
@@ -107,7 +107,7 @@ func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 		records = append(records, fmt.Sprintf("_sip._udp IN SRV %d 0 %d host", i, port))
 	}
 	r := resolverOf(t, siptest.StartNameServer(t, map[string]string{"carrier.example": siptest.Zone(records...)}))
-	near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
+	near := startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
 	for leg, want := range [][]string{
 		{
 			"unavailable 2 INVITE", "silent 3 INVITE", "working 4 INVITE", "unavailable 2 ACK", "working 4 ACK", "working 5 BYE",
@@ -132,13 +132,13 @@ func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 	assert.EqualValues(t, 1, near.Counters().TransportErrors, "the closed port was tried once, and ICMP told of it")
 }
 
-// TestCallGoesOnAfterAClosedTCPPort connects to the second target.
-func TestCallGoesOnAfterAClosedTCPPort(t *testing.T) {
+// TestInviteTriesNextTargetAfterClosedTCPPort connects to the second target.
+func TestInviteTriesNextTargetAfterClosedTCPPort(t *testing.T) {
 	t.Parallel()
-	far := served(t, answering(newEventLog()))
+	far := startUserAgent(t, answerCalls(newEventLog()))
 	r := resolverOf(t, siptest.StartNameServer(t, map[string]string{"carrier.example": siptest.Zone("host IN A 127.0.0.1", `@ IN NAPTR 1 1 "s" "SIP+D2T" "" _sip._tcp`,
 		fmt.Sprintf("_sip._tcp IN SRV 1 0 %d host", siptest.Port(t)), fmt.Sprintf("_sip._tcp IN SRV 2 0 %d host", far.Addr("tcp").Port()))}))
-	near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
+	near := startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
 	events := newEventLog()
 	d, err := near.Invite(sip.Invite{
 		Attempt: "a", Target: resolve.Target{Host: "carrier.example"}, To: "+1", From: "+2", Body: []byte(sdp), Notify: events.add,
@@ -151,9 +151,9 @@ func TestCallGoesOnAfterAClosedTCPPort(t *testing.T) {
 	next[sip.Ended](t, events)
 }
 
-// TestResponsesThatLeadToTheNextTarget has 503 as the only one (RFC 3263 §4.3),
+// TestInviteTriesNextTargetOnlyAfter503 has 503 as the only one (RFC 3263 §4.3),
 // and not where a phone rang or the carrier limits the rate.
-func TestResponsesThatLeadToTheNextTarget(t *testing.T) {
+func TestInviteTriesNextTargetOnlyAfter503(t *testing.T) {
 	t.Parallel()
 	tooMany := func(m msg) string { return m.reply(503, "p1", `Reason: SIP;cause=503;text="Too many calls"`) }
 	cases := map[string]struct {
@@ -175,7 +175,7 @@ func TestResponsesThatLeadToTheNextTarget(t *testing.T) {
 			fmt.Sprintf("_sip._udp.%s IN SRV 2 0 %d host", name, log.newTarget(t, name+"-second", status(503))))
 	}
 	r := resolverOf(t, siptest.StartNameServer(t, map[string]string{"carrier.example": siptest.Zone(records...)}))
-	near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
+	near := startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
 	for name, c := range cases {
 		events := newEventLog()
 		_, err := near.Invite(sip.Invite{

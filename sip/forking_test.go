@@ -15,9 +15,9 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// twoPhones rings one account that is registered at two places, each behind a
+// callTwoPhones rings one account that is registered at two places, each behind a
 // NAT: its Contact leads nowhere.
-func twoPhones(s *stage) (r *forking.Call, a, b *peer) {
+func callTwoPhones(s *stage) (r *forking.Call, a, b *peer) {
 	s.t.Helper()
 	a, b = &peer{s.t, s.net.open("127.0.0.1:5071")}, &peer{s.t, s.net.open("127.0.0.1:5072")}
 	r, err := forking.Invite(s.ua, sip.Invite{
@@ -31,48 +31,48 @@ func twoPhones(s *stage) (r *forking.Call, a, b *peer) {
 	return r, a, b
 }
 
-// answeredBefore is answered before Invite returns the dialog.
-type answeredBefore struct{ d *sip.Dialog }
+// answeredBeforeReturn is answered before Invite returns the dialog.
+type answeredBeforeReturn struct{ d *sip.Dialog }
 
-func (a answeredBefore) Invite(in sip.Invite) (*sip.Dialog, error) {
+func (a answeredBeforeReturn) Invite(in sip.Invite) (*sip.Dialog, error) {
 	in.Notify(sip.Answered{})
 	return a.d, nil
 }
 
-const natted = "Contact: <sip:1001@10.0.0.7:5060>"
+const natContact = "Contact: <sip:1001@10.0.0.7:5060>"
 
-func TestTheFirstPhoneThatAnswersHasTheCall(t *testing.T) {
+func TestForkingFirstAnswerGetsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
-		r, a, b := twoPhones(s)
+		r, a, b := callTwoPhones(s)
 		inA, inB := a.expect("INVITE sip:1001@10.0.0.7:5060;ob "), b.expect("INVITE sip:1001@10.0.0.8:5060 ")
-		a.send(inA.reply(180, "a"), s.us())
-		b.send(inB.reply(180, "b"), s.us())
+		a.send(inA.reply(180, "a"), s.localAddr())
+		b.send(inB.reply(180, "b"), s.localAddr())
 		next[sip.Trying](t, s.events)
 		next[sip.Ringing](t, s.events)
 		next[sip.Ringing](t, s.events)
-		b.send(inB.reply(200, "b", natted, sdp), s.us())
+		b.send(inB.reply(200, "b", natContact, sdp), s.localAddr())
 		b.expect("ACK sip:1001@10.0.0.7:5060 ")
 		next[sip.Answered](t, s.events)
 		cancel := a.expect("CANCEL")
-		a.send(cancel.reply(200, "a"), s.us())
-		a.send(inA.reply(487, "a"), s.us())
+		a.send(cancel.reply(200, "a"), s.localAddr())
+		a.send(inA.reply(487, "a"), s.localAddr())
 		a.expect("ACK")
 		r.Bye(16, "")
 		bye := b.expect("BYE sip:1001@10.0.0.7:5060 ")
-		b.send(bye.reply(200, "b"), s.us())
+		b.send(bye.reply(200, "b"), s.localAddr())
 		next[sip.Ended](t, s.events)
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestAPhoneThatAnswersBeforeItsDialogIsKnownKeepsTheCall(t *testing.T) {
+func TestForkingAnswerBeforeInviteReturnsKeepsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
-		d, _, _ := s.answered()
-		_, err := forking.Invite(answeredBefore{d}, sip.Invite{Contacts: []registrar.Contact{{URI: "sip:1001@10.0.0.7:5060"}}, Notify: s.events.add})
+		d, _, _ := s.establishCall()
+		_, err := forking.Invite(answeredBeforeReturn{d}, sip.Invite{Contacts: []registrar.Contact{{URI: "sip:1001@10.0.0.7:5060"}}, Notify: s.events.add})
 		require.NoError(t, err)
 		next[sip.Answered](t, s.events)
 		select {
@@ -83,14 +83,14 @@ func TestAPhoneThatAnswersBeforeItsDialogIsKnownKeepsTheCall(t *testing.T) {
 	})
 }
 
-func TestTwoPhonesThatAnswerInOneMomentDoNotBothHaveTheCall(t *testing.T) {
+func TestForkingSecondSimultaneousAnswerIsEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
-		_, a, b := twoPhones(s)
+		_, a, b := callTwoPhones(s)
 		inA, inB := a.expect("INVITE"), b.expect("INVITE")
-		a.send(inA.reply(200, "a", natted, sdp), s.us())
-		b.send(inB.reply(200, "b", natted, sdp), s.us())
+		a.send(inA.reply(200, "a", natContact, sdp), s.localAddr())
+		b.send(inB.reply(200, "b", natContact, sdp), s.localAddr())
 		synctest.Wait()
 		a.expect("ACK")
 		b.expect("ACK")
@@ -100,54 +100,54 @@ func TestTwoPhonesThatAnswerInOneMomentDoNotBothHaveTheCall(t *testing.T) {
 			select {
 			case d := <-p.port.in:
 				require.True(t, strings.HasPrefix(string(d.b), "BYE"), "%s", d.b)
-				p.send(msg{text: string(d.b)}.reply(200, ""), s.us())
+				p.send(msg{text: string(d.b)}.reply(200, ""), s.localAddr())
 				ended++
 			case <-time.After(time.Second):
 			}
 		}
 		assert.Equal(t, 1, ended)
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestAPhoneThatRefusesLeavesTheOthersRinging(t *testing.T) {
+func TestForkingRefusalKeepsOtherPhonesRinging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
-		_, a, b := twoPhones(s)
+		_, a, b := callTwoPhones(s)
 		inA, inB := a.expect("INVITE"), b.expect("INVITE")
-		a.send(inA.reply(603, "a"), s.us())
+		a.send(inA.reply(603, "a"), s.localAddr())
 		a.expect("ACK")
-		b.send(inB.reply(180, "b"), s.us())
+		b.send(inB.reply(180, "b"), s.localAddr())
 		next[sip.Trying](t, s.events)
 		next[sip.Ringing](t, s.events)
-		b.send(inB.reply(480, "b"), s.us())
+		b.send(inB.reply(480, "b"), s.localAddr())
 		b.expect("ACK")
 		assert.Equal(t, 603, next[sip.Refused](t, s.events).Final.Code, "what a person said counts most")
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestACallThatIsGivenUpStopsRingingEverywhere(t *testing.T) {
+func TestForkingCancelStopsAllPhones(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
-		r, a, b := twoPhones(s)
+		r, a, b := callTwoPhones(s)
 		for _, p := range []*peer{a, b} {
-			p.send(p.expect("INVITE").reply(180, "x"), s.us())
+			p.send(p.expect("INVITE").reply(180, "x"), s.localAddr())
 		}
 		synctest.Wait()
 		r.Cancel("enough")
 		for _, p := range []*peer{a, b} {
 			c := p.expect("CANCEL")
-			p.send(c.reply(200, "x"), s.us())
-			p.send(strings.Replace(c.reply(487, "x"), "CSeq: 1 CANCEL", "CSeq: 1 INVITE", 1), s.us())
+			p.send(c.reply(200, "x"), s.localAddr())
+			p.send(strings.Replace(c.reply(487, "x"), "CSeq: 1 CANCEL", "CSeq: 1 INVITE", 1), s.localAddr())
 			p.expect("ACK")
 		}
 		next[sip.Trying](t, s.events)
 		next[sip.Ringing](t, s.events)
 		next[sip.Ringing](t, s.events)
 		assert.True(t, next[sip.Refused](t, s.events).Final.Cancelled)
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }

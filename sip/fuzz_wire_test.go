@@ -13,7 +13,7 @@ import (
 
 // What a trace keeps is as long as the message, has the same lines, and hides
 // whatever it changes.
-func FuzzMasked(f *testing.F) {
+func FuzzMaskSecrets(f *testing.F) {
 	for _, b := range siptest.TortureMessages(f) {
 		f.Add(b)
 	}
@@ -25,7 +25,7 @@ func FuzzMasked(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		before := bytes.Clone(b)
-		shown := sip.Masked(b)
+		shown := sip.MaskSecrets(b)
 		if !bytes.Equal(b, before) {
 			t.Fatalf("%q was changed itself", before)
 		}
@@ -37,7 +37,7 @@ func FuzzMasked(f *testing.F) {
 				t.Fatalf("%q became %q at %d", b, shown, i)
 			}
 		}
-		if again := sip.Masked(shown); !bytes.Equal(again, sip.Masked(again)) {
+		if again := sip.MaskSecrets(shown); !bytes.Equal(again, sip.MaskSecrets(again)) {
 			t.Fatalf("%q is never done", shown)
 		}
 	})
@@ -56,7 +56,7 @@ func FuzzDTMFRelay(f *testing.F) {
 }
 
 // What a far end says of why a call failed or ended goes into records.
-func FuzzRefusal(f *testing.F) {
+func FuzzReadFinal(f *testing.F) {
 	for _, s := range [][4]string{
 		{"Service Unavailable", "Q.850;cause=34;text=\"no circuit\"", "120 (busy);duration=60", "399 a \"too many calls\""},
 		{"", "q.850 ; cause=-1", "-5", ""},

@@ -9,48 +9,48 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// held begins a call owners ACK is held back; a copy of the answer changes
+// newCallWithHeldAck begins a call owners ACK is held back; a copy of the answer changes
 // nothing.
-func held(t *testing.T, s *stage) *sip.Dialog {
+func newCallWithHeldAck(t *testing.T, s *stage) *sip.Dialog {
 	t.Helper()
 	d := s.invite(func(in *sip.Invite) { in.HoldAck = true })
 	inv := s.peer.expect("INVITE")
-	s.peer.send(inv.reply(100, ""), s.us())
+	s.peer.send(inv.reply(100, ""), s.localAddr())
 	next[sip.Trying](t, s.events)
-	s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+	s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 	next[sip.Answered](t, s.events)
-	s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
-	s.peer.nothing(100 * time.Millisecond)
+	s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
+	s.peer.expectNothing(100 * time.Millisecond)
 	return d
 }
 
-func TestAnAckIsHeldBackUntilItsOwnerKeptTheAnswer(t *testing.T) {
+func TestHoldAckWaitsForDialogAck(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d := held(t, s)
+		d := newCallWithHeldAck(t, s)
 		d.Ack()
 		d.Ack()
 		assert.Equal(t, "1 ACK", s.peer.expect("ACK").get("CSeq"))
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 	})
 }
 
-func TestAHeldAckIsNotHeldForEver(t *testing.T) {
+func TestHoldAckEndsAfterThreeSeconds(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		begun := time.Now()
-		held(t, s)
+		newCallWithHeldAck(t, s)
 		s.peer.expect("ACK")
 		assert.Equal(t, 3*time.Second, time.Since(begun))
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 	})
 }
 
-func TestAHeldAckGoesBeforeTheBye(t *testing.T) {
+func TestHeldAckIsSentBeforeBye(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		held(t, s).Bye(16, "")
+		newCallWithHeldAck(t, s).Bye(16, "")
 		s.peer.expect("ACK")
 		bye := s.peer.expect("BYE")
-		s.peer.send(bye.reply(200, ""), s.us())
+		s.peer.send(bye.reply(200, ""), s.localAddr())
 		next[sip.Ended](t, s.events)
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 	})
 }

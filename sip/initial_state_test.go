@@ -17,8 +17,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// openings are INVITEs owners process is killed before it has heard a thing.
-func openings() map[string]func(*sip.Invite) {
+// initialInvites are INVITEs owners process is killed before it has heard a thing.
+func initialInvites() map[string]func(*sip.Invite) {
 	return map[string]func(*sip.Invite){
 		"straight": func(*sip.Invite) {},
 		"by a proxy": func(in *sip.Invite) {
@@ -31,33 +31,33 @@ func openings() map[string]func(*sip.Invite) {
 
 // What is stored before an INVITE leaves lets another node cancel it, which is
 // nobody's call yet and would ring on until somebody hears silence.
-func TestACallOfWhichNothingWasHeardIsCancelledByAnotherNode(t *testing.T) {
-	for name, set := range openings() {
+func TestInitialStateLetsAnotherNodeCancelInvite(t *testing.T) {
+	for name, set := range initialInvites() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				old := onStage(t, nil)
+				old := newStage(t, nil)
 				in := sip.Invite{
 					Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
 					To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.events.add,
 				}
 				set(&in)
-				state := stored(t, old.ua.InitialState(in))
+				state := storedState(t, old.ua.InitialState(in))
 				d, err := old.ua.Invite(in)
 				require.NoError(t, err)
 				inv := old.peer.expect("INVITE")
 				now := d.State()
 				assert.Equal(t, []any{now.CallID, now.LocalURI, now.RemoteURI, now.SentBy, now.Route}, []any{state.CallID, state.LocalURI, state.RemoteURI, state.SentBy, state.Route})
-				s := old.reborn()
+				s := old.restart()
 				done := make(chan bool, 2)
 				begun := time.Now()
 				s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 				cancel := s.peer.expect("CANCEL ")
-				uri, _, _ := cutURI(inv.text)
-				got, _, _ := cutURI(cancel.text)
+				uri, _, _ := splitRequestURI(inv.text)
+				got, _, _ := splitRequestURI(cancel.text)
 				assert.Equal(t, uri, got)
 				assert.Equal(t, []string{inv.get("Via"), inv.get("Route"), inv.get("Call-ID"), "1 CANCEL"}, []string{cancel.get("Via"), cancel.get("Route"), cancel.get("Call-ID"), cancel.get("CSeq")})
-				s.peer.send(cancel.reply(200, ""), s.us())
-				s.peer.nothing(time.Minute)
+				s.peer.send(cancel.reply(200, ""), s.localAddr())
+				s.peer.expectNothing(time.Minute)
 				assert.False(t, <-done, "whether it rings nobody has said")
 				assert.Less(t, time.Since(begun), 2*time.Minute)
 				s.stop()
@@ -67,21 +67,21 @@ func TestACallOfWhichNothingWasHeardIsCancelledByAnotherNode(t *testing.T) {
 }
 
 // A target that asks for a proof has the second INVITE, and most have asked by then.
-func TestBothInvitesOfATrunkThatWantsAProofAreCancelled(t *testing.T) {
+func TestInitialStateCancelsBothInvitesOfChallengedCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		old := onStage(t, nil)
+		old := newStage(t, nil)
 		in := sip.Invite{
 			Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
 			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.events.add, Credentials: &auth.Credentials{Username: "ann", Password: "secret"},
 		}
-		state := stored(t, old.ua.InitialState(in))
+		state := storedState(t, old.ua.InitialState(in))
 		_, err := old.ua.Invite(in)
 		require.NoError(t, err)
 		first := old.peer.expect("INVITE")
-		old.peer.send(first.reply(401, "p0", `WWW-Authenticate: Digest realm="carrier", nonce="n1", algorithm=MD5, qop="auth"`), old.us())
+		old.peer.send(first.reply(401, "p0", `WWW-Authenticate: Digest realm="carrier", nonce="n1", algorithm=MD5, qop="auth"`), old.localAddr())
 		old.peer.expect("ACK")
 		second := old.peer.expect("INVITE")
-		s := old.reborn()
+		s := old.restart()
 		done := make(chan bool, 2)
 		s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 		via := map[string]string{first.get("Via"): "1 CANCEL", second.get("Via"): "2 CANCEL"}
@@ -89,11 +89,11 @@ func TestBothInvitesOfATrunkThatWantsAProofAreCancelled(t *testing.T) {
 			cancel := s.peer.expect("CANCEL")
 			assert.Equal(t, via[cancel.get("Via")], cancel.get("CSeq"))
 			delete(via, cancel.get("Via"))
-			s.peer.send(cancel.reply(map[bool]int{true: 481, false: 200}[cancel.get("CSeq") == "1 CANCEL"], ""), s.us())
+			s.peer.send(cancel.reply(map[bool]int{true: 481, false: 200}[cancel.get("CSeq") == "1 CANCEL"], ""), s.localAddr())
 		}
 		assert.Empty(t, via)
 		// The process has come back at its address: it hears the end.
-		s.peer.send(second.reply(487, "p1"), s.us())
+		s.peer.send(second.reply(487, "p1"), s.localAddr())
 		s.peer.expect("ACK")
 		assert.True(t, <-done)
 		s.stop()
@@ -102,14 +102,14 @@ func TestBothInvitesOfATrunkThatWantsAProofAreCancelled(t *testing.T) {
 
 // One that rings only now, at an address that is the old one, is cancelled again;
 // what cannot be foretold is a name and nothing else.
-func TestWhatRingsAfterItsCancelIsCancelledAgain(t *testing.T) {
+func TestInitialStateCancelsLateRingingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		old := onStage(t, nil)
+		old := newStage(t, nil)
 		in := sip.Invite{
 			Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
 			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.events.add,
 		}
-		state := stored(t, old.ua.InitialState(in))
+		state := storedState(t, old.ua.InitialState(in))
 		named := in
 		named.Target.Host = "carrier.example"
 		moved := in
@@ -120,30 +120,30 @@ func TestWhatRingsAfterItsCancelIsCancelledAgain(t *testing.T) {
 		_, err := old.ua.Invite(in)
 		require.NoError(t, err)
 		inv := old.peer.expect("INVITE")
-		s := old.reborn()
+		s := old.restart()
 		done := make(chan bool, 2)
 		s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 		cancel := s.peer.expect("CANCEL")
-		s.peer.send(cancel.reply(481, ""), s.us())
-		s.peer.send(inv.reply(180, "p1", contact), s.us())
+		s.peer.send(cancel.reply(481, ""), s.localAddr())
+		s.peer.send(inv.reply(180, "p1", contact), s.localAddr())
 		s.peer.expect("CANCEL")
-		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 		s.peer.expect("ACK sip:peer@")
-		bye := s.peer.expectBut("BYE sip:peer@", "CANCEL")
-		s.peer.send(bye.reply(200, ""), s.us())
+		bye := s.peer.expectIgnoring("BYE sip:peer@", "CANCEL")
+		s.peer.send(bye.reply(200, ""), s.localAddr())
 		assert.True(t, <-done)
 		s.stop()
 	})
 }
 
-// cutURI is the Request-URI.
-func cutURI(text string) (uri, rest string, found bool) {
+// splitRequestURI is the Request-URI.
+func splitRequestURI(text string) (uri, rest string, found bool) {
 	_, after, _ := strings.Cut(text, " ")
 	return strings.Cut(after, " ")
 }
 
-// BenchmarkOpening is what each call costs that is opened, and the row's bytes.
-func BenchmarkOpening(b *testing.B) {
+// BenchmarkInitialState is what each call costs that is opened, and the row's bytes.
+func BenchmarkInitialState(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, Secret: []byte("secret")})
 	require.NoError(b, err)

@@ -19,7 +19,7 @@ import (
 func bubble(t *testing.T, f func(t *testing.T, s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		f(t, s)
 		s.stop()
 	})
@@ -34,15 +34,15 @@ func TestCallIsAnswered(t *testing.T) {
 		assert.True(t, strings.HasPrefix(inv.get("From"), `"Praxis \"Ä\"" <sip:+15559999@127.0.0.1>;tag=`), inv.get("From"))
 		assert.Equal(t, "timer, replaces", inv.get("Supported"))
 		assert.Empty(t, inv.get("Require"))
-		s.peer.send(inv.reply(100, ""), s.us())
+		s.peer.send(inv.reply(100, ""), s.localAddr())
 		next[sip.Trying](t, s.events)
 		time.Sleep(2 * time.Second)
-		s.peer.send(inv.reply(180, "p1", contact), s.us())
+		s.peer.send(inv.reply(180, "p1", contact), s.localAddr())
 		ring := next[sip.Ringing](t, s.events)
 		assert.Equal(t, 180, ring.Code)
 		assert.Equal(t, "p1", ring.State.RemoteTag)
 		assert.False(t, ring.State.Confirmed)
-		s.peer.send(inv.reply(200, "p1", contact, "Record-Route: <sip:10.0.0.1;lr>, <sip:127.0.0.1:5070;lr;n=2>", sdp), s.us())
+		s.peer.send(inv.reply(200, "p1", contact, "Record-Route: <sip:10.0.0.1;lr>, <sip:127.0.0.1:5070;lr;n=2>", sdp), s.localAddr())
 		ack := s.peer.expect("ACK sip:peer@127.0.0.1:5070 SIP/2.0")
 		assert.Equal(t, "1 ACK", ack.get("CSeq"))
 		answered := next[sip.Answered](t, s.events)
@@ -51,30 +51,30 @@ func TestCallIsAnswered(t *testing.T) {
 		assert.True(t, answered.State.Confirmed)
 		assert.Equal(t, []string{"sip:127.0.0.1:5070;lr;n=2", "sip:10.0.0.1;lr"}, answered.State.Routes)
 		assert.Equal(t, "<sip:127.0.0.1:5070;lr;n=2>", ack.get("Route"))
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 	})
 }
 
 func TestByeEndsTheCallOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d, _, _ := s.answered()
+		d, _, _ := s.establishCall()
 		d.Bye(16, "done")
 		d.Bye(16, "done")
 		bye := s.peer.expect("BYE sip:peer@127.0.0.1:5070")
 		assert.Equal(t, `Q.850;cause=16;text="done"`, bye.get("Reason"))
 		assert.Equal(t, "2 BYE", bye.get("CSeq"))
-		s.events.quiet(t)
-		s.peer.send(bye.reply(200, ""), s.us())
+		s.events.requireNoEvent(t)
+		s.peer.send(bye.reply(200, ""), s.localAddr())
 		ended := next[sip.Ended](t, s.events)
 		assert.False(t, ended.ByRemote)
-		s.peer.nothing(time.Minute)
-		s.events.quiet(t)
+		s.peer.expectNothing(time.Minute)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestByeWithoutAResponseIsRepeatedAndGivenUp(t *testing.T) {
+func TestByeWithoutResponseIsRepeatedAndGivenUp(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d, _, _ := s.answered()
+		d, _, _ := s.establishCall()
 		d.Bye(16, "")
 		first := s.peer.expect("BYE")
 		var waits []time.Duration
@@ -87,7 +87,7 @@ func TestByeWithoutAResponseIsRepeatedAndGivenUp(t *testing.T) {
 		}, waits)
 		assert.True(t, next[sip.Ended](t, s.events).Fault)
 		assert.Equal(t, 32*time.Second, time.Since(first.at))
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 	})
 }
 
@@ -95,17 +95,17 @@ func TestRingingBeforeTryingIsReportedInOrder(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(nil)
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(180, "p1", contact), s.us())
-		s.peer.send(inv.reply(100, ""), s.us())
-		s.peer.send(inv.reply(180, "p1", contact), s.us())
+		s.peer.send(inv.reply(180, "p1", contact), s.localAddr())
+		s.peer.send(inv.reply(100, ""), s.localAddr())
+		s.peer.send(inv.reply(180, "p1", contact), s.localAddr())
 		next[sip.Trying](t, s.events)
 		next[sip.Ringing](t, s.events)
 		synctest.Wait()
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestSilentTargetCountsAsDeadAndItsLateRingIsCancelled(t *testing.T) {
+func TestSilentTargetFailsAndLateRingingIsCancelled(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(nil)
 		first := s.peer.expect("INVITE")
@@ -119,21 +119,21 @@ func TestSilentTargetCountsAsDeadAndItsLateRingIsCancelled(t *testing.T) {
 		refused := next[sip.Refused](t, s.events)
 		assert.Equal(t, 5*time.Second, time.Since(first.at))
 		assert.Equal(t, outcome.Final{NoResponse: true, Sent: true}, refused.Final)
-		s.peer.nothing(20 * time.Second)
-		s.peer.send(first.reply(180, "p1", contact), s.us())
+		s.peer.expectNothing(20 * time.Second)
+		s.peer.send(first.reply(180, "p1", contact), s.localAddr())
 		cancel := s.peer.expect("CANCEL")
 		assert.Equal(t, first.get("Via"), cancel.get("Via"))
-		s.peer.send(cancel.reply(200, ""), s.us())
-		s.peer.send(first.reply(487, "p1"), s.us())
+		s.peer.send(cancel.reply(200, ""), s.localAddr())
+		s.peer.send(first.reply(487, "p1"), s.localAddr())
 		ack := s.peer.expect("ACK")
 		assert.Equal(t, first.get("Via"), ack.get("Via"))
 		assert.Contains(t, ack.get("To"), "tag=p1")
 		synctest.Wait()
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestLateAnswerIsAcknowledgedAndEnded(t *testing.T) {
+func TestLate2xxIsAcknowledgedAndEnded(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(nil)
 		first := s.peer.expect("INVITE")
@@ -142,13 +142,13 @@ func TestLateAnswerIsAcknowledgedAndEnded(t *testing.T) {
 		}
 		next[sip.Refused](t, s.events)
 		time.Sleep(30 * time.Second)
-		s.peer.send(first.reply(200, "p1", contact, sdp), s.us())
+		s.peer.send(first.reply(200, "p1", contact, sdp), s.localAddr())
 		s.peer.expect("ACK")
 		bye := s.peer.expect("BYE")
 		assert.Contains(t, bye.get("To"), "tag=p1")
-		s.peer.send(bye.reply(200, ""), s.us())
-		s.peer.nothing(time.Minute)
-		s.events.quiet(t)
+		s.peer.send(bye.reply(200, ""), s.localAddr())
+		s.peer.expectNothing(time.Minute)
+		s.events.requireNoEvent(t)
 	})
 }
 
@@ -158,29 +158,29 @@ func TestCancelWaitsForTheFirstProvisional(t *testing.T) {
 		inv := s.peer.expect("INVITE")
 		d.Cancel("given up")
 		d.Cancel("given up")
-		s.peer.nothing(400 * time.Millisecond)
-		s.peer.send(inv.reply(100, ""), s.us())
+		s.peer.expectNothing(400 * time.Millisecond)
+		s.peer.send(inv.reply(100, ""), s.localAddr())
 		next[sip.Trying](t, s.events)
 		cancel := s.peer.expect("CANCEL " + strings.Fields(inv.line())[1])
 		assert.Equal(t, inv.get("Via"), cancel.get("Via"))
 		assert.Equal(t, inv.get("To"), cancel.get("To"))
 		assert.Equal(t, "1 CANCEL", cancel.get("CSeq"))
-		s.peer.send(cancel.reply(200, "p1"), s.us())
-		s.peer.nothing(time.Second)
-		s.events.quiet(t)
-		s.peer.send(inv.reply(487, "p1"), s.us())
+		s.peer.send(cancel.reply(200, "p1"), s.localAddr())
+		s.peer.expectNothing(time.Second)
+		s.events.requireNoEvent(t)
+		s.peer.send(inv.reply(487, "p1"), s.localAddr())
 		s.peer.expect("ACK")
 		refused := next[sip.Refused](t, s.events)
 		assert.Equal(t, outcome.Final{Code: 487, Phrase: "X", Cancelled: true, Sent: true}, refused.Final)
 		// The 487 again, because the ACK was lost.
-		s.peer.send(inv.reply(487, "p1"), s.us())
+		s.peer.send(inv.reply(487, "p1"), s.localAddr())
 		s.peer.expect("ACK")
-		s.peer.nothing(time.Minute)
-		s.events.quiet(t)
+		s.peer.expectNothing(time.Minute)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestCancelBeforeAnyProvisionalOfASilentTargetEndsInSilence(t *testing.T) {
+func TestCancelOfSilentTargetIsNotSent(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d := s.invite(nil)
 		s.peer.expect("INVITE")
@@ -193,37 +193,37 @@ func TestCancelBeforeAnyProvisionalOfASilentTargetEndsInSilence(t *testing.T) {
 	})
 }
 
-func TestCancelThatCrossesTheAnswerEndsTheCall(t *testing.T) {
+func TestCancelCrossing2xxEndsCall(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d := s.invite(nil)
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(180, "p1", contact), s.us())
+		s.peer.send(inv.reply(180, "p1", contact), s.localAddr())
 		next[sip.Trying](t, s.events)
 		next[sip.Ringing](t, s.events)
 		d.Cancel("given up")
 		cancel := s.peer.expect("CANCEL")
-		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 		s.peer.expect("ACK")
 		bye := s.peer.expect("BYE")
-		s.peer.send(cancel.reply(481, "p1"), s.us())
-		s.events.quiet(t)
-		s.peer.send(bye.reply(200, ""), s.us())
+		s.peer.send(cancel.reply(481, "p1"), s.localAddr())
+		s.events.requireNoEvent(t)
+		s.peer.send(bye.reply(200, ""), s.localAddr())
 		f := next[sip.Refused](t, s.events).Final
 		assert.True(t, f.Cancelled)
 		assert.True(t, f.RangBefore)
 		// The 200 again: its ACK again, and no second BYE.
-		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 		s.peer.expect("ACK")
-		s.peer.nothing(time.Minute)
-		s.events.quiet(t)
+		s.peer.expectNothing(time.Minute)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestCancelWithoutAResponseEndsAfterHalfAMinute(t *testing.T) {
+func TestCancelWithoutResponseEndsAfter32Seconds(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d := s.invite(nil)
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(180, "p1", contact), s.us())
+		s.peer.send(inv.reply(180, "p1", contact), s.localAddr())
 		next[sip.Trying](t, s.events)
 		next[sip.Ringing](t, s.events)
 		start := time.Now()
@@ -233,20 +233,20 @@ func TestCancelWithoutAResponseEndsAfterHalfAMinute(t *testing.T) {
 	})
 }
 
-func TestRingTimeOutCancelsAndIsNoAnswer(t *testing.T) {
+func TestRingTimeoutCancelsAndIsClassifiedNoAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(nil)
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(100, ""), s.us())
+		s.peer.send(inv.reply(100, ""), s.localAddr())
 		time.Sleep(10 * time.Second)
-		s.peer.send(inv.reply(180, "p1", contact), s.us())
+		s.peer.send(inv.reply(180, "p1", contact), s.localAddr())
 		next[sip.Trying](t, s.events)
 		next[sip.Ringing](t, s.events)
 		rang := time.Now()
 		cancel := s.peer.expect("CANCEL")
 		assert.Equal(t, 30*time.Second, cancel.at.Sub(rang))
-		s.peer.send(cancel.reply(200, ""), s.us())
-		s.peer.send(inv.reply(487, "p1"), s.us())
+		s.peer.send(cancel.reply(200, ""), s.localAddr())
+		s.peer.send(inv.reply(487, "p1"), s.localAddr())
 		s.peer.expect("ACK")
 		f := next[sip.Refused](t, s.events).Final
 		assert.Equal(t, outcome.Final{Code: 487, Phrase: "X", RingTimeout: true, RangBefore: true, Sent: true, PDD: 10 * time.Second}, f)
@@ -258,57 +258,57 @@ func TestTimerCEndsRingingThatIsNotRefreshed(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(func(in *sip.Invite) { in.RingTimeout = time.Hour })
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(180, "p1", contact), s.us())
+		s.peer.send(inv.reply(180, "p1", contact), s.localAddr())
 		time.Sleep(2 * time.Minute)
-		s.peer.send(inv.reply(183, "p1", contact), s.us())
+		s.peer.send(inv.reply(183, "p1", contact), s.localAddr())
 		synctest.Wait()
 		start := time.Now()
-		assert.Equal(t, 3*time.Minute, s.peer.expectSoon("CANCEL").at.Sub(start))
+		assert.Equal(t, 3*time.Minute, s.peer.expectWithinHour("CANCEL").at.Sub(start))
 	})
 }
 
-func TestProgressThatNeverRingsIsATrunkError(t *testing.T) {
+func TestSetupTimeoutIsClassifiedTrunkError(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(nil)
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(100, ""), s.us())
+		s.peer.send(inv.reply(100, ""), s.localAddr())
 		cancel := s.peer.expect("CANCEL")
 		assert.Equal(t, 60*time.Second, cancel.at.Sub(inv.at))
-		s.peer.send(inv.reply(487, "p1"), s.us())
+		s.peer.send(inv.reply(487, "p1"), s.localAddr())
 		next[sip.Trying](t, s.events)
 		f := next[sip.Refused](t, s.events).Final
 		assert.EqualValues(t, "trunk_error", outcome.Classify(f).Reason)
 	})
 }
 
-func TestEveryForkThatAnswersButOneIsEnded(t *testing.T) {
+func TestSurplusForksAreAcknowledgedAndEnded(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		_, inv, _ := s.answered()
+		_, inv, _ := s.establishCall()
 		for i := range 12 {
 			tag := "fork" + string(rune('a'+i))
-			s.peer.send(inv.reply(200, tag, "Contact: <sip:"+tag+"@127.0.0.1:5070>", sdp), s.us())
+			s.peer.send(inv.reply(200, tag, "Contact: <sip:"+tag+"@127.0.0.1:5070>", sdp), s.localAddr())
 			if i >= 10 {
-				s.peer.nothing(time.Second)
+				s.peer.expectNothing(time.Second)
 				continue
 			}
 			ack := s.peer.expect("ACK sip:" + tag + "@")
 			assert.Contains(t, ack.get("To"), "tag="+tag)
 			bye := s.peer.expect("BYE sip:" + tag + "@")
 			assert.Contains(t, bye.get("To"), "tag="+tag)
-			s.peer.send(bye.reply(200, ""), s.us())
+			s.peer.send(bye.reply(200, ""), s.localAddr())
 		}
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestRepeatedAnswerGetsTheSameACK(t *testing.T) {
+func TestRepeated2xxGetsSameAck(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		_, inv, ack := s.answered()
+		_, inv, ack := s.establishCall()
 		for range 3 {
-			s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+			s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 			assert.Equal(t, ack.text, s.peer.expect("ACK").text)
 		}
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }
 
@@ -316,7 +316,7 @@ func TestRefusalIsAcknowledgedAndReported(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(nil)
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(503, "p1", "Retry-After: 7 (later);duration=1", `Reason: Q.850;cause=34;text="No circuit"`), s.us())
+		s.peer.send(inv.reply(503, "p1", "Retry-After: 7 (later);duration=1", `Reason: Q.850;cause=34;text="No circuit"`), s.localAddr())
 		ack := s.peer.expect("ACK sip:+15550001@127.0.0.1:5070 SIP/2.0")
 		assert.Equal(t, inv.get("Via"), ack.get("Via"))
 		f := next[sip.Refused](t, s.events).Final
@@ -326,26 +326,26 @@ func TestRefusalIsAcknowledgedAndReported(t *testing.T) {
 	})
 }
 
-func TestBothByesCross(t *testing.T) {
+func TestCrossingByesEndCallOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d, inv, _ := s.answered()
+		d, inv, _ := s.establishCall()
 		d.Bye(16, "")
 		bye := s.peer.expect("BYE")
-		s.peer.send(s.request(inv, "BYE", 1), s.us())
+		s.peer.send(s.request(inv, "BYE", 1), s.localAddr())
 		s.peer.expect("SIP/2.0 200 OK")
 		next[sip.Ended](t, s.events)
-		s.peer.send(bye.reply(481, ""), s.us())
-		s.peer.send(s.request(inv, "BYE", 1), s.us())
+		s.peer.send(bye.reply(481, ""), s.localAddr())
+		s.peer.send(s.request(inv, "BYE", 1), s.localAddr())
 		s.peer.expect("SIP/2.0 200 OK")
 		synctest.Wait()
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestFarEndHangsUpWithAReason(t *testing.T) {
+func TestByeOfRemotePartyReportsReason(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		_, inv, _ := s.answered()
-		s.peer.send(s.request(inv, "BYE", 7, `Reason: Q.850;cause=17;text="busy"`, "X-RTP-Stat: a=b"), s.us())
+		_, inv, _ := s.establishCall()
+		s.peer.send(s.request(inv, "BYE", 7, `Reason: Q.850;cause=17;text="busy"`, "X-RTP-Stat: a=b"), s.localAddr())
 		s.peer.expect("SIP/2.0 200 OK")
 		assert.Equal(t, sip.Ended{
 			ByRemote: true, Q850: 17, Text: "busy",
@@ -354,7 +354,7 @@ func TestFarEndHangsUpWithAReason(t *testing.T) {
 	})
 }
 
-func TestCallbackThatPanicsCostsNothingElse(t *testing.T) {
+func TestPanicInNotifyAffectsOneCallback(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(func(in *sip.Invite) {
 			in.Notify = func(ev sip.Event) {
@@ -363,8 +363,8 @@ func TestCallbackThatPanicsCostsNothingElse(t *testing.T) {
 			}
 		})
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(180, "p1", contact), s.us())
-		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		s.peer.send(inv.reply(180, "p1", contact), s.localAddr())
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 		s.peer.expect("ACK")
 		next[sip.Trying](t, s.events)
 		next[sip.Ringing](t, s.events)
@@ -374,7 +374,7 @@ func TestCallbackThatPanicsCostsNothingElse(t *testing.T) {
 	})
 }
 
-func TestBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
+func TestInviteRefusesInvalidInput(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		for name, change := range map[string]func(*sip.Invite){
 			"number":    func(in *sip.Invite) { in.To = "+1555\r\nX: y" },

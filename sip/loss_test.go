@@ -21,22 +21,22 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-const farAddr = "127.0.0.1:5070"
+const remoteAddr = "127.0.0.1:5070"
 
-// pair is two user agents of ours on a network that loses datagrams.
-func pair(t *testing.T, lost float64) (near *sip.UserAgent, calls chan *sip.Incoming, stop func()) {
+// newLossyPair is two user agents of ours on a network that loses datagrams.
+func newLossyPair(t *testing.T, lost float64) (near *sip.UserAgent, calls chan *sip.Incoming, stop func()) {
 	t.Helper()
-	n := newWire()
+	n := newFakeNetwork()
 	r := rand.New(rand.NewPCG(1, 2))
 	n.lose = func() bool { return r.Float64() < lost }
 	calls = make(chan *sip.Incoming, 256)
 	var both []*sip.UserAgent
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
-	for _, addr := range []string{ourAddr, farAddr} {
+	for _, addr := range []string{localAddr, remoteAddr} {
 		ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: addr}}, Secret: []byte(addr), SessionExpires: 4 * time.Minute})
 		require.NoError(t, err)
-		ua.BindTo(n.open(addr))
+		ua.UseSocket(n.open(addr))
 		ua.OnInvite(func(i *sip.Incoming) { calls <- i })
 		ended.Go(func() { _ = ua.Serve(ctx) })
 		<-ua.Ready()
@@ -45,27 +45,27 @@ func pair(t *testing.T, lost float64) (near *sip.UserAgent, calls chan *sip.Inco
 	return both[0], calls, func() { cancel(); ended.Wait() }
 }
 
-// lossy is one call that does everything once, on a network that loses a tenth.
-func lossy(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) string {
+// runLossyCall is one call that does everything once, on a network that loses a tenth.
+func runLossyCall(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) string {
 	t.Helper()
 	here, there := newLeg(t), newLeg(t)
 	here.limit, there.limit = time.Hour, time.Hour
 	d, err := ua.Invite(sip.Invite{
-		Attempt: fmt.Sprintf("lossy-%d", k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: here.events.add,
+		Attempt: fmt.Sprintf("lossy-%d", k), To: "+15550001", From: "+15559999", Body: sdpWithDirection("sendrecv"), Notify: here.events.add,
 		Target: resolve.Target{Host: "127.0.0.1", Port: 5070}, Reliable: true, SilentAfter: 32 * time.Second,
 	})
 	require.NoError(t, err)
 	here.d = d
 	in := <-calls
-	in.Progress(183, way("sendrecv"))
+	in.Progress(183, sdpWithDirection("sendrecv"))
 	in.Progress(180, nil)
-	there.d = in.Answer(way("sendrecv"), there.events.add)
+	there.d = in.Answer(sdpWithDirection("sendrecv"), there.events.add)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		there.run(play{
+		there.run(reactions{
 			"Hold sendonly 1": func(l *leg, _ sip.Event) { // and an offer in return
-				l.reoffer(way("inactive"), func(r sip.OfferResult) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
+				l.reofferThen(sdpWithDirection("inactive"), func(r sip.OfferResult) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
 			},
 			"Referred 1": func(_ *leg, e sip.Event) {
 				notify := e.(sip.Referred).Accept()
@@ -74,10 +74,10 @@ func lossy(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) str
 			},
 		})
 	}()
-	here.run(play{
+	here.run(reactions{
 		"Answered 1": func(l *leg, _ sip.Event) {
 			l.d.Info("application/dtmf", []byte("5"))
-			l.reoffer(way("sendonly"), func(r sip.OfferResult) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
+			l.reofferThen(sdpWithDirection("sendonly"), func(r sip.OfferResult) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
 		},
 		"Hold inactive 1": func(l *leg, _ sip.Event) {
 			time.AfterFunc(10*time.Minute, func() { // some refreshes later
@@ -91,14 +91,14 @@ func lossy(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) str
 		},
 	})
 	<-done
-	return strings.Join(here.heard, " ") + " | " + strings.Join(there.heard, " ")
+	return strings.Join(here.eventNames, " ") + " | " + strings.Join(there.eventNames, " ")
 }
 
-func TestCallsSurviveATenthLost(t *testing.T) {
+func TestCallsSurviveTenPercentPacketLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ua, calls, stop := pair(t, 0.1)
+		ua, calls, stop := newLossyPair(t, 0.1)
 		for k := range 60 {
-			story := lossy(t, ua, calls, k)
+			story := runLossyCall(t, ua, calls, k)
 			require.True(t, strings.HasSuffix(story, "Answered Hold inactive Ended | Digit Hold sendonly Referred Ended"), story)
 		}
 		assert.Greater(t, ua.Counters().Retransmitted, uint64(60))
@@ -108,12 +108,12 @@ func TestCallsSurviveATenthLost(t *testing.T) {
 	})
 }
 
-// orderly checks what was heard of a call owners messages got lost: nothing
+// checkOrder checks what was heard of a call owners messages got lost: nothing
 // twice, everything in its order, and one end. Ringing is told once and may be
 // lost. It tells whether nothing else is missing.
-func (l *leg) orderly(want []string) (whole bool) {
+func (l *leg) checkOrder(want []string) (whole bool) {
 	whole = true
-	rest := slices.DeleteFunc(strings.Fields(strings.Join(l.heard, " ")), func(name string) bool { return name == "Trying" })
+	rest := slices.DeleteFunc(strings.Fields(strings.Join(l.eventNames, " ")), func(name string) bool { return name == "Trying" })
 	for _, name := range want {
 		switch {
 		case len(rest) > 0 && rest[0] == name:
@@ -125,14 +125,14 @@ func (l *leg) orderly(want []string) (whole bool) {
 	if len(rest) == 1 && rest[0] == "Refused" { // SIPp has given the call up
 		return false
 	}
-	assert.Empty(l.t, rest, "heard %v", l.heard)
+	assert.Empty(l.t, rest, "heard %v", l.eventNames)
 	return whole
 }
 
 // SIPp gives no answer to a message of a call that it holds to be over, and
 // takes a BYE that overtakes its loss for an error: some calls end badly there,
 // and how many is chance. What we tell of them has to be right in any case.
-func TestSIPpLosesOneInTwenty(t *testing.T) {
+func TestOutboundSIPpScenariosWithPacketLoss(t *testing.T) {
 	t.Parallel()
 	const n = 12
 	late := func(l *leg, _ sip.Event) { time.AfterFunc(2*time.Second, func() { l.d.Bye(16, "") }) }
@@ -149,18 +149,18 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 			})
 		})
 	}
-	for scenario, c := range map[string]calling{
-		"uas-answer":   {nil, play{"Answered 1": late}, "Ringing Answered Ended"},
-		"uas-prack":    {reliable, play{"Answered 1": late}, "Early Ringing Answered Ended"},
-		"uas-reinvite": {nil, play{"Answered 1": atLast, "Reoffer 1": late}, "Ringing Answered Hold sendonly Reoffer Ended"},
-		"uas-update":   {nil, play{"Answered 1": atLast, "Reoffer 1": late}, "Ringing Answered Hold sendonly Reoffer Ended"},
-		"uas-refer":    {nil, play{"Answered 1": refer}, "Ringing Answered Ended"},
+	for scenario, c := range map[string]outboundScenario{
+		"uas-answer":   {nil, reactions{"Answered 1": late}, "Ringing Answered Ended"},
+		"uas-prack":    {reliable, reactions{"Answered 1": late}, "Early Ringing Answered Ended"},
+		"uas-reinvite": {nil, reactions{"Answered 1": atLast, "Reoffer 1": late}, "Ringing Answered Hold sendonly Reoffer Ended"},
+		"uas-update":   {nil, reactions{"Answered 1": atLast, "Reoffer 1": late}, "Ringing Answered Hold sendonly Reoffer Ended"},
+		"uas-refer":    {nil, reactions{"Answered 1": refer}, "Ringing Answered Ended"},
 	} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
 			there := runSIPp(t, scenario, "udp", "-m", strconv.Itoa(n), "-lost", "5", "-timeout", "40")
-			there.listening(t, "udp")
-			ua := served(t, nil)
+			there.waitUntilListening(t, "udp")
+			ua := startUserAgent(t, nil)
 			var all sync.WaitGroup
 			var whole atomic.Int64
 			want := strings.Fields(c.want)
@@ -168,7 +168,7 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 				l := newLeg(t)
 				l.limit = 100 * time.Second // a CANCEL or BYE that nobody answers is given up after 32 s
 				in := sip.Invite{
-					Attempt: fmt.Sprintf("%s-%d", scenario, k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.events.add,
+					Attempt: fmt.Sprintf("%s-%d", scenario, k), To: "+15550001", From: "+15559999", Body: sdpWithDirection("sendrecv"), Notify: l.events.add,
 					Target: resolve.Target{Host: "127.0.0.1", Port: there.port}, SilentAfter: 20 * time.Second, RingTimeout: 12 * time.Second,
 				}
 				if c.set != nil {
@@ -179,7 +179,7 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 				l.d = d
 				all.Go(func() {
 					l.run(c.play)
-					if l.orderly(want) {
+					if l.checkOrder(want) {
 						whole.Add(1)
 					}
 				})
@@ -190,30 +190,30 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 	}
 }
 
-// whenCalled are the calls that SIPp makes and loses messages of.
-func whenCalled() map[string]called {
-	all := theirs()
+// lossyInboundScenarios are the calls that SIPp makes and loses messages of.
+func lossyInboundScenarios() map[string]inboundScenario {
+	all := inboundScenarios()
 	answer := func(l *leg, in *sip.Incoming) {
 		in.Ring()
-		l.d = in.Answer(way("sendrecv"), l.events.add)
+		l.d = in.Answer(sdpWithDirection("sendrecv"), l.events.add)
 	}
-	return map[string]called{
+	return map[string]inboundScenario{
 		"uac-hangup": {answer, nil, "Ended"}, "uac-prack": all["uac-prack"], "uac-early": all["uac-early"], "uac-late-offer": all["uac-late-offer"],
 		"uac-reinvite": all["uac-reinvite"], "uac-refers": all["uac-refers"], "uac-info": all["uac-info"], "uac-early-update": all["uac-early-update"],
 	}
 }
 
-func TestSIPpCallsUsAndLosesOneInTwenty(t *testing.T) {
+func TestInboundSIPpScenariosWithPacketLoss(t *testing.T) {
 	t.Parallel()
 	const n = 12
-	for scenario, c := range whenCalled() {
+	for scenario, c := range lossyInboundScenarios() {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
 			var all sync.WaitGroup
 			var whole, told atomic.Int64
 			ids := make(map[string]int)
 			var mu sync.Mutex
-			ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+			ua := startUserAgent(t, func(_ *sip.Config, ua *sip.UserAgent) {
 				if ua == nil {
 					return
 				}
@@ -228,7 +228,7 @@ func TestSIPpCallsUsAndLosesOneInTwenty(t *testing.T) {
 						in.Notify(l.events.add)
 						c.take(l, in)
 						over := time.AfterFunc(20*time.Second, func() { // SIPp has forgotten it
-							l.more <- func() {
+							l.results <- func() {
 								if l.d != nil {
 									l.d.Bye(16, "")
 									return
@@ -238,7 +238,7 @@ func TestSIPpCallsUsAndLosesOneInTwenty(t *testing.T) {
 							}
 						})
 						defer over.Stop()
-						if l.run(c.play); l.orderly(strings.Fields(c.want)) {
+						if l.run(c.play); l.checkOrder(strings.Fields(c.want)) {
 							whole.Add(1)
 						}
 					})

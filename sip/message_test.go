@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/sip/textmessage"
 )
 
-func text(name string) *textmessage.Message {
+func newTextMessage(name string) *textmessage.Message {
 	return &textmessage.Message{
 		Name: name, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, To: "+15550001", From: "+15559999",
 		ContentType: "text/plain;charset=utf-8", Body: []byte("Grüße"),
@@ -39,42 +39,42 @@ func (s *stage) sendText(t *textmessage.Message) <-chan outcome.Final {
 func TestMessageIsSentAndItsResponseReturned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
-		got := s.sendText(text("msg_1 1"))
+		got := s.sendText(newTextMessage("msg_1 1"))
 		m := s.peer.expect("MESSAGE sip:+15550001@127.0.0.1:5070 SIP/2.0")
 		assert.Equal(t, "text/plain;charset=utf-8", m.get("Content-Type"))
 		assert.True(t, strings.HasSuffix(m.text, "\r\n\r\nGrüße"), m.text)
 		assert.Empty(t, m.get("Contact"), "RFC 3428 4: none in a MESSAGE")
 		again := s.peer.expect("MESSAGE")
 		assert.Equal(t, m.text, again.text, "what is not answered is sent again")
-		s.peer.send(m.reply(202, "p"), s.us())
+		s.peer.send(m.reply(202, "p"), s.localAddr())
 		f := <-got
 		assert.Equal(t, 202, f.Code)
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 	})
 }
 
-func TestAMessageIsProvedRefusedAndGivenUp(t *testing.T) {
+func TestMessageIsAuthenticatedRefusedAndTimesOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
-		order := text("msg_1 1")
+		order := newTextMessage("msg_1 1")
 		order.Credentials = &auth.Credentials{Username: "me", Password: "it"}
 		got := s.sendText(order)
 		m := s.peer.expect("MESSAGE")
-		s.peer.send(m.reply(407, "p", `Proxy-Authenticate: Digest realm="x", nonce="n", algorithm=MD5, qop="auth"`), s.us())
+		s.peer.send(m.reply(407, "p", `Proxy-Authenticate: Digest realm="x", nonce="n", algorithm=MD5, qop="auth"`), s.localAddr())
 		m = s.peer.expect("MESSAGE")
 		assert.Contains(t, m.get("Proxy-Authorization"), `username="me"`)
 		assert.Equal(t, "2 MESSAGE", m.get("CSeq"))
-		s.peer.send(m.reply(503, "p", "Retry-After: 7"), s.us())
+		s.peer.send(m.reply(503, "p", "Retry-After: 7"), s.localAddr())
 		f := <-got
 		assert.Equal(t, 503, f.Code)
 		assert.Equal(t, 7*time.Second, f.RetryAfter)
 		assert.True(t, f.Sent)
 
-		got = s.sendText(text("msg_2 1"))
+		got = s.sendText(newTextMessage("msg_2 1"))
 		s.peer.expect("MESSAGE")
 		began := time.Now()
 		f = <-got
@@ -86,16 +86,16 @@ func TestAMessageIsProvedRefusedAndGivenUp(t *testing.T) {
 
 // After a crash the message goes out under its names again: the far end takes
 // it for a retransmission.
-func TestAMessageHasTheSameNamesInTheNextProcess(t *testing.T) {
+func TestMessageHasSameIdentifiersAfterRestart(t *testing.T) {
 	t.Parallel()
 	names := func() (out []string) {
 		synctest.Test(t, func(t *testing.T) {
-			s := onStage(t, nil)
+			s := newStage(t, nil)
 			defer s.stop()
-			got := s.sendText(text("msg_1 1"))
+			got := s.sendText(newTextMessage("msg_1 1"))
 			m := s.peer.expect("MESSAGE")
 			out = []string{m.get("Via"), m.get("From"), m.get("Call-ID"), m.get("CSeq")}
-			s.peer.send(m.reply(200, "p"), s.us())
+			s.peer.send(m.reply(200, "p"), s.localAddr())
 			<-got
 		})
 		return out
@@ -105,38 +105,38 @@ func TestAMessageHasTheSameNamesInTheNextProcess(t *testing.T) {
 	assert.NotEmpty(t, first[2])
 }
 
-func incomingText(cseq int, branch string) string {
+func incomingMessageRequest(cseq int, branch string) string {
 	return strings.Join([]string{
-		"MESSAGE sip:+15559999@" + ourAddr + " SIP/2.0", "Via: SIP/2.0/UDP " + peerAddr + ";rport;branch=z9hG4bK" + branch,
+		"MESSAGE sip:+15559999@" + localAddr + " SIP/2.0", "Via: SIP/2.0/UDP " + peerAddr + ";rport;branch=z9hG4bK" + branch,
 		"From: <sip:+15550001@127.0.0.1>;tag=a", "To: <sip:+15559999@127.0.0.1>", "Call-ID: text@peer", fmt.Sprintf("CSeq: %d MESSAGE", cseq),
 		"Max-Forwards: 70", "Content-Type: text/plain", "Content-Length: 5", "", "hello",
 	}, "\r\n")
 }
 
-func TestAMessageComesInOnceAndIsAnsweredWhenItIsSafe(t *testing.T) {
+func TestIncomingMessageIsReportedOnceAndAnsweredByOwner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		in := make(chan *sip.IncomingMessage, 4)
-		s := onStage(t, func(ua *sip.UserAgent) { ua.OnMessage(func(m *sip.IncomingMessage) { in <- m }) })
+		s := newStage(t, func(ua *sip.UserAgent) { ua.OnMessage(func(m *sip.IncomingMessage) { in <- m }) })
 		defer s.stop()
-		s.peer.send(incomingText(1, "a"), s.us())
+		s.peer.send(incomingMessageRequest(1, "a"), s.localAddr())
 		m := <-in
 		assert.Equal(t, []string{"+15550001", "+15559999", "hello", "text/plain"}, []string{m.From, m.To, string(m.Body), m.ContentType})
-		s.peer.send(incomingText(1, "a"), s.us())
-		s.peer.nothing(10 * time.Second)
+		s.peer.send(incomingMessageRequest(1, "a"), s.localAddr())
+		s.peer.expectNothing(10 * time.Second)
 		m.Reply(200, 0)
 		m.Reply(500, 0)
 		answer := s.peer.expect("SIP/2.0 200")
 		assert.Contains(t, answer.get("To"), "tag=")
-		s.peer.send(incomingText(1, "a"), s.us())
+		s.peer.send(incomingMessageRequest(1, "a"), s.localAddr())
 		assert.Equal(t, answer.text, s.peer.expect("SIP/2.0 200").text, "a repetition is answered alike")
 		assert.Empty(t, in)
 
-		s.peer.send(incomingText(2, "b"), s.us())
+		s.peer.send(incomingMessageRequest(2, "b"), s.localAddr())
 		(<-in).Reply(503, 9*time.Second)
 		assert.Equal(t, "9", s.peer.expect("SIP/2.0 503").get("Retry-After"))
 		time.Sleep(time.Minute)
-		s.peer.send(incomingText(2, "b"), s.us())
+		s.peer.send(incomingMessageRequest(2, "b"), s.localAddr())
 		next := <-in
 		assert.Equal(t, "text@peer a 2", next.Key, "its transaction is forgotten, its name is the same")
 		next.Reply(200, 0)
@@ -144,18 +144,18 @@ func TestAMessageComesInOnceAndIsAnsweredWhenItIsSafe(t *testing.T) {
 	})
 }
 
-func TestMessagesWithinACallAndEmptyOnesAreRefused(t *testing.T) {
+func TestIncomingMessageWithinDialogOrWithoutBodyIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, func(ua *sip.UserAgent) {
+		s := newStage(t, func(ua *sip.UserAgent) {
 			ua.OnMessage(func(m *sip.IncomingMessage) { m.Reply(200, 0) })
 		})
 		defer s.stop()
-		_, inv, _ := s.answered()
-		s.peer.send(s.request(inv, "MESSAGE", 1, "Content-Type: text/plain\n\nhello"), s.us())
+		_, inv, _ := s.establishCall()
+		s.peer.send(s.request(inv, "MESSAGE", 1, "Content-Type: text/plain\n\nhello"), s.localAddr())
 		s.peer.expect("SIP/2.0 403")
-		empty := strings.Replace(strings.TrimSuffix(incomingText(1, "c"), "hello"), "Content-Length: 5", "Content-Length: 0", 1)
-		s.peer.send(empty, s.us())
+		empty := strings.Replace(strings.TrimSuffix(incomingMessageRequest(1, "c"), "hello"), "Content-Length: 5", "Content-Length: 0", 1)
+		s.peer.send(empty, s.localAddr())
 		assert.Contains(t, s.peer.expect("SIP/2.0 415").get("Accept"), "message/cpim")
 		require.NotZero(t, s.ua.Counters().Rejected)
 	})

@@ -21,8 +21,8 @@ const (
 	requiredPart = "Content-Type: application/x-unknown\r\nContent-Disposition: signal;handling=required\r\n\r\n?"
 )
 
-// partsOf is a body of several parts.
-func partsOf(boundary string, parts ...string) string {
+// multipartBody is a body of several parts.
+func multipartBody(boundary string, parts ...string) string {
 	return "Passed over.\r\n--" + boundary + "\r\n" + strings.Join(parts, "\r\n--"+boundary+"\r\n") + "\r\n--" + boundary + "--\r\n"
 }
 
@@ -38,46 +38,46 @@ func withBody(request, contentType, body string) string {
 	return strings.Join(append(lines, "Content-Type: "+contentType, fmt.Sprintf("Content-Length: %d", len(body)), "", body), "\r\n")
 }
 
-// callWithParts is an INVITE of a trunk.
-func callWithParts(boundary string, parts ...string) string {
-	return withBody(callUs(), "multipart/mixed;boundary="+boundary, partsOf(strings.Trim(boundary, `"`), parts...))
+// inviteWithParts is an INVITE of a trunk.
+func inviteWithParts(boundary string, parts ...string) string {
+	return withBody(inboundInvite(), "multipart/mixed;boundary="+boundary, multipartBody(strings.Trim(boundary, `"`), parts...))
 }
 
-func TestTheSDPAmongTheSeveralPartsOfABodyIsUsed(t *testing.T) {
-	nested := "Content-Type: multipart/alternative; boundary=inner\r\n\r\n" + partsOf("inner", "Content-Type: text/plain\r\n\r\nnotes", sdpPart)
+func TestSDPPartOfMultipartBodyIsUsed(t *testing.T) {
+	nested := "Content-Type: multipart/alternative; boundary=inner\r\n\r\n" + multipartBody("inner", "Content-Type: text/plain\r\n\r\nnotes", sdpPart)
 	deep := sdpPart
 	for i := range 4 {
-		deep = fmt.Sprintf("Content-Type: multipart/mixed; boundary=b%d\r\n\r\n%s", i, partsOf(fmt.Sprintf("b%d", i), deep))
+		deep = fmt.Sprintf("Content-Type: multipart/mixed; boundary=b%d\r\n\r\n%s", i, multipartBody(fmt.Sprintf("b%d", i), deep))
 	}
 	for name, c := range map[string]struct {
 		invite string
 		body   string // that the owner is told; "415": the INVITE is refused
 	}{
-		"ISUP behind it":             {callWithParts("part-1", sdpPart, isupPart), sdp},
-		"ISUP before it, quoted":     {callWithParts(`"part 1"`, isupPart, sdpPart), sdp},
-		"a location, no disposition": {callWithParts("x", locationPart, sdpPart), sdp},
-		"described":                  {callWithParts("x", isupPart, "Content-Disposition: session;handling=required\r\n"+sdpPart), sdp},
-		"an unquoted colon":          {callWithParts("part:1", sdpPart, isupPart), sdp},
-		"parts within a part":        {callWithParts("x", isupPart, nested), sdp},
-		"no SDP":                     {callWithParts("x", isupPart, locationPart), ""},
-		"a part that is required":    {callWithParts("x", sdpPart, requiredPart), "415"},
-		"a whole body, optional":     {strings.Replace(withBody(callUs(), "application/isup", "?"), "Content-Type", "Content-Disposition: signal;handling=optional\r\nContent-Type", 1), ""},
-		"no boundary":                {withBody(callUs(), "multipart/mixed", partsOf("x", sdpPart)), "415"},
-		"nested too deeply":          {callWithParts("x", deep), "415"},
-		"too many parts":             {callWithParts("x", append(strings.Split(strings.Repeat(isupPart+"|", 16), "|")[:16], sdpPart)...), "415"},
-		"the last part has no end":   {strings.Replace(callWithParts("x", isupPart, sdpPart), "--x--\r\n", "--x--  ", 1), sdp},
-		"the SDP is encoded":         {callWithParts("x", "Content-Transfer-Encoding: base64\r\n"+sdpPart), ""},
-		"in other letters":           {withBody(callUs(), "Multipart/Mixed; Boundary=x", partsOf("x", "content-type: Application/SDP\r\n\r\n"+sdp)), sdp},
+		"ISUP behind it":             {inviteWithParts("part-1", sdpPart, isupPart), sdp},
+		"ISUP before it, quoted":     {inviteWithParts(`"part 1"`, isupPart, sdpPart), sdp},
+		"a location, no disposition": {inviteWithParts("x", locationPart, sdpPart), sdp},
+		"described":                  {inviteWithParts("x", isupPart, "Content-Disposition: session;handling=required\r\n"+sdpPart), sdp},
+		"an unquoted colon":          {inviteWithParts("part:1", sdpPart, isupPart), sdp},
+		"parts within a part":        {inviteWithParts("x", isupPart, nested), sdp},
+		"no SDP":                     {inviteWithParts("x", isupPart, locationPart), ""},
+		"a part that is required":    {inviteWithParts("x", sdpPart, requiredPart), "415"},
+		"a whole body, optional":     {strings.Replace(withBody(inboundInvite(), "application/isup", "?"), "Content-Type", "Content-Disposition: signal;handling=optional\r\nContent-Type", 1), ""},
+		"no boundary":                {withBody(inboundInvite(), "multipart/mixed", multipartBody("x", sdpPart)), "415"},
+		"nested too deeply":          {inviteWithParts("x", deep), "415"},
+		"too many parts":             {inviteWithParts("x", append(strings.Split(strings.Repeat(isupPart+"|", 16), "|")[:16], sdpPart)...), "415"},
+		"the last part has no end":   {strings.Replace(inviteWithParts("x", isupPart, sdpPart), "--x--\r\n", "--x--  ", 1), sdp},
+		"the SDP is encoded":         {inviteWithParts("x", "Content-Transfer-Encoding: base64\r\n"+sdpPart), ""},
+		"in other letters":           {withBody(inboundInvite(), "Multipart/Mixed; Boundary=x", multipartBody("x", "content-type: Application/SDP\r\n\r\n"+sdp)), sdp},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			told := "415"
-			s := onStage(t, func(ua *sip.UserAgent) {
+			s := newStage(t, func(ua *sip.UserAgent) {
 				ua.OnInvite(func(i *sip.Incoming) {
 					told = string(i.Body)
 					i.Reject(486, 0)
 				})
 			})
-			s.peer.send(c.invite, s.us())
+			s.peer.send(c.invite, s.localAddr())
 			m := s.peer.expect("SIP/2.0")
 			if c.body == "415" {
 				assert.Contains(t, m.line(), "415", name)
@@ -90,22 +90,22 @@ func TestTheSDPAmongTheSeveralPartsOfABodyIsUsed(t *testing.T) {
 	}
 }
 
-func TestTraceShowsThePartsOfABody(t *testing.T) {
-	parts := message.ReadParts([]byte(callWithParts("x", isupPart, sdpPart)))
+func TestReadPartsOfTracedBody(t *testing.T) {
+	parts := message.ReadParts([]byte(inviteWithParts("x", isupPart, sdpPart)))
 	require.Len(t, parts, 2)
 	assert.Equal(t, "application/isup", parts[0].ContentType)
 	assert.Equal(t, message.Part{ContentType: "application/sdp", Body: []byte(sdp)}, parts[1])
-	assert.Len(t, message.ReadParts([]byte(callUs())), 1)
-	assert.Empty(t, message.ReadParts([]byte(callUs("no body"))))
+	assert.Len(t, message.ReadParts([]byte(inboundInvite())), 1)
+	assert.Empty(t, message.ReadParts([]byte(inboundInvite("no body"))))
 }
 
-func FuzzPartsOfABody(f *testing.F) {
-	f.Add(callWithParts("x", isupPart, sdpPart))
-	f.Add(withBody(callUs(), `multipart/mixed;boundary="`, "--"))
+func FuzzReadParts(f *testing.F) {
+	f.Add(inviteWithParts("x", isupPart, sdpPart))
+	f.Add(withBody(inboundInvite(), `multipart/mixed;boundary="`, "--"))
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, p := range message.ReadParts([]byte(text)) {
 			require.LessOrEqual(t, len(p.Body), len(text))
 		}
-		sip.Verdict([]byte(text))
+		sip.ValidateBytes([]byte(text))
 	})
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// served is a user agent of ours on real sockets of the loopback. It takes a
+// startUserAgent is a user agent of ours on real sockets of the loopback. It takes a
 // call that waited while the machine stood still: who tests the refusal of it
 // says how long is too long.
-func served(t testing.TB, set func(*sip.Config, *sip.UserAgent)) *sip.UserAgent {
+func startUserAgent(t testing.TB, set func(*sip.Config, *sip.UserAgent)) *sip.UserAgent {
 	t.Helper()
 	cfg := sip.Config{
 		Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}, {Network: "tcp", Addr: "127.0.0.1:0"}},
@@ -46,7 +46,7 @@ func served(t testing.TB, set func(*sip.Config, *sip.UserAgent)) *sip.UserAgent 
 	return ua
 }
 
-func answering(events *eventLog) func(*sip.Config, *sip.UserAgent) {
+func answerCalls(events *eventLog) func(*sip.Config, *sip.UserAgent) {
 	return func(_ *sip.Config, ua *sip.UserAgent) {
 		if ua != nil {
 			ua.OnInvite(func(i *sip.Incoming) {
@@ -57,24 +57,24 @@ func answering(events *eventLog) func(*sip.Config, *sip.UserAgent) {
 	}
 }
 
-func TestTwoOfUsCallEachOther(t *testing.T) {
+func TestTwoUserAgentsCallEachOther(t *testing.T) {
 	for _, network := range []string{"udp", "tcp"} {
 		for _, host := range []string{"127.0.0.1", "localhost"} {
 			repeated := uint64(1)
 			for tries := 0; repeated > 0 && tries < 20; tries++ { // until the machine does not stand still for half a second
-				repeated = calledEachOther(t, network, host)
+				repeated = callEachOther(t, network, host)
 			}
 			assert.Zero(t, repeated, "nothing is said twice")
 		}
 	}
 }
 
-// calledEachOther tells how many messages of a call between two of us were
+// callEachOther tells how many messages of a call between two of us were
 // repeated.
-func calledEachOther(t *testing.T, network, host string) uint64 {
+func callEachOther(t *testing.T, network, host string) uint64 {
 	t.Helper()
 	there := newEventLog()
-	far, near := served(t, answering(there)), served(t, nil)
+	far, near := startUserAgent(t, answerCalls(there)), startUserAgent(t, nil)
 	here := newEventLog()
 	d, err := near.Invite(sip.Invite{
 		Attempt: "a", Target: resolve.Target{Host: host, Port: int(far.Addr(network).Port()), Transport: network},
@@ -116,9 +116,9 @@ func reinvite(t *testing.T, d *sip.Dialog, there *eventLog) (string, error) {
 	}
 }
 
-func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
+func TestUnreachableTargetFailsAtOnce(t *testing.T) {
 	for _, network := range []string{"udp", "tcp"} {
-		ua, here := served(t, nil), newEventLog()
+		ua, here := startUserAgent(t, nil), newEventLog()
 		closed, err := net.ListenPacket("udp", "127.0.0.1:0")
 		require.NoError(t, err)
 		port := closed.LocalAddr().(*net.UDPAddr).Port
@@ -135,7 +135,7 @@ func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
 		assert.Less(t, time.Since(start), 20*time.Second, "and not after the 32 of a target that is silent")
 		// The socket goes on working.
 		there := newEventLog()
-		far := served(t, answering(there))
+		far := startUserAgent(t, answerCalls(there))
 		_, err = ua.Invite(sip.Invite{
 			Attempt: "next" + network, Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr(network).Port()), Transport: network},
 			To: "+15550001", From: "+15559999", Notify: here.add,
@@ -146,15 +146,15 @@ func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
 }
 
 func TestNameThatDoesNotResolveIsATransportFailure(t *testing.T) {
-	ua, here := served(t, nil), newEventLog()
+	ua, here := startUserAgent(t, nil), newEventLog()
 	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: resolve.Target{Host: "nowhere.invalid"}, To: "+1", From: "+2", Notify: here.add})
 	require.NoError(t, err)
 	f := next[sip.Refused](t, here).Final
 	assert.True(t, f.TransportFailure && !f.Sent)
 }
 
-func TestNameIsCalledOnlyWhereWeMayGo(t *testing.T) {
-	ua, here := served(t, func(c *sip.Config, _ *sip.UserAgent) {
+func TestResolvedAddressMustBeAllowed(t *testing.T) {
+	ua, here := startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) {
 		c.MayReach = func(netip.AddrPort) bool { return false }
 	}), newEventLog()
 	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: resolve.Target{Host: "localhost"}, To: "+1", From: "+2", Notify: here.add})
@@ -162,8 +162,8 @@ func TestNameIsCalledOnlyWhereWeMayGo(t *testing.T) {
 	assert.True(t, next[sip.Refused](t, here).Final.TransportFailure)
 }
 
-func TestContactThatMayNotBeReachedIsAnsweredThroughTheTarget(t *testing.T) {
-	ua, here := served(t, func(c *sip.Config, _ *sip.UserAgent) {
+func TestForbiddenContactIsReachedThroughTarget(t *testing.T) {
+	ua, here := startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) {
 		c.MayReach = func(a netip.AddrPort) bool { return a.Addr().IsLoopback() }
 	}), newEventLog()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -187,9 +187,9 @@ func TestContactThatMayNotBeReachedIsAnsweredThroughTheTarget(t *testing.T) {
 
 func TestTCPIsFramedAndBounded(t *testing.T) {
 	there := newEventLog()
-	ua := served(t, func(c *sip.Config, u *sip.UserAgent) {
+	ua := startUserAgent(t, func(c *sip.Config, u *sip.UserAgent) {
 		c.MaxTCPConns = 3
-		answering(there)(c, u)
+		answerCalls(there)(c, u)
 	})
 	dial := func() net.Conn {
 		c, err := net.Dial("tcp", ua.Addr("tcp").String())
@@ -205,7 +205,7 @@ func TestTCPIsFramedAndBounded(t *testing.T) {
 		return string(buf[:n])
 	}
 	options := func(n int) string {
-		s := strings.NewReplacer("INVITE", "OPTIONS", "SIP/2.0/UDP", "SIP/2.0/TCP").Replace(callUs("no body"))
+		s := strings.NewReplacer("INVITE", "OPTIONS", "SIP/2.0/UDP", "SIP/2.0/TCP").Replace(inboundInvite("no body"))
 		return strings.Replace(s, "in-1", "in-"+strconv.Itoa(n), 1)
 	}
 	first := dial()
@@ -237,10 +237,10 @@ func TestTCPIsFramedAndBounded(t *testing.T) {
 	assert.Contains(t, func() string { _, _ = first.Write([]byte(options(4))); return read(first) }(), "in-4")
 }
 
-func TestLargeRequestsStillGoOverUDP(t *testing.T) {
+func TestLargeRequestFallsBackToUDP(t *testing.T) {
 	there, here := newEventLog(), newEventLog()
 	bodies := make(chan int, 1)
-	far := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+	far := startUserAgent(t, func(_ *sip.Config, ua *sip.UserAgent) {
 		if ua != nil {
 			ua.OnInvite(func(i *sip.Incoming) {
 				bodies <- len(i.Body)
@@ -248,7 +248,7 @@ func TestLargeRequestsStillGoOverUDP(t *testing.T) {
 			})
 		}
 	})
-	near := served(t, nil)
+	near := startUserAgent(t, nil)
 	_, err := near.Invite(sip.Invite{
 		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
 		Body: []byte(strings.Repeat("x", 5000)), Notify: here.add,
@@ -260,7 +260,7 @@ func TestLargeRequestsStillGoOverUDP(t *testing.T) {
 }
 
 func BenchmarkCalls(b *testing.B) {
-	far := served(b, func(_ *sip.Config, ua *sip.UserAgent) {
+	far := startUserAgent(b, func(_ *sip.Config, ua *sip.UserAgent) {
 		if ua != nil {
 			ua.OnInvite(func(i *sip.Incoming) {
 				i.Ring()
@@ -268,7 +268,7 @@ func BenchmarkCalls(b *testing.B) {
 			})
 		}
 	})
-	near := served(b, nil)
+	near := startUserAgent(b, nil)
 	target := resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}
 	const atOnce = 200
 	slots, done := make(chan struct{}, atOnce), make(chan bool, b.N)

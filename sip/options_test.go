@@ -22,25 +22,25 @@ import (
 
 // A dispatcher takes a node for dead that does not answer OPTIONS, also one
 // where no trunk leads to it.
-func TestDispatcherGetsAnswersOfNodesThatTakeCalls(t *testing.T) {
+func TestDispatcherGetsAnswerToOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newWire()
+		n := newFakeNetwork()
 		var alone atomic.Bool
 		ua, err := sip.New(sip.Config{
 			IsIsolated: alone.Load,
-			Listen:     []transport.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"),
+			Listen:     []transport.Listener{{Network: "udp", Addr: localAddr}}, Secret: []byte("secret"),
 			Probes: []netip.Prefix{netip.MustParsePrefix("127.0.0.3/32"), netip.MustParsePrefix("10.0.0.0/8")},
 		})
 		require.NoError(t, err)
-		ua.BindTo(n.open(ourAddr))
+		ua.UseSocket(n.open(localAddr))
 		ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{} })
 		ua.OnInvite(func(*sip.Incoming) { t.Error("a dispatcher may ask, and not call") })
 		ctx, cancel := context.WithCancel(t.Context())
 		var ended sync.WaitGroup
 		ended.Go(func() { _ = ua.Serve(ctx) })
 		<-ua.Ready()
-		us := netip.MustParseAddrPort(ourAddr)
-		ping := strings.ReplaceAll(callUs("no body"), "INVITE", "OPTIONS")
+		us := netip.MustParseAddrPort(localAddr)
+		ping := strings.ReplaceAll(inboundInvite("no body"), "INVITE", "OPTIONS")
 		front, stranger := &peer{t, n.open("127.0.0.3:5070")}, &peer{t, n.open("127.0.0.9:5070")}
 
 		front.send(ping, us)
@@ -59,23 +59,23 @@ func TestDispatcherGetsAnswersOfNodesThatTakeCalls(t *testing.T) {
 		front.expect("SIP/2.0 200")
 
 		stranger.send(ping, us)
-		stranger.nothing(time.Minute)
+		stranger.expectNothing(time.Minute)
 		for _, other := range []string{
-			callUs(), follow("BYE", "0123456789abcdef", 11), follow("OPTIONS", "0123456789abcdef", 11),
-			strings.ReplaceAll(callUs("no body"), "INVITE", "REGISTER"), "OPTIONSX sip:a@b SIP/2.0\r\n\r\n",
+			inboundInvite(), followUpRequest("BYE", "0123456789abcdef", 11), followUpRequest("OPTIONS", "0123456789abcdef", 11),
+			strings.ReplaceAll(inboundInvite("no body"), "INVITE", "REGISTER"), "OPTIONSX sip:a@b SIP/2.0\r\n\r\n",
 		} {
 			front.send(other, us)
 		}
-		front.nothing(time.Minute)
+		front.expectNothing(time.Minute)
 		assert.Zero(t, ua.Counters().Dialogs)
 		cancel()
 		ended.Wait()
 	})
 }
 
-func TestADispatcherMayAskByTCP(t *testing.T) {
+func TestDispatcherMaySendOptionsOverTCP(t *testing.T) {
 	t.Parallel()
-	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+	ua := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.Listen = []transport.Listener{{Network: "tcp", Addr: "127.0.0.1:0"}}
 		c.Probes = []netip.Prefix{netip.MustParsePrefix("127.0.0.3/32")}
 		if ua != nil {
@@ -83,57 +83,57 @@ func TestADispatcherMayAskByTCP(t *testing.T) {
 		}
 	})
 	read := func(c net.Conn) string {
-		_, _ = c.Write([]byte(strings.Replace(asked("OPTIONS"), "UDP", "TCP", 1)))
+		_, _ = c.Write([]byte(strings.Replace(optionsRequest("OPTIONS"), "UDP", "TCP", 1)))
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 		b := make([]byte, 4096)
 		k, _ := c.Read(b)
 		return string(b[:k])
 	}
 	to := ua.Addr("tcp").String()
-	assert.Contains(t, read(from(t, "127.0.0.3", "tcp", to)), "SIP/2.0 200")
-	assert.Empty(t, read(from(t, "127.0.0.9", "tcp", to)), "whoever else is shown out")
+	assert.Contains(t, read(dialFrom(t, "127.0.0.3", "tcp", to)), "SIP/2.0 200")
+	assert.Empty(t, read(dialFrom(t, "127.0.0.9", "tcp", to)), "whoever else is shown out")
 }
 
 // A dispatcher is a trunk of some workspace: each node answers it, also one that
 // has other workspaces, or none.
-func TestDispatcherThatAnotherNodeKnowsGetsAnAnswer(t *testing.T) {
-	amongNodes(t, nil, func(n *nodes) {
-		n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
-			return n.there(), w.Source.Addr.Addr() == netip.MustParseAddr("127.0.0.1")
+func TestDispatcherKnownToAnotherNodeGetsAnswer(t *testing.T) {
+	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+		n.ownerOf = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
+			return n.ownerAddrPort(), w.Source.Addr.Addr() == netip.MustParseAddr("127.0.0.1")
 		}
 		ping := func(i int) string {
-			return strings.NewReplacer("INVITE", "OPTIONS", "z9hG4bKin1", fmt.Sprint("z9hG4bKping", i)).Replace(callUs("no body"))
+			return strings.NewReplacer("INVITE", "OPTIONS", "z9hG4bKin1", fmt.Sprint("z9hG4bKping", i)).Replace(inboundInvite("no body"))
 		}
 		for i := range 3 {
-			n.peer.send(ping(i), n.us())
-			assert.Equal(t, ourAddr, n.peer.expect("SIP/2.0 200").from.String(), "by the node that was asked")
+			n.peer.send(ping(i), n.localAddr())
+			assert.Equal(t, localAddr, n.peer.expect("SIP/2.0 200").from.String(), "by the node that was asked")
 		}
-		assert.EqualValues(t, 1, n.asked.Load(), "once known it is not looked up")
+		assert.EqualValues(t, 1, n.lookups.Load(), "once known it is not looked up")
 		n.ua.Drain(true)
-		n.peer.send(ping(3), n.us())
+		n.peer.send(ping(3), n.localAddr())
 		n.peer.expect("SIP/2.0 503")
 		assert.Zero(t, n.ua.Counters().Relayed)
 
 		stranger := &peer{t, n.net.open("127.0.0.9:5070")}
 		for i := range 200 {
-			stranger.send(ping(i), n.us())
+			stranger.send(ping(i), n.localAddr())
 		}
-		stranger.nothing(time.Minute)
-		assert.LessOrEqual(t, n.asked.Load(), int64(1+20), "strangers cause few look-ups")
+		stranger.expectNothing(time.Minute)
+		assert.LessOrEqual(t, n.lookups.Load(), int64(1+20), "strangers cause few look-ups")
 	})
 }
 
 // What comes to a node that is cut off goes its way all the same: OPTIONS alone
 // says that others are to be asked.
-func TestANodeThatIsCutOffRefusesNoCall(t *testing.T) {
-	amongNodes(t, func(_ *nodes, _ string, c *sip.Config, _ *sip.UserAgent) {
+func TestIsolatedNodeRefusesOptionsOnly(t *testing.T) {
+	bubbleWithTwoNodes(t, func(_ *nodePair, _ string, c *sip.Config, _ *sip.UserAgent) {
 		if c != nil {
 			c.IsIsolated = func() bool { return true }
 		}
-	}, func(n *nodes) {
-		n.peer.send(callUs(), n.us())
+	}, func(n *nodePair) {
+		n.peer.send(inboundInvite(), n.localAddr())
 		n.peer.expect("SIP/2.0 100")
 		(<-n.calls).Reject(486, 0)
-		n.peer.send(ackTo(n.peer.expect("SIP/2.0 486")), n.us())
+		n.peer.send(ackTo(n.peer.expect("SIP/2.0 486")), n.localAddr())
 	})
 }

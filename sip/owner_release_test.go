@@ -13,13 +13,13 @@ import (
 // callOwner is whoever has a call, as the collector of garbage sees it.
 type callOwner struct{ events *eventLog }
 
-func (o *callOwner) hear(e sip.Event) { o.events.add(e) }
+func (o *callOwner) add(e sip.Event) { o.events.add(e) }
 
-// owner makes one; held says whether anybody still holds it.
-func owner(e *eventLog) (hear func(sip.Event), held func() bool) {
+// newCallOwner makes one; held says whether anybody still holds it.
+func newCallOwner(e *eventLog) (hear func(sip.Event), held func() bool) {
 	o := &callOwner{events: e}
 	w := weak.Make(o)
-	return o.hear, func() bool {
+	return o.add, func() bool {
 		runtime.GC()
 		return w.Value() != nil
 	}
@@ -27,33 +27,33 @@ func owner(e *eventLog) (hear func(sip.Event), held func() bool) {
 
 // A dialog that is over is kept for most of a minute, for what the wire still
 // brings; a call with its sound and its conversation must not be kept with it.
-func TestADialogThatIsOverLetsGoOfItsOwner(t *testing.T) {
+func TestEndedOutboundDialogReleasesOwner(t *testing.T) {
 	for name, end := range map[string]func(s *stage, d *sip.Dialog, inv msg){
 		"we hang up": func(s *stage, d *sip.Dialog, inv msg) {
-			s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+			s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 			s.peer.expect("ACK")
 			next[sip.Answered](s.t, s.events)
 			d.Bye(16, "")
-			s.peer.send(s.peer.expect("BYE").reply(200, ""), s.us())
+			s.peer.send(s.peer.expect("BYE").reply(200, ""), s.localAddr())
 			next[sip.Ended](s.t, s.events)
 		},
 		"they hang up": func(s *stage, _ *sip.Dialog, inv msg) {
-			s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+			s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 			s.peer.expect("ACK")
 			next[sip.Answered](s.t, s.events)
-			s.peer.send(s.request(inv, "BYE", 1), s.us())
+			s.peer.send(s.request(inv, "BYE", 1), s.localAddr())
 			s.peer.expect("SIP/2.0 200")
 			next[sip.Ended](s.t, s.events)
 		},
 		"refused": func(s *stage, _ *sip.Dialog, inv msg) {
-			s.peer.send(inv.reply(486, "p1"), s.us())
+			s.peer.send(inv.reply(486, "p1"), s.localAddr())
 			s.peer.expect("ACK")
 			next[sip.Refused](s.t, s.events)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *stage) {
-				hear, held := owner(s.events)
+				hear, held := newCallOwner(s.events)
 				d := s.invite(func(in *sip.Invite) { in.Notify = hear })
 				hear = nil
 				inv := s.peer.expect("INVITE")
@@ -66,18 +66,18 @@ func TestADialogThatIsOverLetsGoOfItsOwner(t *testing.T) {
 	}
 }
 
-func TestADialogThatCameInAndIsOverLetsGoOfItsOwner(t *testing.T) {
+func TestEndedInboundDialogReleasesOwner(t *testing.T) {
 	for name, end := range map[string]func(s *stage, i *sip.Incoming, hear func(sip.Event)){
 		"taken and ended": func(s *stage, i *sip.Incoming, hear func(sip.Event)) {
 			i.Answer([]byte(sdp), hear)
 			ok := s.peer.expect("SIP/2.0 200 OK")
-			s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
-			s.peer.send(follow("BYE", tagOf(ok), 11), s.us())
+			s.peer.send(followUpRequest("ACK", toTagOf(ok), 10), s.localAddr())
+			s.peer.send(followUpRequest("BYE", toTagOf(ok), 11), s.localAddr())
 			s.peer.expect("SIP/2.0 200 OK")
 			next[sip.Ended](s.t, s.events)
 		},
 		"given up": func(s *stage, _ *sip.Incoming, _ func(sip.Event)) {
-			s.peer.send(follow("CANCEL", "", 10), s.us())
+			s.peer.send(followUpRequest("CANCEL", "", 10), s.localAddr())
 			s.peer.expect("SIP/2.0 200 OK")
 			s.peer.expect("SIP/2.0 487")
 			next[sip.Refused](s.t, s.events)
@@ -88,11 +88,11 @@ func TestADialogThatCameInAndIsOverLetsGoOfItsOwner(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
-				s.peer.send(callUs(), s.us())
+			bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
+				s.peer.send(inboundInvite(), s.localAddr())
 				s.peer.expect("SIP/2.0 100 Trying")
 				i := <-in.calls
-				hear, held := owner(s.events)
+				hear, held := newCallOwner(s.events)
 				i.Notify(hear)
 				assert.True(t, held(), "of a call that lives")
 				end(s, i, hear)

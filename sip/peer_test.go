@@ -22,11 +22,11 @@ import (
 
 const sdp = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n"
 
-// wireNet is a network of datagrams that lives in a test: it works inside a
+// fakeNetwork is a network of datagrams that lives in a test: it works inside a
 // synctest bubble, where real sockets would stop the clock.
-type wireNet struct {
+type fakeNetwork struct {
 	mu    sync.Mutex
-	ports map[netip.AddrPort]*port
+	ports map[netip.AddrPort]*fakeSocket
 	lose  func() bool // nil: nothing gets lost
 }
 
@@ -35,25 +35,25 @@ type datagram struct {
 	from netip.AddrPort
 }
 
-type port struct {
-	net   *wireNet
+type fakeSocket struct {
+	net   *fakeNetwork
 	addr  netip.AddrPort
 	in    chan datagram
 	done  chan struct{}
 	close sync.Once
 }
 
-func newWire() *wireNet { return &wireNet{ports: make(map[netip.AddrPort]*port)} }
+func newFakeNetwork() *fakeNetwork { return &fakeNetwork{ports: make(map[netip.AddrPort]*fakeSocket)} }
 
-func (n *wireNet) open(addr string) *port {
-	p := &port{net: n, addr: netip.MustParseAddrPort(addr), in: make(chan datagram, 4096), done: make(chan struct{})}
+func (n *fakeNetwork) open(addr string) *fakeSocket {
+	p := &fakeSocket{net: n, addr: netip.MustParseAddrPort(addr), in: make(chan datagram, 4096), done: make(chan struct{})}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.ports[p.addr] = p
 	return p
 }
 
-func (p *port) ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error) {
+func (p *fakeSocket) ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error) {
 	select {
 	case d := <-p.in:
 		return copy(b, d.b), d.from, nil
@@ -62,7 +62,7 @@ func (p *port) ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error) {
 	}
 }
 
-func (p *port) WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error) {
+func (p *fakeSocket) WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error) {
 	p.net.mu.Lock()
 	peer := p.net.ports[to]
 	if p.net.lose != nil && p.net.lose() {
@@ -78,13 +78,13 @@ func (p *port) WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error) {
 	return len(b), nil
 }
 
-func (p *port) ReadFrom([]byte) (int, net.Addr, error) { return 0, nil, errors.ErrUnsupported }
-func (p *port) WriteTo([]byte, net.Addr) (int, error)  { return 0, errors.ErrUnsupported }
-func (p *port) Close() error                           { p.close.Do(func() { close(p.done) }); return nil }
-func (p *port) LocalAddr() net.Addr                    { return net.UDPAddrFromAddrPort(p.addr) }
-func (p *port) SetDeadline(time.Time) error            { return nil }
-func (p *port) SetReadDeadline(time.Time) error        { return nil }
-func (p *port) SetWriteDeadline(time.Time) error       { return nil }
+func (p *fakeSocket) ReadFrom([]byte) (int, net.Addr, error) { return 0, nil, errors.ErrUnsupported }
+func (p *fakeSocket) WriteTo([]byte, net.Addr) (int, error)  { return 0, errors.ErrUnsupported }
+func (p *fakeSocket) Close() error                           { p.close.Do(func() { close(p.done) }); return nil }
+func (p *fakeSocket) LocalAddr() net.Addr                    { return net.UDPAddrFromAddrPort(p.addr) }
+func (p *fakeSocket) SetDeadline(time.Time) error            { return nil }
+func (p *fakeSocket) SetReadDeadline(time.Time) error        { return nil }
+func (p *fakeSocket) SetWriteDeadline(time.Time) error       { return nil }
 
 // events collects the events of a dialog.
 type eventLog struct {
@@ -109,7 +109,7 @@ func next[T sip.Event](t *testing.T, e *eventLog) T {
 	panic("unreachable")
 }
 
-func (e *eventLog) quiet(t *testing.T) {
+func (e *eventLog) requireNoEvent(t *testing.T) {
 	t.Helper()
 	select {
 	case ev := <-e.ch:
@@ -162,7 +162,7 @@ func (m msg) reply(code int, tag string, extra ...string) string {
 // peer is a scripted far end on raw datagrams.
 type peer struct {
 	t    *testing.T
-	port *port
+	port *fakeSocket
 }
 
 func (p *peer) send(text string, to netip.AddrPort) {
@@ -184,8 +184,8 @@ func (p *peer) expect(prefix string) msg {
 	panic("unreachable")
 }
 
-// expectSoon waits longer than expect does: an hour.
-func (p *peer) expectSoon(prefix string) msg {
+// expectWithinHour waits longer than expect does: an hour.
+func (p *peer) expectWithinHour(prefix string) msg {
 	p.t.Helper()
 	select {
 	case d := <-p.port.in:
@@ -198,7 +198,7 @@ func (p *peer) expectSoon(prefix string) msg {
 	panic("unreachable")
 }
 
-func (p *peer) nothing(wait time.Duration) {
+func (p *peer) expectNothing(wait time.Duration) {
 	p.t.Helper()
 	select {
 	case d := <-p.port.in:
@@ -208,8 +208,8 @@ func (p *peer) nothing(wait time.Duration) {
 }
 
 const (
-	ourAddr  = "127.0.0.1:5060"
-	peerAddr = "127.0.0.1:5070"
+	localAddr = "127.0.0.1:5060"
+	peerAddr  = "127.0.0.1:5070"
 )
 
 // stage is one user agent of ours and one scripted peer inside a bubble.
@@ -217,20 +217,20 @@ type stage struct {
 	t      *testing.T
 	ua     *sip.UserAgent
 	peer   *peer
-	net    *wireNet
+	net    *fakeNetwork
 	events *eventLog
-	traces *traced // of ua
+	traces *traceLog // of ua
 	stop   func()
 }
 
-func onStage(t *testing.T, set func(*sip.UserAgent)) *stage {
+func newStage(t *testing.T, set func(*sip.UserAgent)) *stage {
 	t.Helper()
-	n, traces := newWire(), new(traced)
+	n, traces := newFakeNetwork(), new(traceLog)
 	ua, err := sip.New(sip.Config{
-		Listen: []transport.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"), UserAgent: "Callboard/test", Trace: traces.hear,
+		Listen: []transport.Listener{{Network: "udp", Addr: localAddr}}, Secret: []byte("secret"), UserAgent: "Callboard/test", Trace: traces.add,
 	})
 	require.NoError(t, err)
-	ua.BindTo(n.open(ourAddr))
+	ua.UseSocket(n.open(localAddr))
 	if set != nil {
 		set(ua)
 	}
@@ -247,7 +247,7 @@ func onStage(t *testing.T, set func(*sip.UserAgent)) *stage {
 	}
 }
 
-func (s *stage) us() netip.AddrPort { return netip.MustParseAddrPort(ourAddr) }
+func (s *stage) localAddr() netip.AddrPort { return netip.MustParseAddrPort(localAddr) }
 
 func (s *stage) invite(change func(*sip.Invite)) *sip.Dialog {
 	s.t.Helper()
@@ -265,12 +265,12 @@ func (s *stage) invite(change func(*sip.Invite)) *sip.Dialog {
 
 const contact = "Contact: <sip:peer@127.0.0.1:5070>"
 
-// answered brings a call up and returns its INVITE and ACK.
-func (s *stage) answered() (d *sip.Dialog, inv, ack msg) {
+// establishCall brings a call up and returns its INVITE and ACK.
+func (s *stage) establishCall() (d *sip.Dialog, inv, ack msg) {
 	s.t.Helper()
 	d = s.invite(nil)
 	inv = s.peer.expect("INVITE")
-	s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+	s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 	ack = s.peer.expect("ACK")
 	next[sip.Answered](s.t, s.events)
 	return d, inv, ack
@@ -278,12 +278,12 @@ func (s *stage) answered() (d *sip.Dialog, inv, ack msg) {
 
 // request is an in-dialog request of the scripted peer, for an outbound call.
 func (s *stage) request(inv msg, method string, cseq int, extra ...string) string {
-	return msg{text: inv.text}.within(method, cseq, extra...)
+	return msg{text: inv.text}.requestWithin(method, cseq, extra...)
 }
 
-func (m msg) within(method string, cseq int, extra ...string) string {
+func (m msg) requestWithin(method string, cseq int, extra ...string) string {
 	lines := []string{
-		method + " sip:callboard@" + ourAddr + " SIP/2.0",
+		method + " sip:callboard@" + localAddr + " SIP/2.0",
 		fmt.Sprintf("Via: SIP/2.0/UDP %s;rport;branch=z9hG4bKpeer%s%d", peerAddr, method, cseq),
 		"From: <sip:peer@127.0.0.1>;tag=p1", "To: " + m.get("From"), "Call-ID: " + m.get("Call-ID"),
 		fmt.Sprintf("CSeq: %d %s", cseq, method), "Max-Forwards: 70", contact,

@@ -24,19 +24,21 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// roll is who may register in a test, and where they are.
-type roll struct {
+// phoneAccounts is who may register in a test, and where they are.
+type phoneAccounts struct {
 	mu    sync.Mutex
 	bound map[string][]registrar.Binding
 	calls []string // the accounts owners calls came in
 }
 
-func newRoll() *roll { return &roll{bound: make(map[string][]registrar.Binding)} }
+func newPhoneAccounts() *phoneAccounts {
+	return &phoneAccounts{bound: make(map[string][]registrar.Binding)}
+}
 
-// opened is a stage that only phones may enter: no trunk admits anybody.
-func opened(t *testing.T, r *roll) *stage {
+// newPhoneStage is a stage that only phones may enter: no trunk admits anybody.
+func newPhoneStage(t *testing.T, r *phoneAccounts) *stage {
 	t.Helper()
-	return onStage(t, func(ua *sip.UserAgent) {
+	return newStage(t, func(ua *sip.UserAgent) {
 		ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{} })
 		ua.OnInvite(func(in *sip.Incoming) {
 			r.mu.Lock()
@@ -75,8 +77,8 @@ func opened(t *testing.T, r *roll) *stage {
 	})
 }
 
-// asking is a REGISTER or INVITE of a phone as it is built for a test.
-type asking struct {
+// phoneRequest is a REGISTER or INVITE of a phone as it is built for a test.
+type phoneRequest struct {
 	method, user, contact, expires string
 	cseq                           int
 	algorithm                      string // "": without credentials
@@ -86,7 +88,7 @@ type asking struct {
 	callID                         string
 }
 
-func (a asking) text() string {
+func (a phoneRequest) text() string {
 	if a.method == "" {
 		a.method = "REGISTER"
 	}
@@ -112,13 +114,13 @@ func (a asking) text() string {
 		lines = append(lines, "Expires: "+a.expires)
 	}
 	if a.algorithm != "" {
-		lines = append(lines, "Authorization: "+a.proof())
+		lines = append(lines, "Authorization: "+a.digestResponse())
 	}
 	return strings.Join(append(lines, "Content-Length: 0", "", ""), "\r\n")
 }
 
-// proof is computed here once more, as a phone would.
-func (a asking) proof() string {
+// digestResponse is computed here once more, as a phone would.
+func (a phoneRequest) digestResponse() string {
 	h := func(s string) string {
 		w := map[string]func() hash.Hash{"MD5": md5.New, "SHA-256": sha256.New}[a.algorithm]()
 		_, _ = w.Write([]byte(s))
@@ -130,137 +132,137 @@ func (a asking) proof() string {
 		a.user, a.nonce, a.uri, response, a.algorithm, nc)
 }
 
-var nonceOf = regexp.MustCompile(`nonce="([^"]*)"`)
+var noncePattern = regexp.MustCompile(`nonce="([^"]*)"`)
 
-// ask sends a request and returns the answer.
-func (s *stage) ask(a asking) msg {
+// sendPhoneRequest sends a request and returns the answer.
+func (s *stage) sendPhoneRequest(a phoneRequest) msg {
 	s.t.Helper()
-	s.peer.send(a.text(), s.us())
+	s.peer.send(a.text(), s.localAddr())
 	return s.peer.expect("SIP/2.0")
 }
 
-// challenge gets a nonce.
-func (s *stage) challenge(a asking) string {
+// fetchNonce gets a nonce.
+func (s *stage) fetchNonce(a phoneRequest) string {
 	s.t.Helper()
 	a.algorithm = ""
-	m := s.ask(a)
+	m := s.sendPhoneRequest(a)
 	require.Contains(s.t, m.line(), "401")
-	return nonceOf.FindStringSubmatch(m.text)[1]
+	return noncePattern.FindStringSubmatch(m.text)[1]
 }
 
-// signedIn registers with a good proof and returns the answer.
-func (s *stage) signedIn(a asking) msg {
+// registerPhone registers with a good proof and returns the answer.
+func (s *stage) registerPhone(a phoneRequest) msg {
 	s.t.Helper()
-	a.nonce = s.challenge(a)
+	a.nonce = s.fetchNonce(a)
 	a.cseq++
 	if a.algorithm == "" {
 		a.algorithm = "SHA-256"
 	}
 	a.password, a.nc = "secret of "+a.user, 1
-	return s.ask(a)
+	return s.sendPhoneRequest(a)
 }
 
-func TestAPhoneRegistersWithEitherDigest(t *testing.T) {
+func TestPhoneRegistersWithSHA256OrMD5(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoll()
-		s := opened(t, r)
+		r := newPhoneAccounts()
+		s := newPhoneStage(t, r)
 		defer s.stop()
 		for i, algorithm := range []string{"SHA-256", "MD5"} {
-			m := s.signedIn(asking{user: "1001", contact: "<sip:1001@10.0.0.7:5060>;expires=600", cseq: 10 * (i + 1), algorithm: algorithm})
+			m := s.registerPhone(phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7:5060>;expires=600", cseq: 10 * (i + 1), algorithm: algorithm})
 			assert.Contains(t, m.line(), "200", algorithm)
 			assert.Equal(t, "<sip:1001@10.0.0.7:5060>;expires=600;q=1", m.get("Contact"))
 		}
 		b := r.bound["phone-1001"][0]
 		assert.Equal(t, peerAddr, b.Source.String(), "the source counts, not the address behind the NAT")
-		assert.Equal(t, resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp", Local: netip.MustParseAddrPort(ourAddr)}, b.Contact().Target)
+		assert.Equal(t, resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp", Local: netip.MustParseAddrPort(localAddr)}, b.Contact().Target)
 	})
 }
 
-func TestWrongPasswordsAndUnknownUsersGetTheSameAnswerAndAreSlowedDown(t *testing.T) {
+func TestRegisterWithWrongPasswordOrUnknownUserIsRateLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := opened(t, newRoll())
+		s := newPhoneStage(t, newPhoneAccounts())
 		defer s.stop()
 		shape := func(m msg) string {
 			return regexp.MustCompile(`nonce="[^"]*"|tag=[0-9a-f]{16}|100\d|CSeq: \d+|branch=\w+`).ReplaceAllString(m.text, "")
 		}
 		var answers []string
 		for _, user := range []string{"1001", "1009"} {
-			a := asking{user: user, contact: "<sip:x@10.0.0.7>", cseq: 1, callID: "wrong"}
-			a.nonce, a.algorithm, a.password, a.nc = s.challenge(a), "SHA-256", "guessed", 1
+			a := phoneRequest{user: user, contact: "<sip:x@10.0.0.7>", cseq: 1, callID: "wrong"}
+			a.nonce, a.algorithm, a.password, a.nc = s.fetchNonce(a), "SHA-256", "guessed", 1
 			a.cseq++
-			answers = append(answers, shape(s.ask(a)))
+			answers = append(answers, shape(s.sendPhoneRequest(a)))
 		}
 		assert.Equal(t, answers[0], answers[1])
 		for i := range 8 {
-			a := asking{user: "1001", contact: "<sip:x@10.0.0.7>", cseq: 100 + 2*i}
-			a.nonce, a.algorithm, a.password, a.nc = s.challenge(a), "MD5", "guess", 1
+			a := phoneRequest{user: "1001", contact: "<sip:x@10.0.0.7>", cseq: 100 + 2*i}
+			a.nonce, a.algorithm, a.password, a.nc = s.fetchNonce(a), "MD5", "guess", 1
 			a.cseq++
-			require.Contains(t, s.ask(a).line(), "401")
+			require.Contains(t, s.sendPhoneRequest(a).line(), "401")
 		}
-		a := asking{user: "1001", contact: "<sip:x@10.0.0.7>", cseq: 200}
-		a.nonce, a.algorithm, a.password, a.nc = s.challenge(a), "MD5", "secret of 1001", 1
-		s.peer.send(a.text(), s.us())
-		s.peer.nothing(time.Second)
+		a := phoneRequest{user: "1001", contact: "<sip:x@10.0.0.7>", cseq: 200}
+		a.nonce, a.algorithm, a.password, a.nc = s.fetchNonce(a), "MD5", "secret of 1001", 1
+		s.peer.send(a.text(), s.localAddr())
+		s.peer.expectNothing(time.Second)
 		time.Sleep(10 * time.Second)
 		a.cseq, a.nc = 201, 2
-		assert.Contains(t, s.ask(a).line(), "200", "after a while it may try again")
+		assert.Contains(t, s.sendPhoneRequest(a).line(), "200", "after a while it may try again")
 	})
 }
 
-func TestAProofCountsOnceFromItsSourceInItsTime(t *testing.T) {
+func TestDigestNonceAndCountAreSingleUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := opened(t, newRoll())
+		s := newPhoneStage(t, newPhoneAccounts())
 		defer s.stop()
-		a := asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1, algorithm: "SHA-256", password: "secret of 1001"}
-		a.nonce = s.challenge(a)
+		a := phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1, algorithm: "SHA-256", password: "secret of 1001"}
+		a.nonce = s.fetchNonce(a)
 		got := map[string]string{}
-		try := func(name string, change func(*asking)) {
+		try := func(name string, change func(*phoneRequest)) {
 			a.cseq++
 			b := a
 			change(&b)
-			m := s.ask(b)
+			m := s.sendPhoneRequest(b)
 			got[name] = m.line()[8:11]
 			if strings.Contains(m.text, "stale=true") {
 				got[name] += " stale"
 			}
 		}
-		try("first", func(a *asking) { a.nc = 1 })
-		try("a count that was used", func(a *asking) { a.nc = 1 })
-		try("a later one", func(a *asking) { a.nc = 5 })
-		try("one that was overtaken", func(a *asking) { a.nc = 3 })
-		try("that again", func(a *asking) { a.nc = 3 })
-		try("far ahead", func(a *asking) { a.nc = 500 })
-		try("far behind", func(a *asking) { a.nc = 4 })
-		try("a nonce of somebody else", func(a *asking) { a.nc, a.nonce = 1, strings.Repeat("A", len(a.nonce)) })
-		try("of another account", func(a *asking) { a.nc, a.user, a.password = 501, "1002", "secret of 1001" })
+		try("first", func(a *phoneRequest) { a.nc = 1 })
+		try("a count that was used", func(a *phoneRequest) { a.nc = 1 })
+		try("a later one", func(a *phoneRequest) { a.nc = 5 })
+		try("one that was overtaken", func(a *phoneRequest) { a.nc = 3 })
+		try("that again", func(a *phoneRequest) { a.nc = 3 })
+		try("far ahead", func(a *phoneRequest) { a.nc = 500 })
+		try("far behind", func(a *phoneRequest) { a.nc = 4 })
+		try("a nonce of somebody else", func(a *phoneRequest) { a.nc, a.nonce = 1, strings.Repeat("A", len(a.nonce)) })
+		try("of another account", func(a *phoneRequest) { a.nc, a.user, a.password = 501, "1002", "secret of 1001" })
 		time.Sleep(6 * time.Minute)
-		try("too late", func(a *asking) { a.nc = 502 })
+		try("too late", func(a *phoneRequest) { a.nc = 502 })
 		assert.Equal(t, map[string]string{
 			"first": "200", "a count that was used": "401 stale", "a later one": "200", "one that was overtaken": "200",
 			"that again": "401 stale", "far ahead": "200", "far behind": "401 stale", "a nonce of somebody else": "401",
 			"of another account": "401", "too late": "401 stale",
 		}, got)
 		other := &peer{t, s.net.open("127.0.0.2:5070")}
-		b := asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 900, algorithm: "SHA-256", password: "secret of 1001", nc: 1}
-		b.nonce = s.challenge(b)
+		b := phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 900, algorithm: "SHA-256", password: "secret of 1001", nc: 1}
+		b.nonce = s.fetchNonce(b)
 		b.cseq++
-		other.send(b.text(), s.us())
+		other.send(b.text(), s.localAddr())
 		m := other.expect("SIP/2.0 401")
 		assert.NotContains(t, m.text, "stale", "a nonce is bound to its source")
 	})
 }
 
-func TestAStrangerGetsAtMostHalfAsMuchAgainAsItSends(t *testing.T) {
+func TestRegisterResponseToUnknownSourceIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := opened(t, newRoll())
+		s := newPhoneStage(t, newPhoneAccounts())
 		defer s.stop()
-		full := asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1}.text()
+		full := phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1}.text()
 		short := strings.Join([]string{
 			"REGISTER sip:a SIP/2.0", "Via: SIP/2.0/UDP a;branch=z9hG4bK1", "From: <sip:a@a>;tag=1", "To: <sip:a@a>", "Call-ID: 1", "CSeq: 1 REGISTER", "", "",
 		}, "\r\n")
 		sent, heard := 0, 0
 		for _, text := range []string{full, short, strings.Replace(full, "User-Agent: a phone that names itself at some length\r\n", "", 1)} {
-			s.peer.send(text, s.us())
+			s.peer.send(text, s.localAddr())
 			sent += len(text)
 			synctest.Wait()
 			select {
@@ -273,12 +275,12 @@ func TestAStrangerGetsAtMostHalfAsMuchAgainAsItSends(t *testing.T) {
 		assert.Positive(t, heard)
 		assert.LessOrEqual(t, float64(heard)/float64(sent), 1.5)
 		for _, method := range []string{"INVITE", "OPTIONS", "SUBSCRIBE", "MESSAGE"} {
-			s.peer.send(asking{method: method, user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 2}.text(), s.us())
+			s.peer.send(phoneRequest{method: method, user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 2}.text(), s.localAddr())
 		}
-		s.peer.nothing(time.Second)
+		s.peer.expectNothing(time.Second)
 		flood := 0
 		for i := range 500 {
-			s.peer.send(asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 10 + i}.text(), s.us())
+			s.peer.send(phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 10 + i}.text(), s.localAddr())
 		}
 		synctest.Wait()
 		for len(s.peer.port.in) > 0 {
@@ -289,15 +291,15 @@ func TestAStrangerGetsAtMostHalfAsMuchAgainAsItSends(t *testing.T) {
 	})
 }
 
-func TestContactsComeAndGo(t *testing.T) {
+func TestRegisterAddsAndRemovesContacts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoll()
-		s := opened(t, r)
+		r := newPhoneAccounts()
+		s := newPhoneStage(t, r)
 		defer s.stop()
 		cseq := 0
 		do := func(contact, expires, callID string, jump int) string {
 			cseq += 10 + jump
-			m := s.signedIn(asking{user: "1001", contact: contact, expires: expires, cseq: cseq, callID: callID})
+			m := s.registerPhone(phoneRequest{user: "1001", contact: contact, expires: expires, cseq: cseq, callID: callID})
 			var have []string
 			for _, b := range registrar.UnexpiredBindings(r.bound["phone-1001"], time.Now()) {
 				have = append(have, b.URI)
@@ -325,41 +327,41 @@ func TestContactsComeAndGo(t *testing.T) {
 	})
 }
 
-func TestARepeatedRegisterGetsTheSameAnswer(t *testing.T) {
+func TestRetransmittedRegisterGetsSameResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoll()
-		s := opened(t, r)
+		r := newPhoneAccounts()
+		s := newPhoneStage(t, r)
 		defer s.stop()
-		a := asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1, algorithm: "SHA-256", password: "secret of 1001", nc: 1}
-		a.nonce = s.challenge(a)
+		a := phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1, algorithm: "SHA-256", password: "secret of 1001", nc: 1}
+		a.nonce = s.fetchNonce(a)
 		a.cseq++
-		first := s.ask(a)
+		first := s.sendPhoneRequest(a)
 		assert.Contains(t, first.line(), "200")
-		assert.Equal(t, first.text, s.ask(a).text)
+		assert.Equal(t, first.text, s.sendPhoneRequest(a).text)
 		b := a
 		b.user, b.from, b.cseq, b.nc = "1001", "1001", 5, 2
 		text := strings.Replace(b.text(), "To: <sip:1001@", "To: <sip:1002@", 1)
-		s.peer.send(text, s.us())
+		s.peer.send(text, s.localAddr())
 		assert.Contains(t, s.peer.expect("SIP/2.0").line(), "403", "nobody registers for others")
 	})
 }
 
-func TestOnlyAPhoneThatIsRegisteredMayCallAndOnlyAsItself(t *testing.T) {
+func TestOnlyRegisteredPhoneMayCallAsItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoll()
-		s := opened(t, r)
+		r := newPhoneAccounts()
+		s := newPhoneStage(t, r)
 		defer s.stop()
-		invite := asking{method: "INVITE", user: "200", from: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1, callID: "call", uri: "sip:200@127.0.0.1"}
-		s.peer.send(invite.text(), s.us())
-		s.peer.nothing(time.Second)
-		require.Contains(t, s.signedIn(asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1}).line(), "200")
-		m := s.ask(invite)
+		invite := phoneRequest{method: "INVITE", user: "200", from: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1, callID: "call", uri: "sip:200@127.0.0.1"}
+		s.peer.send(invite.text(), s.localAddr())
+		s.peer.expectNothing(time.Second)
+		require.Contains(t, s.registerPhone(phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1}).line(), "200")
+		m := s.sendPhoneRequest(invite)
 		require.Contains(t, m.line(), "401")
 		call := func(user, from string, cseq, nc int) string {
-			a := asking{method: "INVITE", user: user, contact: "<sip:1001@10.0.0.7>", cseq: cseq, nc: nc, algorithm: "SHA-256", password: "secret of 1001", uri: "sip:200@127.0.0.1", callID: "call", from: from}
-			a.nonce = nonceOf.FindStringSubmatch(m.text)[1]
+			a := phoneRequest{method: "INVITE", user: user, contact: "<sip:1001@10.0.0.7>", cseq: cseq, nc: nc, algorithm: "SHA-256", password: "secret of 1001", uri: "sip:200@127.0.0.1", callID: "call", from: from}
+			a.nonce = noncePattern.FindStringSubmatch(m.text)[1]
 			text := strings.Replace(a.text(), "To: <sip:"+user, "To: <sip:200", 1)
-			s.peer.send(text, s.us())
+			s.peer.send(text, s.localAddr())
 			got := s.peer.expect("SIP/2.0")
 			if strings.Contains(got.line(), "100") {
 				got = s.peer.expect("SIP/2.0")
@@ -376,9 +378,9 @@ func TestOnlyAPhoneThatIsRegisteredMayCallAndOnlyAsItself(t *testing.T) {
 	})
 }
 
-func TestAPhoneThatGivesUpAtSHA256IsAskedForMD5Alone(t *testing.T) {
+func TestPhoneWithoutSHA256IsChallengedWithMD5Only(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := opened(t, newRoll())
+		s := newPhoneStage(t, newPhoneAccounts())
 		defer s.stop()
 		offered := func(m msg) []string {
 			var out []string
@@ -387,34 +389,34 @@ func TestAPhoneThatGivesUpAtSHA256IsAskedForMD5Alone(t *testing.T) {
 			}
 			return out
 		}
-		a := asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1}
-		assert.Contains(t, offered(s.ask(a)), "SHA-256")
-		assert.Contains(t, offered(s.ask(a)), "SHA-256", "the same one, repeated")
+		a := phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1}
+		assert.Contains(t, offered(s.sendPhoneRequest(a)), "SHA-256")
+		assert.Contains(t, offered(s.sendPhoneRequest(a)), "SHA-256", "the same one, repeated")
 		a.cseq = 2
-		m := s.ask(a)
+		m := s.sendPhoneRequest(a)
 		assert.Equal(t, []string{"MD5"}, offered(m))
-		a.cseq, a.algorithm, a.password, a.nc, a.nonce = 3, "MD5", "secret of 1001", 1, nonceOf.FindStringSubmatch(m.text)[1]
-		assert.Contains(t, s.ask(a).line(), "200")
+		a.cseq, a.algorithm, a.password, a.nc, a.nonce = 3, "MD5", "secret of 1001", 1, noncePattern.FindStringSubmatch(m.text)[1]
+		assert.Contains(t, s.sendPhoneRequest(a).line(), "200")
 		time.Sleep(10 * time.Minute)
 		a.cseq, a.nc = 4, 2
-		m = s.ask(a)
+		m = s.sendPhoneRequest(a)
 		assert.Contains(t, m.text, "stale=true")
 		assert.Equal(t, []string{"MD5"}, offered(m), "when its nonce is old, too")
 	})
 }
 
-func TestAPhoneThatHasProvedBySHA256IsNotTalkedDownToMD5(t *testing.T) {
+func TestPhoneWithSHA256IsNotDowngradedToMD5(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := opened(t, newRoll())
+		s := newPhoneStage(t, newPhoneAccounts())
 		defer s.stop()
-		a := asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1}
-		a.nonce = s.challenge(a)
+		a := phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1}
+		a.nonce = s.fetchNonce(a)
 		a.cseq, a.algorithm, a.password, a.nc = 2, "SHA-256", "secret of 1001", 1
-		assert.Contains(t, s.ask(a).line(), "200")
+		assert.Contains(t, s.sendPhoneRequest(a).line(), "200")
 		for cseq := range 4 { // somebody sends these with the phone's address
-			s.ask(asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: cseq + 10, callID: "forged"})
+			s.sendPhoneRequest(phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: cseq + 10, callID: "forged"})
 		}
 		a.cseq, a.algorithm = 20, ""
-		assert.Contains(t, s.ask(a).text, "algorithm=SHA-256")
+		assert.Contains(t, s.sendPhoneRequest(a).text, "algorithm=SHA-256")
 	})
 }

@@ -13,28 +13,28 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-func TestTransferWithoutADecisionIsRefused(t *testing.T) {
+func TestReferWithoutDecisionIsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		_, inv, _ := s.answered()
+		_, inv, _ := s.establishCall()
 		begun := time.Now()
-		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
+		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.localAddr())
 		assert.Equal(t, 5*time.Second, s.peer.expect("SIP/2.0 403").at.Sub(begun))
 		r := next[sip.Referred](t, s.events)
 		assert.Nil(t, r.Accept(), "too late: nothing is told")
 		r.Refuse(500)
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 	})
 }
 
-func TestTransferReportsOnlyItsTargetToTheOwner(t *testing.T) {
+func TestReferReportsTargetOnly(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		_, inv, _ := s.answered()
+		_, inv, _ := s.establishCall()
 		for cseq, c := range []struct{ header, to string }{
 			{"Refer-To: <sip:+1@example.com?Subject=x&Route=%3Csip:evil%3E&X-A=b>", "sip:+1@example.com"},
 			{"r: tel:+12025550199", "tel:+12025550199"},
 			{"Refer-To: <sips:a@[2001:db8::1]:5061;transport=tcp>", "sips:a@[2001:db8::1]:5061;transport=tcp"},
 		} {
-			s.peer.send(s.request(inv, "REFER", cseq+1, c.header, "b: <sip:boss@example.com>;x=y"), s.us())
+			s.peer.send(s.request(inv, "REFER", cseq+1, c.header, "b: <sip:boss@example.com>;x=y"), s.localAddr())
 			r := next[sip.Referred](t, s.events)
 			assert.Equal(t, []string{c.to, "sip:boss@example.com"}, []string{r.To, r.ReferredBy})
 			assert.Nil(t, r.Replaces)
@@ -46,66 +46,66 @@ func TestTransferReportsOnlyItsTargetToTheOwner(t *testing.T) {
 			"Refer-To: <sip:a@b?Replaces=x>", "Refer-To: <sip:a@b?Replaces=x%0D%0Ay%3Bto-tag%3D1%3Bfrom-tag%3D2>", "Refer-To: <sip:>",
 			"Refer-To: <sip:" + strings.Repeat("a", 600) + "@b>",
 		} {
-			s.peer.send(s.request(inv, "REFER", cseq+10, header), s.us())
+			s.peer.send(s.request(inv, "REFER", cseq+10, header), s.localAddr())
 			s.peer.expect("SIP/2.0 400")
 		}
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }
 
 // Whoever leaves a call once the far end's wish has come true must not take the
 // news of that along.
-func TestTheByeOfATransferredCallComesAfterTheLastNotify(t *testing.T) {
+func TestByeIsSentAfterLastNotify(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d, inv, _ := s.answered()
-		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
+		d, inv, _ := s.establishCall()
+		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.localAddr())
 		notify := next[sip.Referred](t, s.events).Accept()
 		s.peer.expect("SIP/2.0 202")
 		first := s.peer.expect("NOTIFY")
 		notify(180, "", false)
 		notify(200, "", true)
 		d.Bye(16, "transferred")
-		s.peer.nothing(300 * time.Millisecond)
-		s.peer.send(first.reply(200, ""), s.us())
+		s.peer.expectNothing(300 * time.Millisecond)
+		s.peer.send(first.reply(200, ""), s.localAddr())
 		last := s.peer.expect("NOTIFY")
 		assert.Contains(t, last.text, "terminated")
 		assert.True(t, strings.HasSuffix(last.text, "SIP/2.0 200 OK\r\n"), last.text)
-		s.peer.nothing(300 * time.Millisecond)
-		s.peer.send(last.reply(200, ""), s.us())
-		s.peer.send(s.peer.expect("BYE").reply(200, ""), s.us())
+		s.peer.expectNothing(300 * time.Millisecond)
+		s.peer.send(last.reply(200, ""), s.localAddr())
+		s.peer.send(s.peer.expect("BYE").reply(200, ""), s.localAddr())
 		next[sip.Ended](t, s.events)
 	})
 }
 
-func TestARequestThatIsInProgressIsNotAnsweredTwice(t *testing.T) {
+func TestRetransmissionOfPendingReferIsIgnored(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		_, inv, _ := s.answered()
+		_, inv, _ := s.establishCall()
 		refer := s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>")
 		update := s.request(inv, "UPDATE", 2, "Content-Type: application/sdp\n\n"+sdp)
-		s.peer.send(refer, s.us())
+		s.peer.send(refer, s.localAddr())
 		asked := next[sip.Referred](t, s.events)
-		s.peer.send(refer, s.us())
-		s.peer.send(update, s.us())
+		s.peer.send(refer, s.localAddr())
+		s.peer.send(update, s.localAddr())
 		offered := next[sip.Reoffer](t, s.events)
-		s.peer.send(update, s.us())
-		s.peer.send(refer, s.us())
-		s.peer.nothing(time.Second)
+		s.peer.send(update, s.localAddr())
+		s.peer.send(refer, s.localAddr())
+		s.peer.expectNothing(time.Second)
 		asked.Refuse(403)
 		s.peer.expect("SIP/2.0 403")
 		offered.Reply(200, []byte(sdp))
 		s.peer.expect("SIP/2.0 200")
-		s.peer.send(refer, s.us())
+		s.peer.send(refer, s.localAddr())
 		s.peer.expect("SIP/2.0 403")
-		s.peer.send(update, s.us())
+		s.peer.send(update, s.localAddr())
 		s.peer.expect("SIP/2.0 200")
-		s.events.quiet(t)
+		s.events.requireNoEvent(t)
 	})
 }
 
-func TestAByeWaitsForNoNotifyForLong(t *testing.T) {
+func TestByeWaitsBrieflyForLastNotify(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d, inv, _ := s.answered()
-		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
+		d, inv, _ := s.establishCall()
+		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.localAddr())
 		notify := next[sip.Referred](t, s.events).Accept()
 		s.peer.expect("SIP/2.0 202")
 		begun := s.peer.expect("NOTIFY").at
@@ -115,7 +115,7 @@ func TestAByeWaitsForNoNotifyForLong(t *testing.T) {
 			m := s.peer.expect("")
 			if strings.HasPrefix(m.text, "BYE ") {
 				assert.Equal(t, 2*time.Second, m.at.Sub(begun))
-				s.peer.send(m.reply(200, ""), s.us())
+				s.peer.send(m.reply(200, ""), s.localAddr())
 				break
 			}
 			assert.True(t, strings.HasPrefix(m.text, "NOTIFY "), m.text)
@@ -124,124 +124,124 @@ func TestAByeWaitsForNoNotifyForLong(t *testing.T) {
 	})
 }
 
-func TestAReferThatWasRefusedForItsOwnersSilenceCannotBeAcceptedAnyMore(t *testing.T) {
+func TestTimedOutReferCannotBeAccepted(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		_, inv, _ := s.answered()
-		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
+		_, inv, _ := s.establishCall()
+		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.localAddr())
 		r := next[sip.Referred](t, s.events)
 		s.peer.expect("SIP/2.0 403")
 		assert.Nil(t, r.Accept(), "nobody may be called for it")
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 	})
 }
 
-func TestNotificationsAreSentOneAfterTheOther(t *testing.T) {
+func TestNotifiesAreSentOneAfterAnother(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		_, inv, _ := s.answered()
+		_, inv, _ := s.establishCall()
 		refer := s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>")
-		s.peer.send(refer, s.us())
+		s.peer.send(refer, s.localAddr())
 		notify := next[sip.Referred](t, s.events).Accept()
 		s.peer.expect("SIP/2.0 202")
 		first := s.peer.expect("NOTIFY")
-		s.peer.send(refer, s.us())
+		s.peer.send(refer, s.localAddr())
 		s.peer.expect("SIP/2.0 202") // repeated, not obeyed twice
 		notify(180, "Ring\r\nX: y", false)
 		notify(183, "", false)
 		notify(200, "", true)
 		notify(486, "", true)
-		s.peer.nothing(100 * time.Millisecond)
-		s.peer.send(first.reply(200, ""), s.us())
+		s.peer.expectNothing(100 * time.Millisecond)
+		s.peer.send(first.reply(200, ""), s.localAddr())
 		last := s.peer.expect("NOTIFY")
 		assert.Equal(t, "terminated;reason=noresource", last.get("Subscription-State"))
 		assert.Contains(t, last.text, "\r\n\r\nSIP/2.0 200 OK\r\n")
-		s.peer.send(last.reply(481, ""), s.us())
-		s.peer.nothing(time.Minute)
-		s.events.quiet(t)
+		s.peer.send(last.reply(481, ""), s.localAddr())
+		s.peer.expectNothing(time.Minute)
+		s.events.requireNoEvent(t)
 	})
 }
 
-// progress collects what is heard of a REFER.
-func progress(d *sip.Dialog, to sip.ReferTo) chan sip.ReferProgress {
+// collectProgress collects what is heard of a REFER.
+func collectProgress(d *sip.Dialog, to sip.ReferTo) chan sip.ReferProgress {
 	heard := make(chan sip.ReferProgress, 16)
 	d.Refer(to, func(p sip.ReferProgress) { heard <- p })
 	return heard
 }
 
-func TestTransferIsReportedToItsEnd(t *testing.T) {
+func TestReferReportsProgressUntilFinalNotify(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d, inv, _ := s.answered()
-		assert.Equal(t, 400, (<-progress(d, sip.ReferTo{URI: "http://x"})).Code)
-		assert.Equal(t, 400, (<-progress(d, sip.ReferTo{URI: "sip:a@b>\r\nX: y"})).Code)
-		assert.Equal(t, 400, (<-progress(d, sip.ReferTo{URI: "sip:a@b", Replaces: &message.DialogID{CallID: "x"}})).Code)
-		heard := progress(d, sip.ReferTo{URI: "sip:a@b"})
+		d, inv, _ := s.establishCall()
+		assert.Equal(t, 400, (<-collectProgress(d, sip.ReferTo{URI: "http://x"})).Code)
+		assert.Equal(t, 400, (<-collectProgress(d, sip.ReferTo{URI: "sip:a@b>\r\nX: y"})).Code)
+		assert.Equal(t, 400, (<-collectProgress(d, sip.ReferTo{URI: "sip:a@b", Replaces: &message.DialogID{CallID: "x"}})).Code)
+		heard := collectProgress(d, sip.ReferTo{URI: "sip:a@b"})
 		refer := s.peer.expect("REFER")
-		assert.Equal(t, 491, (<-progress(d, sip.ReferTo{URI: "sip:a@b"})).Code)
+		assert.Equal(t, 491, (<-collectProgress(d, sip.ReferTo{URI: "sip:a@b"})).Code)
 		frag := func(cseq int, state, line string, more ...string) {
 			extra := append([]string{"Subscription-State: " + state, "Content-Type: message/sipfrag\n\n" + line}, more...)
-			s.peer.send(s.request(inv, "NOTIFY", cseq, append([]string{"Event: refer;id=2"}, extra...)...), s.us())
+			s.peer.send(s.request(inv, "NOTIFY", cseq, append([]string{"Event: refer;id=2"}, extra...)...), s.localAddr())
 		}
-		s.peer.send(s.request(inv, "NOTIFY", 1, "Event: presence", "Subscription-State: active"), s.us())
+		s.peer.send(s.request(inv, "NOTIFY", 1, "Event: presence", "Subscription-State: active"), s.localAddr())
 		s.peer.expect("SIP/2.0 489")
-		s.peer.send(s.request(inv, "NOTIFY", 2, "Event: refer;id=7", "Subscription-State: active"), s.us())
+		s.peer.send(s.request(inv, "NOTIFY", 2, "Event: refer;id=7", "Subscription-State: active"), s.localAddr())
 		s.peer.expect("SIP/2.0 481")
 		frag(3, "active;expires=60", "SIP/2.0 180 Ringing")
 		s.peer.expect("SIP/2.0 200")
 		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing", Notify: true}, <-heard)
-		s.peer.send(refer.reply(202, ""), s.us()) // it comes last
+		s.peer.send(refer.reply(202, ""), s.localAddr()) // it comes last
 		assert.Equal(t, sip.ReferProgress{Code: 202, Phrase: "X"}, <-heard)
 		frag(4, "terminated;reason=timeout", "no status line")
 		s.peer.expect("SIP/2.0 200")
 		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing", Notify: true, Final: true, Failed: true}, <-heard)
 		frag(5, "terminated", "SIP/2.0 200 OK")
 		s.peer.expect("SIP/2.0 200")
-		s.peer.nothing(10 * time.Minute)
+		s.peer.expectNothing(10 * time.Minute)
 		assert.Empty(t, heard)
 	})
 }
 
-func TestTransferThatIsNeverFinishedFails(t *testing.T) {
+func TestReferWithoutFinalNotifyFails(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d, inv, _ := s.answered()
-		heard := progress(d, sip.ReferTo{URI: "sip:a@b"})
-		s.peer.send(s.peer.expect("REFER").reply(202, ""), s.us())
+		d, inv, _ := s.establishCall()
+		heard := collectProgress(d, sip.ReferTo{URI: "sip:a@b"})
+		s.peer.send(s.peer.expect("REFER").reply(202, ""), s.localAddr())
 		assert.Equal(t, 202, (<-heard).Code)
 		at := time.Now()
 		assert.True(t, (<-heard).Failed)
 		assert.Equal(t, time.Minute, time.Since(at), "no NOTIFY at all")
 
-		heard = progress(d, sip.ReferTo{URI: "sip:a@b"})
-		s.peer.send(s.peer.expect("REFER").reply(202, ""), s.us())
+		heard = collectProgress(d, sip.ReferTo{URI: "sip:a@b"})
+		s.peer.send(s.peer.expect("REFER").reply(202, ""), s.localAddr())
 		assert.Equal(t, 202, (<-heard).Code)
 		at = time.Now()
 		for i := range 4 { // of 180, which keep nothing open
 			time.Sleep(40 * time.Second)
-			s.peer.send(s.request(inv, "NOTIFY", i+1, "Event: refer", "Subscription-State: active", "Content-Type: message/sipfrag\n\nSIP/2.0 180 Ringing"), s.us())
+			s.peer.send(s.request(inv, "NOTIFY", i+1, "Event: refer", "Subscription-State: active", "Content-Type: message/sipfrag\n\nSIP/2.0 180 Ringing"), s.localAddr())
 			s.peer.expect("SIP/2.0 200")
 			assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing", Notify: true}, <-heard)
 		}
 		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "no further NOTIFY came", Notify: true, Final: true, Failed: true}, <-heard)
 		assert.Equal(t, 40*time.Second+3*time.Minute, time.Since(at))
 
-		heard = progress(d, sip.ReferTo{URI: "sip:a@b"})
-		s.peer.send(s.peer.expect("REFER").reply(403, ""), s.us())
+		heard = collectProgress(d, sip.ReferTo{URI: "sip:a@b"})
+		s.peer.send(s.peer.expect("REFER").reply(403, ""), s.localAddr())
 		assert.Equal(t, sip.ReferProgress{Code: 403, Phrase: "X", Final: true, Failed: true}, <-heard)
 
-		heard = progress(d, sip.ReferTo{URI: "sip:a@b"})
-		s.peer.send(s.peer.expect("REFER").reply(202, ""), s.us())
+		heard = collectProgress(d, sip.ReferTo{URI: "sip:a@b"})
+		s.peer.send(s.peer.expect("REFER").reply(202, ""), s.localAddr())
 		assert.Equal(t, 202, (<-heard).Code)
-		s.peer.send(s.request(inv, "BYE", 9), s.us()) // many hang up as soon as they are told to
+		s.peer.send(s.request(inv, "BYE", 9), s.localAddr()) // many hang up as soon as they are told to
 		s.peer.expect("SIP/2.0 200")
 		next[sip.Ended](t, s.events)
-		s.peer.send(s.request(inv, "NOTIFY", 10, "Event: refer", "Subscription-State: terminated", "Content-Type: message/sipfrag\n\nSIP/2.0 200 OK"), s.us())
+		s.peer.send(s.request(inv, "NOTIFY", 10, "Event: refer", "Subscription-State: terminated", "Content-Type: message/sipfrag\n\nSIP/2.0 200 OK"), s.localAddr())
 		s.peer.expect("SIP/2.0 200")
 		assert.Equal(t, sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true, Final: true}, <-heard)
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 		assert.Empty(t, heard)
 	})
 }
 
 // What phones leave out or spell otherwise is understood while a REFER is out.
-func TestOddNotifiesOfATransferAreUnderstood(t *testing.T) {
+func TestNonconformingNotifiesOfReferAreAccepted(t *testing.T) {
 	body := func(kind, text string) string { return kind + "\n\n" + text }
 	const frag, done = "Content-Type: message/sipfrag;version=2.0", "SIP/2.0 200 OK"
 	for name, c := range map[string]struct {
@@ -263,29 +263,29 @@ func TestOddNotifiesOfATransferAreUnderstood(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *stage) {
-				d, inv, _ := s.answered()
-				heard := progress(d, sip.ReferTo{URI: "sip:a@b"})
-				s.peer.send(strings.Replace(s.peer.expect("REFER").reply(202, ""), "\r\nContent-Length", c.answer+"\r\nContent-Length", 1), s.us())
+				d, inv, _ := s.establishCall()
+				heard := collectProgress(d, sip.ReferTo{URI: "sip:a@b"})
+				s.peer.send(strings.Replace(s.peer.expect("REFER").reply(202, ""), "\r\nContent-Length", c.answer+"\r\nContent-Length", 1), s.localAddr())
 				if c.headers != nil {
 					assert.Equal(t, 202, (<-heard).Code)
-					s.peer.send(s.request(inv, "NOTIFY", 1, c.headers...), s.us())
+					s.peer.send(s.request(inv, "NOTIFY", 1, c.headers...), s.localAddr())
 					s.peer.expect("SIP/2.0 " + c.code)
 				}
 				c.want.Final = true
 				assert.Equal(t, c.want, <-heard)
-				s.peer.send(s.request(inv, "NOTIFY", 2, "Subscription-State: active"), s.us())
+				s.peer.send(s.request(inv, "NOTIFY", 2, "Subscription-State: active"), s.localAddr())
 				s.peer.expect("SIP/2.0 489") // nothing is out any more
 			})
 		})
 	}
 }
 
-func TestReferThatGoesUnansweredEndsInSilence(t *testing.T) {
+func TestUnansweredReferFails(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d, inv, _ := s.answered()
-		heard := progress(d, sip.ReferTo{URI: "sip:a@b"})
+		d, inv, _ := s.establishCall()
+		heard := collectProgress(d, sip.ReferTo{URI: "sip:a@b"})
 		s.peer.expect("REFER")
-		s.peer.send(s.request(inv, "BYE", 9), s.us())
+		s.peer.send(s.request(inv, "BYE", 9), s.localAddr())
 		p := <-heard
 		assert.True(t, p.Final && p.Failed)
 		synctest.Wait()
@@ -293,9 +293,9 @@ func TestReferThatGoesUnansweredEndsInSilence(t *testing.T) {
 	})
 }
 
-func TestReplacesThatFitsNothingIsRefused(t *testing.T) {
-	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
-		d, inv, _ := s.answered()
+func TestReplacesWithoutMatchingDialogIsRefused(t *testing.T) {
+	bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
+		d, inv, _ := s.establishCall()
 		id := d.ID()
 		fits := "Replaces: " + id.CallID + ";to-tag=" + id.LocalTag + ";from-tag=" + id.RemoteTag
 		for i, c := range []struct{ header, want string }{
@@ -305,48 +305,48 @@ func TestReplacesThatFitsNothingIsRefused(t *testing.T) {
 			{fits + "\r\n" + fits, "SIP/2.0 400"},
 			{fits + ";early-only", "SIP/2.0 486"},
 		} {
-			s.peer.send(callUs("Call-ID: r-"+string(rune('a'+i)), c.header), s.us())
+			s.peer.send(inboundInvite("Call-ID: r-"+string(rune('a'+i)), c.header), s.localAddr())
 			m := s.peer.expect("SIP/2.0")
 			if strings.HasPrefix(m.text, "SIP/2.0 100") {
 				m = s.peer.expect("SIP/2.0")
 			}
 			require.True(t, strings.HasPrefix(m.text, c.want), "%s: %s", c.header, m.line())
-			s.peer.send(strings.Replace(follow("ACK", tagOf(m), 10), "Call-ID: in-1", "Call-ID: r-"+string(rune('a'+i)), 1), s.us())
+			s.peer.send(strings.Replace(followUpRequest("ACK", toTagOf(m), 10), "Call-ID: in-1", "Call-ID: r-"+string(rune('a'+i)), 1), s.localAddr())
 		}
-		s.peer.send(callUs("Call-ID: r-x", fits), s.us())
+		s.peer.send(inboundInvite("Call-ID: r-x", fits), s.localAddr())
 		trying := s.peer.expect("SIP/2.0 100")
 		next[sip.Replaced](t, s.events) // and nothing is done
 		assert.Equal(t, 5*time.Second, s.peer.expect("SIP/2.0 403").at.Sub(trying.at))
 		for range 10 {
 			s.peer.expect("SIP/2.0 403") // until it is acknowledged, which it never is
 		}
-		s.peer.send(s.request(inv, "BYE", 9), s.us())
+		s.peer.send(s.request(inv, "BYE", 9), s.localAddr())
 		s.peer.expect("SIP/2.0 200")
 		next[sip.Ended](t, s.events)
-		s.peer.send(callUs("Call-ID: r-y", fits), s.us())
+		s.peer.send(inboundInvite("Call-ID: r-y", fits), s.localAddr())
 		s.peer.expect("SIP/2.0 100")
 		s.peer.expect("SIP/2.0 603")
 		assert.Empty(t, in.calls)
 	})
 }
 
-func TestInfoIsSentOnceAndRefusedWithoutHarm(t *testing.T) {
+func TestRefusedInfoDoesNotEndCall(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		d, _, _ := s.answered()
+		d, _, _ := s.establishCall()
 		d.Info("application/dtmf-relay", []byte("Signal=1\r\nDuration=100\r\n"))
 		m := s.peer.expect("INFO sip:peer@")
 		assert.Equal(t, "application/dtmf-relay", m.get("Content-Type"))
-		s.peer.send(m.reply(415, ""), s.us())
+		s.peer.send(m.reply(415, ""), s.localAddr())
 		d.Info("text/plain\r\nX: y", []byte("no"))
-		s.peer.nothing(time.Minute)
+		s.peer.expectNothing(time.Minute)
 		d.Info("application/dtmf", []byte("1"))
-		s.peer.send(s.peer.expect("INFO").reply(481, ""), s.us())
+		s.peer.send(s.peer.expect("INFO").reply(481, ""), s.localAddr())
 		s.peer.expect("BYE")
 		d.Info("application/dtmf", []byte("1"))
 	})
 }
 
-func TestHoldIsReadInEverySpelling(t *testing.T) {
+func TestReadHold(t *testing.T) {
 	const head = "v=0\r\no=- 1 1 IN IP4 1.2.3.4\r\ns=-\r\n"
 	for name, c := range map[string]struct {
 		sdp  string

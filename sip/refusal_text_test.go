@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-func TestRefusalSpeaksOfRateOrOfAnalytics(t *testing.T) {
+func TestReadFinalDetectsRateLimitAndBlocking(t *testing.T) {
 	for text, want := range map[string][2]bool{ // rate, blocked
 		"503 X":                             {},
 		"503 Temporarily Unavailable":       {},
@@ -32,7 +32,7 @@ func TestRefusalSpeaksOfRateOrOfAnalytics(t *testing.T) {
 				line, reason = text[:i], `Reason: Q.850;cause=21;text="`+text[i+1:]+`"`
 			}
 			answer := inv.reply(code, "p1", reason)
-			s.peer.send("SIP/2.0 "+line+answer[len("SIP/2.0 ")+len("603 X"):], s.us())
+			s.peer.send("SIP/2.0 "+line+answer[len("SIP/2.0 ")+len("603 X"):], s.localAddr())
 			f := next[sip.Refused](t, s.events).Final
 			assert.Equal(t, want, [2]bool{f.MentionsRateLimit, f.Blocked}, text)
 		})

@@ -16,10 +16,10 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// states are what a registration tells.
-type states chan registration.State
+// registrationStates are what a registration tells.
+type registrationStates chan registration.State
 
-func (s states) next(t *testing.T) registration.State {
+func (s registrationStates) next(t *testing.T) registration.State {
 	t.Helper()
 	select {
 	case got := <-s:
@@ -30,9 +30,9 @@ func (s states) next(t *testing.T) registration.State {
 	panic("unreachable")
 }
 
-func (s *stage) register(change func(*registration.Config)) (*registration.Registration, states) {
+func (s *stage) register(change func(*registration.Config)) (*registration.Registration, registrationStates) {
 	s.t.Helper()
-	told := make(states, 64)
+	told := make(registrationStates, 64)
 	to := registration.Config{
 		Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, Domain: "carrier.example", User: "acme",
 		Credentials: &auth.Credentials{Username: "acme", Password: "secret"},
@@ -52,21 +52,21 @@ func challengeOf(nonce, algorithm string, more ...string) string {
 	return strings.Join(append([]string{c}, more...), ", ")
 }
 
-func TestARegistrationIsProvedRefreshedAndTakenBack(t *testing.T) {
+func TestRegistrationAuthenticatesRefreshesAndStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
 		r, told := s.register(nil)
 		first := s.peer.expect("REGISTER sip:carrier.example SIP/2.0")
 		assert.Contains(t, first.get("From"), "<sip:acme@carrier.example>")
 		assert.Equal(t, "<sip:acme@127.0.0.1:5060>;expires=3600", first.get("Contact"))
 		assert.Empty(t, first.get("Authorization"))
-		s.peer.send(first.reply(401, "r", challengeOf("n1", "MD5"), challengeOf("n1", "SHA-256")), s.us())
+		s.peer.send(first.reply(401, "r", challengeOf("n1", "MD5"), challengeOf("n1", "SHA-256")), s.localAddr())
 		proved := s.peer.expect("REGISTER")
 		assert.Contains(t, proved.get("Authorization"), "SHA-256")
 		assert.Contains(t, proved.get("Authorization"), `nonce="n1"`)
 		s.peer.send(proved.reply(200, "r", "Contact: <sip:other@127.0.0.9>;expires=77, "+first.get("Contact")[:strings.Index(first.get("Contact"), ";")]+";expires=100",
-			`Authentication-Info: nextnonce="n2"`), s.us())
+			`Authentication-Info: nextnonce="n2"`), s.localAddr())
 		up := told.next(t)
 		assert.Equal(t, registration.Registered, up.Status)
 		assert.Equal(t, 100*time.Second, time.Until(up.Expires).Round(time.Second))
@@ -75,41 +75,41 @@ func TestARegistrationIsProvedRefreshedAndTakenBack(t *testing.T) {
 		assert.InDelta(t, 80, time.Since(start).Seconds(), 10.1, "refreshed in time, with jitter")
 		assert.Equal(t, first.get("Call-ID"), again.get("Call-ID"))
 		assert.Contains(t, again.get("Authorization"), `nonce="n2"`, "no round trip for a nonce that is known")
-		s.peer.send(again.reply(401, "r", challengeOf("n3", "SHA-256", "stale=true")), s.us())
-		s.peer.send(s.peer.expect("REGISTER").reply(200, "r"), s.us())
+		s.peer.send(again.reply(401, "r", challengeOf("n3", "SHA-256", "stale=true")), s.localAddr())
+		s.peer.send(s.peer.expect("REGISTER").reply(200, "r"), s.localAddr())
 		assert.Equal(t, registration.Registered, told.next(t).Status)
 		gone := make(chan struct{})
 		r.Stop(func() { close(gone) })
 		last := s.peer.expect("REGISTER")
 		assert.Contains(t, last.get("Contact"), ";expires=0")
-		s.peer.send(last.reply(200, "r"), s.us())
+		s.peer.send(last.reply(200, "r"), s.localAddr())
 		<-gone
 		assert.Equal(t, registration.Removed, told.next(t).Status)
-		s.peer.nothing(2 * time.Hour)
+		s.peer.expectNothing(2 * time.Hour)
 	})
 }
 
-func TestARegistrarThatWantsALongerTimeGetsIt(t *testing.T) {
+func TestRegistrationRaisesIntervalAfter423(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
 		_, told := s.register(func(to *registration.Config) { to.Expires, to.Credentials = time.Minute, nil })
-		s.peer.send(s.peer.expect("REGISTER").reply(423, "r", "Min-Expires: 900"), s.us())
+		s.peer.send(s.peer.expect("REGISTER").reply(423, "r", "Min-Expires: 900"), s.localAddr())
 		second := s.peer.expect("REGISTER")
 		assert.Equal(t, "900", second.get("Expires"))
-		s.peer.send(second.reply(423, "r", "Min-Expires: 1800"), s.us())
+		s.peer.send(second.reply(423, "r", "Min-Expires: 1800"), s.localAddr())
 		assert.Equal(t, 423, told.next(t).Code, "not for ever")
 	})
 }
 
-func TestARegistrationThatFailsIsTriedAgainAfterLongerAndLongerTimes(t *testing.T) {
+func TestRegistrationBacksOffAfterFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
 		_, told := s.register(func(to *registration.Config) { to.Credentials = nil })
 		var waits []string
 		for i := range 12 {
-			s.peer.send(s.peer.expectSoon("REGISTER").reply(503, "r"), s.us())
+			s.peer.send(s.peer.expectWithinHour("REGISTER").reply(503, "r"), s.localAddr())
 			failed := told.next(t)
 			require.Equal(t, registration.Failed, failed.Status)
 			most := min(2*time.Second<<i, 5*time.Minute)
@@ -117,29 +117,29 @@ func TestARegistrationThatFailsIsTriedAgainAfterLongerAndLongerTimes(t *testing.
 			waits = append(waits, strconv.FormatBool(wait <= most && wait >= most/2-time.Millisecond))
 		}
 		assert.Equal(t, strings.Repeat("true ", 11)+"true", strings.Join(waits, " "))
-		s.peer.send(s.peer.expectSoon("REGISTER").reply(503, "r", "Retry-After: 1200"), s.us())
+		s.peer.send(s.peer.expectWithinHour("REGISTER").reply(503, "r", "Retry-After: 1200"), s.localAddr())
 		assert.Equal(t, 20*time.Minute, time.Until(told.next(t).RetryAt).Round(time.Second))
-		s.peer.send(s.peer.expectSoon("REGISTER").reply(200, "r", "Expires: 600"), s.us())
+		s.peer.send(s.peer.expectWithinHour("REGISTER").reply(200, "r", "Expires: 600"), s.localAddr())
 		assert.Equal(t, registration.Registered, told.next(t).Status)
 	})
 }
 
-func TestAWrongPasswordIsTriedNoMoreThanTwice(t *testing.T) {
+func TestRegistrationWithWrongPasswordSendsTwoRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
 		_, told := s.register(nil)
-		s.peer.send(s.peer.expect("REGISTER").reply(401, "r", challengeOf("n1", "MD5")), s.us())
-		s.peer.send(s.peer.expect("REGISTER").reply(401, "r", challengeOf("n2", "MD5", "stale=true")), s.us())
-		s.peer.send(s.peer.expect("REGISTER").reply(401, "r", challengeOf("n3", "MD5", "stale=true")), s.us())
+		s.peer.send(s.peer.expect("REGISTER").reply(401, "r", challengeOf("n1", "MD5")), s.localAddr())
+		s.peer.send(s.peer.expect("REGISTER").reply(401, "r", challengeOf("n2", "MD5", "stale=true")), s.localAddr())
+		s.peer.send(s.peer.expect("REGISTER").reply(401, "r", challengeOf("n3", "MD5", "stale=true")), s.localAddr())
 		assert.Equal(t, 401, told.next(t).Code)
-		s.peer.nothing(900 * time.Millisecond)
+		s.peer.expectNothing(900 * time.Millisecond)
 	})
 }
 
-func TestASilentRegistrarIsNoticed(t *testing.T) {
+func TestRegistrationFailsWithoutResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
 		_, told := s.register(nil)
 		start := time.Now()
@@ -148,43 +148,43 @@ func TestASilentRegistrarIsNoticed(t *testing.T) {
 	})
 }
 
-func TestOnlyTheCalledHostGetsAProof(t *testing.T) {
+func TestCredentialsAreSentToCalledHostOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
 		d := s.invite(func(in *sip.Invite) { in.Credentials = &auth.Credentials{Username: "u", Password: "secret"} })
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(407, "p", strings.Replace(challengeOf("n1", "SHA-256"), "WWW-Authenticate", "Proxy-Authenticate", 1)), s.us())
+		s.peer.send(inv.reply(407, "p", strings.Replace(challengeOf("n1", "SHA-256"), "WWW-Authenticate", "Proxy-Authenticate", 1)), s.localAddr())
 		s.peer.expect("ACK")
 		inv = s.peer.expect("INVITE")
 		require.Contains(t, inv.get("Proxy-Authorization"), "n1")
 		thief := &peer{t, s.net.open("127.0.0.6:5070")}
-		s.peer.send(inv.reply(200, "p1", "Contact: <sip:thief@127.0.0.6:5070>", sdp), s.us())
+		s.peer.send(inv.reply(200, "p1", "Contact: <sip:thief@127.0.0.6:5070>", sdp), s.localAddr())
 		thief.expect("ACK")
 		next[sip.Answered](t, s.events)
 		d.Bye(16, "")
 		bye := thief.expect("BYE")
-		thief.send(bye.reply(407, "p1", strings.Replace(challengeOf("chosen", "MD5"), "WWW-Authenticate", "Proxy-Authenticate", 1)), s.us())
+		thief.send(bye.reply(407, "p1", strings.Replace(challengeOf("chosen", "MD5"), "WWW-Authenticate", "Proxy-Authenticate", 1)), s.localAddr())
 		next[sip.Ended](t, s.events)
-		thief.nothing(time.Second)
+		thief.expectNothing(time.Second)
 	})
 }
 
-func TestACallThatIsUpAnswersNoFurtherRealm(t *testing.T) {
+func TestAnsweredCallAnswersNoNewRealm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, nil)
+		s := newStage(t, nil)
 		defer s.stop()
 		d := s.invite(func(in *sip.Invite) { in.Credentials = &auth.Credentials{Username: "u", Password: "secret"} })
-		s.peer.send(s.peer.expect("INVITE").reply(401, "p", challengeOf("n1", "MD5")), s.us())
+		s.peer.send(s.peer.expect("INVITE").reply(401, "p", challengeOf("n1", "MD5")), s.localAddr())
 		s.peer.expect("ACK")
 		inv := s.peer.expect("INVITE")
-		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 		s.peer.expect("ACK")
 		next[sip.Answered](t, s.events)
 		d.Bye(16, "")
 		bye := s.peer.expect("BYE")
-		s.peer.send(bye.reply(401, "p1", strings.Replace(challengeOf("n2", "MD5"), "carrier.example", "elsewhere", 1)), s.us())
+		s.peer.send(bye.reply(401, "p1", strings.Replace(challengeOf("n2", "MD5"), "carrier.example", "elsewhere", 1)), s.localAddr())
 		next[sip.Ended](t, s.events)
-		s.peer.nothing(time.Second)
+		s.peer.expectNothing(time.Second)
 	})
 }

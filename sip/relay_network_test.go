@@ -21,15 +21,15 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// twoNodes are two of us on real sockets: near has nothing and passes all on.
-func twoNodes(t testing.TB, take func(*sip.Incoming), admit func(transport.Source) sip.Admission) (near, owner *sip.UserAgent) {
+// startTwoNodes are two of us on real sockets: near has nothing and passes all on.
+func startTwoNodes(t testing.TB, take func(*sip.Incoming), admit func(transport.Source) sip.Admission) (near, owner *sip.UserAgent) {
 	t.Helper()
 	node := func(c *sip.Config, mark string) {
 		at := net.JoinHostPort("127.0.0.1", strconv.Itoa(siptest.Port(t)))
 		c.Listen = []transport.Listener{{Network: "udp", Addr: at}, {Network: "tcp", Addr: at}}
 		c.Secret, c.RelayKey, c.NodeMark = []byte("secret"), []byte("key"), mark
 	}
-	owner = served(t, func(c *sip.Config, ua *sip.UserAgent) {
+	owner = startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		if ua == nil {
 			node(c, "owner")
 			return
@@ -39,7 +39,7 @@ func twoNodes(t testing.TB, take func(*sip.Incoming), admit func(transport.Sourc
 			ua.SetAdmission(admit)
 		}
 	})
-	near = served(t, func(c *sip.Config, ua *sip.UserAgent) {
+	near = startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		if ua == nil {
 			node(c, "near")
 			c.Owner = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return owner.Addr("udp"), true }
@@ -52,7 +52,7 @@ func twoNodes(t testing.TB, take func(*sip.Incoming), admit func(transport.Sourc
 
 // SIPp sends all of a call to the address that it has called, as a carrier
 // does that does not heed our Contact: what is within a call finds its node too.
-func TestSIPpCallsThroughANode(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
+func TestSIPpCallsThroughRelayingNode(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
 	for scenario, take := range map[string]func(*sip.Incoming){
 		"uac-call": func(i *sip.Incoming) {
 			i.Ring()
@@ -80,9 +80,9 @@ func TestSIPpCallsThroughANode(t *testing.T) { //nolint:tparallel // beside its 
 						}}
 					}
 				}
-				near, owner := twoNodes(t, take, admit)
+				near, owner := startTwoNodes(t, take, admit)
 				runSIPp(t, scenario, network, "-m", "1", "-s", "+15551000", "-d", "100",
-					"-auth_uri", "+15551000@"+near.Addr(network).String(), near.Addr(network).String()).finished(t)
+					"-auth_uri", "+15551000@"+near.Addr(network).String(), near.Addr(network).String()).requireSuccess(t)
 				assert.NotZero(t, near.Counters().Relayed)
 				assert.Zero(t, near.Counters().Incoming)
 				assert.EqualValues(t, 1, owner.Counters().Incoming)
@@ -91,10 +91,10 @@ func TestSIPpCallsThroughANode(t *testing.T) { //nolint:tparallel // beside its 
 	}
 }
 
-func TestSIPpLosesAFewAndCallsThroughANode(t *testing.T) {
+func TestSIPpCallsThroughRelayingNodeWithPacketLoss(t *testing.T) {
 	t.Parallel()
 	const calls = 40
-	near, owner := twoNodes(t, func(i *sip.Incoming) {
+	near, owner := startTwoNodes(t, func(i *sip.Incoming) {
 		i.Ring()
 		i.Answer([]byte(sdp), func(sip.Event) {})
 	}, nil)
@@ -113,16 +113,16 @@ func TestSIPpLosesAFewAndCallsThroughANode(t *testing.T) {
 
 // What is too large for a datagram goes over a connection between the nodes,
 // and where there is none by a datagram all the same.
-func TestLargeCallsGoThroughANode(t *testing.T) {
+func TestRelayOfLargeRequestsUsesTCPOrUDP(t *testing.T) {
 	for _, connected := range []bool{true, false} {
 		there, here := newEventLog(), newEventLog()
 		sizes := make(chan int, 1)
-		near, owner := twoNodes(t, func(i *sip.Incoming) {
+		near, owner := startTwoNodes(t, func(i *sip.Incoming) {
 			sizes <- len(i.Body)
 			i.Answer(make([]byte, 4000), there.add)
 		}, nil)
 		if !connected {
-			only := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+			only := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 				if ua == nil {
 					c.Listen, c.RelayKey = c.Listen[:1], []byte("key")
 					return
@@ -132,13 +132,13 @@ func TestLargeCallsGoThroughANode(t *testing.T) {
 					i.Answer(make([]byte, 4000), there.add)
 				})
 			})
-			near = served(t, func(c *sip.Config, _ *sip.UserAgent) {
+			near = startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) {
 				c.RelayKey = []byte("key")
 				c.Owner = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return only.Addr("udp"), true }
 			})
 			owner = only
 		}
-		caller := served(t, nil)
+		caller := startUserAgent(t, nil)
 		d, err := caller.Invite(sip.Invite{
 			Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: int(near.Addr("udp").Port()), Transport: "udp"}, To: "+1", From: "+2",
 			Body: []byte(strings.Repeat("x", 5000)), Notify: here.add, SilentAfter: 30 * time.Second,
@@ -154,14 +154,14 @@ func TestLargeCallsGoThroughANode(t *testing.T) {
 	}
 }
 
-// BenchmarkACallThroughANode measures what a node between costs: the same calls
+// BenchmarkRelayedCall measures what a node between costs: the same calls
 // with and without it, in turns.
-func BenchmarkACallThroughANode(b *testing.B) {
-	near, owner := twoNodes(b, func(i *sip.Incoming) {
+func BenchmarkRelayedCall(b *testing.B) {
+	near, owner := startTwoNodes(b, func(i *sip.Incoming) {
 		i.Ring()
 		i.Answer([]byte(sdp), func(sip.Event) {})
 	}, nil)
-	caller := served(b, nil)
+	caller := startUserAgent(b, nil)
 	used := make(map[string]time.Duration)
 	objects := make(map[string]uint64)
 	calls, serial := make(map[string]int), 0

@@ -16,9 +16,9 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// phonesAtOwner lets phones register at the owner, wherever they ask.
-func phonesAtOwner(r *roll) func(*nodes, string, *sip.Config, *sip.UserAgent) {
-	return func(_ *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
+// registerPhonesAtOwner lets phones register at the owner, wherever they ask.
+func registerPhonesAtOwner(r *phoneAccounts) func(*nodePair, string, *sip.Config, *sip.UserAgent) {
+	return func(_ *nodePair, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name != "owner" || ua == nil {
 			return
 		}
@@ -52,24 +52,24 @@ func phonesAtOwner(r *roll) func(*nodes, string, *sip.Config, *sip.UserAgent) {
 	}
 }
 
-func aPhone() asking {
-	return asking{user: "1001", contact: "<sip:1001@10.0.0.7:5060>", expires: "600", cseq: 1}
+func newPhoneRequest() phoneRequest {
+	return phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7:5060>", expires: "600", cseq: 1}
 }
 
-func TestAPhoneBehindANodeIsCalled(t *testing.T) {
-	r := newRoll()
-	amongNodes(t, phonesAtOwner(r), func(n *nodes) {
-		require.Contains(t, n.signedIn(aPhone()).line(), "200")
+func TestRelayOfCallToPhoneOfAnotherNode(t *testing.T) {
+	r := newPhoneAccounts()
+	bubbleWithTwoNodes(t, registerPhonesAtOwner(r), func(n *nodePair) {
+		require.Contains(t, n.registerPhone(newPhoneRequest()).line(), "200")
 		b := r.bound["phone-1001"][0]
-		assert.Equal(t, []string{peerAddr, "udp", ourAddr, ourAddr}, []string{b.Source.String(), b.Network, b.Local.String(), b.Through.String()})
-		w, _ := n.owners.Load("REGISTER")
+		assert.Equal(t, []string{peerAddr, "udp", localAddr, localAddr}, []string{b.Source.String(), b.Network, b.Local.String(), b.Through.String()})
+		w, _ := n.queries.Load("REGISTER")
 		assert.Equal(t, "1001", w.(cluster.OwnerQuery).To)
 		d, err := n.owner.Invite(sip.Invite{
 			Attempt: "a", Leg: 1, URI: b.URI, Target: b.Contact().Target, To: "1001", From: "+15559999", Body: []byte(sdp), Notify: n.events.add,
 		})
 		require.NoError(t, err)
 		inv := n.peer.expect("INVITE sip:1001@10.0.0.7:5060 SIP/2.0")
-		assert.Equal(t, ourAddr, inv.from.String(), "the phone's NAT lets nobody else in")
+		assert.Equal(t, localAddr, inv.from.String(), "the phone's NAT lets nobody else in")
 		assert.Equal(t, "<sip:+15559999@127.0.0.3:5060;node=owner>", inv.get("Contact"))
 		assert.Empty(t, inv.get("Callboard-Relay"))
 		assert.Equal(t, "70", inv.get("Max-Forwards"))
@@ -82,15 +82,15 @@ func TestAPhoneBehindANodeIsCalled(t *testing.T) {
 		next[sip.Ringing](t, n.events)
 		answer(inv, 200, "Contact: <sip:1001@10.0.0.7:5060>", sdp)
 		ack := n.peer.expect("ACK sip:1001@10.0.0.7:5060 SIP/2.0")
-		assert.Equal(t, ourAddr, ack.from.String())
+		assert.Equal(t, localAddr, ack.from.String())
 		next[sip.Answered](t, n.events)
 		d.Bye(16, "")
 		bye := n.peer.expect("BYE")
-		assert.Equal(t, ourAddr, bye.from.String())
+		assert.Equal(t, localAddr, bye.from.String())
 		assert.NotEqual(t, vias, strings.Join(viasOf(bye), ", "))
 		answer(bye, 200)
 		assert.False(t, next[sip.Ended](t, n.events).Fault)
-		n.peer.nothing(time.Minute)
+		n.peer.expectNothing(time.Minute)
 	})
 }
 
@@ -103,42 +103,42 @@ func viasOf(m msg) (all []string) {
 	return all
 }
 
-func TestAPhoneBehindANodeCalls(t *testing.T) {
-	r := newRoll()
-	amongNodes(t, phonesAtOwner(r), func(n *nodes) {
-		n.signedIn(aPhone())
-		a := asking{method: "INVITE", user: "1001", uri: "sip:1002@127.0.0.1", contact: "<sip:1001@10.0.0.7:5060>", cseq: 5, callID: "out-1"}
-		a.nonce = n.challenge(a)
+func TestRelayOfCallFromPhoneOfAnotherNode(t *testing.T) {
+	r := newPhoneAccounts()
+	bubbleWithTwoNodes(t, registerPhonesAtOwner(r), func(n *nodePair) {
+		n.registerPhone(newPhoneRequest())
+		a := phoneRequest{method: "INVITE", user: "1001", uri: "sip:1002@127.0.0.1", contact: "<sip:1001@10.0.0.7:5060>", cseq: 5, callID: "out-1"}
+		a.nonce = n.fetchNonce(a)
 		a.cseq, a.nc, a.algorithm, a.password = 6, 1, "SHA-256", "secret of 1001"
-		n.peer.send(a.text(), n.us())
+		n.peer.send(a.text(), n.localAddr())
 		n.peer.expect("SIP/2.0 100")
 		i := <-n.calls
 		assert.Equal(t, "phone-1001", i.PhoneID)
 		d := i.Answer([]byte(sdp), n.events.add)
 		ok := n.peer.expect("SIP/2.0 200")
-		ack := strings.NewReplacer("in-1", "out-1", "tag=caller", "tag=f1").Replace(follow("ACK", tagOf(ok), 6))
-		n.peer.send(ack, n.there())
+		ack := strings.NewReplacer("in-1", "out-1", "tag=caller", "tag=f1").Replace(followUpRequest("ACK", toTagOf(ok), 6))
+		n.peer.send(ack, n.ownerAddrPort())
 		synctest.Wait()
 		d.Bye(16, "")
 		bye := n.peer.expect("BYE sip:1001@10.0.0.7:5060 SIP/2.0")
-		assert.Equal(t, ourAddr, bye.from.String(), "by the way that its NAT has open")
+		assert.Equal(t, localAddr, bye.from.String(), "by the way that its NAT has open")
 	})
 }
 
 // A stranger that asks to register gets one answer at most, of half as many bytes
 // again as it has sent at most.
-func TestARegisterThroughANodeGainsNothing(t *testing.T) {
-	amongNodes(t, phonesAtOwner(newRoll()), func(n *nodes) {
-		a := aPhone()
-		n.peer.send(a.text(), n.us())
+func TestRelayOfRegisterBoundsResponses(t *testing.T) {
+	bubbleWithTwoNodes(t, registerPhonesAtOwner(newPhoneAccounts()), func(n *nodePair) {
+		a := newPhoneRequest()
+		n.peer.send(a.text(), n.localAddr())
 		answer := n.peer.expect("SIP/2.0 401")
 		assert.LessOrEqual(t, len(answer.text), len(a.text())*3/2)
-		n.peer.nothing(time.Minute)
+		n.peer.expectNothing(time.Minute)
 		for k := range 200 {
 			a.cseq = 100 + k
-			n.peer.send(a.text(), n.us())
+			n.peer.send(a.text(), n.localAddr())
 		}
 		synctest.Wait()
-		assert.LessOrEqual(t, n.asked.Load(), int64(32), "after a refused REGISTER the source stays unknown")
+		assert.LessOrEqual(t, n.lookups.Load(), int64(32), "after a refused REGISTER the source stays unknown")
 	})
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/callboard/callboard/sip/cluster"
 )
 
-const snifferAddr = "127.0.0.4:5060" // where a test reads what one node sends to another
+const captureAddr = "127.0.0.4:5060" // where a test reads what one node sends to another
 
-// sniffed lets a node send to the test what it passes on.
-func (n *nodes) sniffed() *peer {
-	n.at = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.MustParseAddrPort(snifferAddr), true }
-	return &peer{n.t, n.net.open(snifferAddr)}
+// captureRelayed lets a node send to the test what it passes on.
+func (n *nodePair) captureRelayed() *peer {
+	n.ownerOf = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.MustParseAddrPort(captureAddr), true }
+	return &peer{n.t, n.net.open(captureAddr)}
 }
 
-func TestWhatANodeSaysHasToBeProved(t *testing.T) {
+func TestRelayRejectsForgedSeal(t *testing.T) {
 	for how, change := range map[string]func(string) string{
 		"as it is":       func(s string) string { return s },
 		"another body":   func(s string) string { return strings.Replace(s, "m=audio 4000", "m=audio 4002", 1) },
@@ -36,8 +36,8 @@ func TestWhatANodeSaysHasToBeProved(t *testing.T) {
 			return strings.Replace(s, line, line[:len(line)-22], 1)
 		},
 		"a stranger's": func(string) string {
-			first, rest, _ := strings.Cut(callUs(), "\r\n")
-			return fmt.Sprintf("%s\r\nCallboard-Relay: i udp %s %s 5060 700 %d %s\r\n%s", first, peerAddr, ourAddr, time.Now().Unix(), strings.Repeat("A", 22), rest)
+			first, rest, _ := strings.Cut(inboundInvite(), "\r\n")
+			return fmt.Sprintf("%s\r\nCallboard-Relay: i udp %s %s 5060 700 %d %s\r\n%s", first, peerAddr, localAddr, time.Now().Unix(), strings.Repeat("A", 22), rest)
 		},
 		"too late": func(s string) string {
 			time.Sleep(11 * time.Minute)
@@ -45,13 +45,13 @@ func TestWhatANodeSaysHasToBeProved(t *testing.T) {
 		},
 	} {
 		t.Run(how, func(t *testing.T) {
-			amongNodes(t, nil, func(n *nodes) {
-				sniffer := n.sniffed()
-				n.peer.send(callUs(), n.us())
+			bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+				sniffer := n.captureRelayed()
+				n.peer.send(inboundInvite(), n.localAddr())
 				passed := sniffer.expect("INVITE")
 				assert.Equal(t, "70", passed.get("Max-Forwards"))
-				assert.Equal(t, ourAddr, passed.from.String())
-				sniffer.send(change(passed.text), n.there())
+				assert.Equal(t, localAddr, passed.from.String())
+				sniffer.send(change(passed.text), n.ownerAddrPort())
 				synctest.Wait()
 				if how == "as it is" {
 					sniffer.expect("SIP/2.0 100")
@@ -59,7 +59,7 @@ func TestWhatANodeSaysHasToBeProved(t *testing.T) {
 					assert.Zero(t, n.owner.Counters().Forged)
 					return
 				}
-				sniffer.nothing(time.Minute)
+				sniffer.expectNothing(time.Minute)
 				assert.Empty(t, n.calls)
 				assert.EqualValues(t, 1, n.owner.Counters().Forged)
 				assert.EqualValues(t, 1, n.owner.Counters().DroppedUnknown)
@@ -70,7 +70,7 @@ func TestWhatANodeSaysHasToBeProved(t *testing.T) {
 
 // The Via of a node says where an answer goes; who has not written it cannot
 // make the node send anywhere.
-func TestAnAnswerGoesOnlyWhereANodeHasSaid(t *testing.T) {
+func TestRelayRejectsForgedReturnPath(t *testing.T) {
 	for how, change := range map[string]func(string) string{
 		"as it is":        func(s string) string { return s },
 		"another branch":  func(s string) string { return strings.Replace(s, "branch=z9hG4bK", "branch=z9hG4bKx", 1) },
@@ -79,9 +79,9 @@ func TestAnAnswerGoesOnlyWhereANodeHasSaid(t *testing.T) {
 		"without a proof": func(s string) string { return strings.Replace(s, ";cb=", ";x=", 1) },
 	} {
 		t.Run(how, func(t *testing.T) {
-			amongNodes(t, nil, func(n *nodes) {
-				sniffer := n.sniffed()
-				n.peer.send(callUs(), n.us())
+			bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+				sniffer := n.captureRelayed()
+				n.peer.send(inboundInvite(), n.localAddr())
 				passed := sniffer.expect("INVITE")
 				var vias []string
 				for line := range strings.SplitSeq(passed.text, "\r\n") {
@@ -93,7 +93,7 @@ func TestAnAnswerGoesOnlyWhereANodeHasSaid(t *testing.T) {
 				answer := strings.Replace(passed.reply(180, "x"), "Via: "+vias[0], "Via: "+vias[0]+", "+vias[1], 1)
 				sniffer.send(change(answer), passed.from)
 				if how != "as it is" {
-					n.peer.nothing(time.Minute)
+					n.peer.expectNothing(time.Minute)
 					return
 				}
 				ring := n.peer.expect("SIP/2.0 180")
@@ -103,14 +103,14 @@ func TestAnAnswerGoesOnlyWhereANodeHasSaid(t *testing.T) {
 	}
 }
 
-func TestATraceShowsWhoCalledAndNoProof(t *testing.T) {
+func TestRelayedMessagesAreTracedWithoutSeal(t *testing.T) {
 	var heard []sip.TracedMessage
-	amongNodes(t, func(_ *nodes, name string, c *sip.Config, _ *sip.UserAgent) {
+	bubbleWithTwoNodes(t, func(_ *nodePair, name string, c *sip.Config, _ *sip.UserAgent) {
 		if name == "owner" && c != nil {
 			c.Trace = func(_ string, m sip.TracedMessage) { heard = append(heard, m) }
 		}
-	}, func(n *nodes) {
-		n.peer.send(callUs(), n.us())
+	}, func(n *nodePair) {
+		n.peer.send(inboundInvite(), n.localAddr())
 		n.peer.expect("SIP/2.0 100")
 		(<-n.calls).Reject(486, 0)
 		n.peer.expect("SIP/2.0 486")
@@ -127,15 +127,15 @@ func TestATraceShowsWhoCalledAndNoProof(t *testing.T) {
 }
 
 // Whoever is not known here costs a bounded number of look-ups, and no answer.
-func TestStrangersCauseFewLookups(t *testing.T) {
-	amongNodes(t, nil, func(n *nodes) {
-		n.peer.send(callUs(), n.us()) // the carrier, which the owner knows
+func TestRelayBoundsLookupsOfUnknownSources(t *testing.T) {
+	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+		n.peer.send(inboundInvite(), n.localAddr()) // the carrier, which the owner knows
 		n.peer.expect("SIP/2.0 100")
 		(<-n.calls).Reject(486, 0)
-		n.peer.send(ackTo(n.peer.expect("SIP/2.0 486")), n.us())
+		n.peer.send(ackTo(n.peer.expect("SIP/2.0 486")), n.localAddr())
 		synctest.Wait()
-		n.asked.Store(0)
-		n.at = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return n.there(), true }
+		n.lookups.Store(0)
+		n.ownerOf = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return n.ownerAddrPort(), true }
 		var strangers []*peer
 		for k := range 40 {
 			strangers = append(strangers, &peer{t, n.net.open(fmt.Sprintf("127.0.1.%d:5070", k+1))})
@@ -144,47 +144,47 @@ func TestStrangersCauseFewLookups(t *testing.T) {
 		flood := func(round string, each int) {
 			for k := range each {
 				for i, s := range strangers {
-					s.send(strings.NewReplacer("in-1", fmt.Sprintf("%s-%d-%d", round, k, i)).Replace(callUs()), n.us())
+					s.send(strings.NewReplacer("in-1", fmt.Sprintf("%s-%d-%d", round, k, i)).Replace(inboundInvite()), n.localAddr())
 				}
 				synctest.Wait()
 			}
 		}
 		flood("a", 50)
-		assert.LessOrEqual(t, n.asked.Load(), int64(200), "of 2000 that were sent")
-		assert.Greater(t, n.asked.Load(), int64(190))
-		assert.EqualValues(t, n.asked.Load(), n.ua.Counters().Relayed-relayed, "at most one for one")
+		assert.LessOrEqual(t, n.lookups.Load(), int64(200), "of 2000 that were sent")
+		assert.Greater(t, n.lookups.Load(), int64(190))
+		assert.EqualValues(t, n.lookups.Load(), n.ua.Counters().Relayed-relayed, "at most one for one")
 		for _, s := range strangers {
-			s.nothing(0)
+			s.expectNothing(0)
 		}
-		again := strings.NewReplacer("z9hG4bKin1", "z9hG4bKin2", "Call-ID: in-1", "Call-ID: in-2").Replace(callUs())
-		n.peer.send(again, n.us())
+		again := strings.NewReplacer("z9hG4bKin1", "z9hG4bKin2", "Call-ID: in-1", "Call-ID: in-2").Replace(inboundInvite())
+		n.peer.send(again, n.localAddr())
 		n.peer.expect("SIP/2.0 100")
 		(<-n.calls).Reject(486, 0)
 		assert.Empty(t, n.calls)
 		time.Sleep(time.Minute)
-		n.slow = time.Hour
+		n.lookupDelay = time.Hour
 		synctest.Wait()
-		before := n.asked.Load()
+		before := n.lookups.Load()
 		flood("b", 10)
-		assert.EqualValues(t, 128, n.asked.Load()-before, "that wait at a time")
+		assert.EqualValues(t, 128, n.lookups.Load()-before, "that wait at a time")
 		time.Sleep(2 * time.Hour)
-		n.slow = 0
+		n.lookupDelay = 0
 	})
 }
 
 // An INVITE, what repeats it, its CANCEL and the ACK to its refusal are one
 // transaction to whoever they are passed on to (RFC 3261 16.11).
-func TestATransactionKeepsItsBranch(t *testing.T) {
-	amongNodes(t, nil, func(n *nodes) {
-		sniffer := n.sniffed()
-		n.peer.send(callUs(), n.us())
+func TestRelayKeepsBranchWithinTransaction(t *testing.T) {
+	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+		sniffer := n.captureRelayed()
+		n.peer.send(inboundInvite(), n.localAddr())
 		inv := sniffer.expect("INVITE")
 		branch := strings.SplitAfter(inv.get("Via"), ";cb=")[0]
-		for _, text := range []string{callUs(), follow("CANCEL", "", 10), ackTo(msg{text: inv.reply(486, "x")})} {
-			n.peer.send(text, n.us())
+		for _, text := range []string{inboundInvite(), followUpRequest("CANCEL", "", 10), ackTo(msg{text: inv.reply(486, "x")})} {
+			n.peer.send(text, n.localAddr())
 			assert.Equal(t, branch, strings.SplitAfter(sniffer.expect("").get("Via"), ";cb=")[0])
 		}
-		n.peer.send(strings.Replace(callUs(), "z9hG4bKin1", "z9hG4bKin2", 1), n.us())
+		n.peer.send(strings.Replace(inboundInvite(), "z9hG4bKin1", "z9hG4bKin2", 1), n.localAddr())
 		assert.NotEqual(t, branch, strings.SplitAfter(sniffer.expect("INVITE").get("Via"), ";cb=")[0])
 	})
 }

@@ -18,9 +18,9 @@ import (
 // A source that is known has a share of the look-ups, so that another one finds
 // its calls while a node hangs; after so many in a second no other node is asked
 // for it. A dispatcher brings the calls of all.
-func TestASourceThatIsKnownHasItsShareOfLookups(t *testing.T) {
+func TestRelayBoundsLookupsPerKnownSource(t *testing.T) {
 	for _, dispatcher := range []bool{false, true} {
-		amongNodes(t, func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent) {
+		bubbleWithTwoNodes(t, func(n *nodePair, name string, c *sip.Config, ua *sip.UserAgent) {
 			switch {
 			case name == "near" && ua != nil:
 				ua.SetAdmission(func(s transport.Source) sip.Admission {
@@ -29,10 +29,10 @@ func TestASourceThatIsKnownHasItsShareOfLookups(t *testing.T) {
 			case name == "near" && dispatcher:
 				c.Probes = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 			}
-		}, func(n *nodes) {
+		}, func(n *nodePair) {
 			var alone atomic.Int64
 			hold := make(chan struct{})
-			n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
+			n.ownerOf = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 				if w.AllowQuery != nil && !w.AllowQuery() {
 					alone.Add(1)
 				}
@@ -41,16 +41,16 @@ func TestASourceThatIsKnownHasItsShareOfLookups(t *testing.T) {
 			}
 			calls := func(from *peer, addr string, offset, count int) {
 				for i := offset; i < offset+count; i++ {
-					from.send(callUs(fmt.Sprintf("Call-ID: share-%d", i), fmt.Sprintf("Via: SIP/2.0/UDP %s;branch=z9hG4bKs%d", addr, i)), n.us())
+					from.send(inboundInvite(fmt.Sprintf("Call-ID: share-%d", i), fmt.Sprintf("Via: SIP/2.0/UDP %s;branch=z9hG4bKs%d", addr, i)), n.localAddr())
 				}
 				synctest.Wait()
 			}
 			calls(n.peer, peerAddr, 0, 150)
-			assert.EqualValues(t, map[bool]int{false: 128, true: 150}[dispatcher], n.asked.Load())
+			assert.EqualValues(t, map[bool]int{false: 128, true: 150}[dispatcher], n.lookups.Load())
 			const otherAddr = "127.0.0.9:5060"
 			other := &peer{t, n.net.open(otherAddr)}
 			calls(other, otherAddr, 1000, 100)
-			assert.EqualValues(t, map[bool]int{false: 228, true: 250}[dispatcher], n.asked.Load(), "another source has its own")
+			assert.EqualValues(t, map[bool]int{false: 228, true: 250}[dispatcher], n.lookups.Load(), "another source has its own")
 			close(hold)
 			synctest.Wait()
 			assert.Zero(t, alone.Load())

@@ -23,51 +23,51 @@ import (
 
 const ownerAddr = "127.0.0.3:5060" // of the node that has the call
 
-// nodes are two of ours and a carrier, which sends its calls to the one that
+// nodePair are two of ours and a carrier, which sends its calls to the one that
 // has them not and does not know it. The other one is at ownerAddr.
-type nodes struct {
+type nodePair struct {
 	*stage // near, and the carrier
 
-	owner  *sip.UserAgent
-	calls  chan *sip.Incoming
-	asked  atomic.Int64 // of Elsewhere
-	owners sync.Map     // what it was asked last, by method
-	slow   time.Duration
-	at     func(cluster.OwnerQuery) (netip.AddrPort, bool) // nil: the owner has all of it
+	owner       *sip.UserAgent
+	calls       chan *sip.Incoming
+	lookups     atomic.Int64 // of Elsewhere
+	queries     sync.Map     // what it was asked last, by method
+	lookupDelay time.Duration
+	ownerOf     func(cluster.OwnerQuery) (netip.AddrPort, bool) // nil: the owner has all of it
 }
 
-func (n *nodes) elsewhere(w cluster.OwnerQuery) (netip.AddrPort, bool) {
-	n.asked.Add(1)
-	n.owners.Store(w.Method, w)
-	if n.slow > 0 {
-		time.Sleep(n.slow)
+func (n *nodePair) lookUpOwner(w cluster.OwnerQuery) (netip.AddrPort, bool) {
+	n.lookups.Add(1)
+	n.queries.Store(w.Method, w)
+	if n.lookupDelay > 0 {
+		time.Sleep(n.lookupDelay)
 	}
-	if n.at != nil {
-		return n.at(w)
+	if n.ownerOf != nil {
+		return n.ownerOf(w)
 	}
 	return netip.MustParseAddrPort(ownerAddr), true
 }
 
-// carrierOnly admits the carrier by address and port: the nodes send from the
+// admitCarrierOnly admits the carrier by address and port: the nodes send from the
 // same host.
-func carrierOnly(s transport.Source) sip.Admission {
+func admitCarrierOnly(s transport.Source) sip.Admission {
 	return sip.Admission{Allow: s.Addr == netip.MustParseAddrPort(peerAddr), TrunkID: "trunk"}
 }
 
-// amongNodes runs f in a bubble. set may change both configs; near is owners
+// bubbleWithTwoNodes runs f in a bubble. set may change both configs; near is owners
 // name is "near".
-func amongNodes(t *testing.T, set func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent), f func(n *nodes)) {
+func bubbleWithTwoNodes(t *testing.T, set func(n *nodePair, name string, c *sip.Config, ua *sip.UserAgent), f func(n *nodePair)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		n := &nodes{calls: make(chan *sip.Incoming, 256)}
-		wire := newWire()
+		n := &nodePair{calls: make(chan *sip.Incoming, 256)}
+		wire := newFakeNetwork()
 		ctx, cancel := context.WithCancel(t.Context())
 		var ended sync.WaitGroup
 		n.stage = &stage{t: t, net: wire, peer: &peer{t, wire.open(peerAddr)}, events: newEventLog()}
-		for name, addr := range map[string]string{"near": ourAddr, "owner": ownerAddr} {
+		for name, addr := range map[string]string{"near": localAddr, "owner": ownerAddr} {
 			cfg := sip.Config{
 				Listen: []transport.Listener{{Network: "udp", Addr: addr}}, Secret: []byte("secret"), UserAgent: "Callboard/test",
-				RelayKey: []byte("key"), NodeMark: name, Owner: n.elsewhere,
+				RelayKey: []byte("key"), NodeMark: name, Owner: n.lookUpOwner,
 			}
 			if name == "owner" {
 				cfg.Owner = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.AddrPort{}, false }
@@ -77,11 +77,11 @@ func amongNodes(t *testing.T, set func(n *nodes, name string, c *sip.Config, ua 
 			}
 			ua, err := sip.New(cfg)
 			require.NoError(t, err)
-			ua.BindTo(wire.open(addr))
+			ua.UseSocket(wire.open(addr))
 			ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{} })
 			if name == "owner" {
 				n.owner = ua
-				ua.SetAdmission(carrierOnly)
+				ua.SetAdmission(admitCarrierOnly)
 			} else {
 				n.ua = ua
 			}
@@ -101,20 +101,20 @@ func amongNodes(t *testing.T, set func(n *nodes, name string, c *sip.Config, ua 
 	})
 }
 
-func (n *nodes) there() netip.AddrPort { return netip.MustParseAddrPort(ownerAddr) }
+func (n *nodePair) ownerAddrPort() netip.AddrPort { return netip.MustParseAddrPort(ownerAddr) }
 
-func TestACallFindsItsNode(t *testing.T) {
-	amongNodes(t, nil, func(n *nodes) {
-		n.peer.send(callUs("Diversion: <sip:+15553000@x>", "Callboard-Relay: mine"), n.us())
+func TestRelayOfCallToOwner(t *testing.T) {
+	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+		n.peer.send(inboundInvite("Diversion: <sip:+15553000@x>", "Callboard-Relay: mine"), n.localAddr())
 		trying := n.peer.expect("SIP/2.0 100 Trying")
 		assert.Equal(t, "SIP/2.0/UDP 127.0.0.1:5070;rport=5070;branch=z9hG4bKin1;received=127.0.0.1", trying.get("Via"))
 		assert.Equal(t, 1, strings.Count(trying.text, "Via:"))
-		assert.Equal(t, ourAddr, trying.from.String(), "the answer comes from where the call was sent")
+		assert.Equal(t, localAddr, trying.from.String(), "the answer comes from where the call was sent")
 		i := <-n.calls
-		assert.Equal(t, []string{"+15552000", "Ann", "+15551000", "in-1", sdp, peerAddr, "udp", "trunk", ourAddr},
+		assert.Equal(t, []string{"+15552000", "Ann", "+15551000", "in-1", sdp, peerAddr, "udp", "trunk", localAddr},
 			[]string{i.From, i.FromName, i.To, i.CallID, string(i.Body), i.Source.String(), i.Network, i.TrunkID, i.Through.String()})
 		assert.Equal(t, map[string]string{"Diversion": "<sip:+15553000@x>"}, i.Header, "what a stranger said of a node is gone")
-		w, _ := n.owners.Load("INVITE")
+		w, _ := n.queries.Load("INVITE")
 		assert.Equal(t, cluster.OwnerQuery{
 			Method: "INVITE", To: "+15551000", From: "+15552000", CallID: "in-1",
 			Source: transport.Source{Addr: netip.MustParseAddrPort(peerAddr), Network: "udp"},
@@ -125,8 +125,8 @@ func TestACallFindsItsNode(t *testing.T) {
 		ok := n.peer.expect("SIP/2.0 200 OK")
 		assert.Equal(t, "<sip:+15551000@127.0.0.3:5060;node=owner>", ok.get("Contact"), "where the rest of the call goes")
 		assert.Empty(t, ok.get("Record-Route"))
-		n.peer.send(follow("ACK", tagOf(ok), 10), n.there())
-		n.peer.send(follow("BYE", tagOf(ok), 11), n.there())
+		n.peer.send(followUpRequest("ACK", toTagOf(ok), 10), n.ownerAddrPort())
+		n.peer.send(followUpRequest("BYE", toTagOf(ok), 11), n.ownerAddrPort())
 		bye := n.peer.expect("SIP/2.0 200 OK")
 		assert.Equal(t, ownerAddr, bye.from.String())
 		assert.True(t, next[sip.Ended](t, n.events).ByRemote)
@@ -136,13 +136,13 @@ func TestACallFindsItsNode(t *testing.T) {
 	})
 }
 
-func TestTheOwnerHangsUpACallThatCameThroughANode(t *testing.T) {
-	amongNodes(t, nil, func(n *nodes) {
-		n.peer.send(callUs(), n.us())
+func TestRelayOfByeFromOwner(t *testing.T) {
+	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+		n.peer.send(inboundInvite(), n.localAddr())
 		n.peer.expect("SIP/2.0 100")
 		d := (<-n.calls).Answer([]byte(sdp), n.events.add)
 		ok := n.peer.expect("SIP/2.0 200 OK")
-		n.peer.send(follow("ACK", tagOf(ok), 10), n.there())
+		n.peer.send(followUpRequest("ACK", toTagOf(ok), 10), n.ownerAddrPort())
 		d.Bye(16, "")
 		bye := n.peer.expect("BYE sip:peer@127.0.0.1:5070 SIP/2.0")
 		assert.Equal(t, ownerAddr, bye.from.String(), "directly")
@@ -151,92 +151,92 @@ func TestTheOwnerHangsUpACallThatCameThroughANode(t *testing.T) {
 	})
 }
 
-func TestACallThroughANodeIsCancelled(t *testing.T) {
-	amongNodes(t, nil, func(n *nodes) {
-		n.peer.send(callUs(), n.us())
+func TestRelayOfCancel(t *testing.T) {
+	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+		n.peer.send(inboundInvite(), n.localAddr())
 		n.peer.expect("SIP/2.0 100")
 		i := <-n.calls
 		i.Notify(n.events.add)
 		i.Ring()
 		n.peer.expect("SIP/2.0 180")
-		n.peer.send(follow("CANCEL", "", 10), n.us())
+		n.peer.send(followUpRequest("CANCEL", "", 10), n.localAddr())
 		assert.Equal(t, "10 CANCEL", n.peer.expect("SIP/2.0 200 OK").get("CSeq"))
 		refused := n.peer.expect("SIP/2.0 487")
 		assert.True(t, next[sip.Refused](t, n.events).Final.Cancelled)
-		n.peer.send(ackTo(refused), n.us())
-		n.peer.nothing(time.Minute)
+		n.peer.send(ackTo(refused), n.localAddr())
+		n.peer.expectNothing(time.Minute)
 	})
 }
 
 // ackTo is the ACK to a refusal of callUs, which shares its branch.
 func ackTo(m msg) string {
-	return strings.Replace(follow("ACK", tagOf(m), 10), "z9hG4bKack10", "z9hG4bKin1", 1)
+	return strings.Replace(followUpRequest("ACK", toTagOf(m), 10), "z9hG4bKack10", "z9hG4bKin1", 1)
 }
 
-func TestARefusalThroughANodeIsRepeatedUntilItsACK(t *testing.T) {
-	amongNodes(t, nil, func(n *nodes) {
-		n.peer.send(callUs(), n.us())
+func TestRelayOfRefusalIsRepeatedUntilAck(t *testing.T) {
+	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+		n.peer.send(inboundInvite(), n.localAddr())
 		n.peer.expect("SIP/2.0 100")
 		(<-n.calls).Reject(486, 0)
 		n.peer.expect("SIP/2.0 486")
 		again := n.peer.expect("SIP/2.0 486")
-		n.peer.send(ackTo(again), n.us())
-		n.peer.nothing(time.Minute)
+		n.peer.send(ackTo(again), n.localAddr())
+		n.peer.expectNothing(time.Minute)
 		assert.Zero(t, n.owner.Counters().DroppedStray)
 	})
 }
 
-func TestARepeatedInviteThroughANodeIsOneCall(t *testing.T) {
-	amongNodes(t, nil, func(n *nodes) {
+func TestRelayOfRetransmittedInviteIsOneCall(t *testing.T) {
+	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
 		for range 3 {
-			n.peer.send(callUs(), n.us())
+			n.peer.send(inboundInvite(), n.localAddr())
 			n.peer.expect("SIP/2.0 100")
 		}
-		n.peer.send(callUs(), n.there()) // a dispatcher may send it elsewhere the next time
+		n.peer.send(inboundInvite(), n.ownerAddrPort()) // a dispatcher may send it elsewhere the next time
 		synctest.Wait()
 		assert.Len(t, n.calls, 1)
 		assert.EqualValues(t, 1, n.owner.Counters().Incoming)
-		n.peer.send(follow("CANCEL", "", 10), n.there()) // and its CANCEL
+		n.peer.send(followUpRequest("CANCEL", "", 10), n.ownerAddrPort()) // and its CANCEL
 		n.peer.expect("SIP/2.0 100")
 		n.peer.expect("SIP/2.0 200")
 		n.peer.expect("SIP/2.0 487")
 	})
 }
 
-func TestRepetitionsWaitForNoSecondLookup(t *testing.T) {
-	amongNodes(t, nil, func(n *nodes) {
-		n.slow = 40 * time.Millisecond
+func TestRelayRetransmissionStartsNoSecondLookup(t *testing.T) {
+	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+		n.lookupDelay = 40 * time.Millisecond
 		for range 3 {
-			n.peer.send(callUs(), n.us())
+			n.peer.send(inboundInvite(), n.localAddr())
 		}
-		n.peer.send(follow("CANCEL", "", 10), n.us()) // it waits behind its INVITE
+		n.peer.send(followUpRequest("CANCEL", "", 10), n.localAddr()) // it waits behind its INVITE
 		n.peer.expect("SIP/2.0 100")
 		n.peer.expect("SIP/2.0 200 OK")
 		n.peer.expect("SIP/2.0 487")
-		assert.EqualValues(t, 1, n.asked.Load())
+		assert.EqualValues(t, 1, n.lookups.Load())
 		assert.EqualValues(t, 2, n.ua.Counters().Relayed)
 	})
 }
 
-func TestALookupDoesNotHoldTheSocket(t *testing.T) {
-	amongNodes(t, func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent) {
+func TestRelayLookupDoesNotBlockSocket(t *testing.T) {
+	bubbleWithTwoNodes(t, func(n *nodePair, name string, c *sip.Config, ua *sip.UserAgent) {
 		if name == "near" && ua != nil {
-			ua.SetAdmission(carrierOnly)
+			ua.SetAdmission(admitCarrierOnly)
 		}
-	}, func(n *nodes) {
-		n.slow = time.Hour
-		n.peer.send(callUs(), n.us())
-		n.peer.send(strings.ReplaceAll(callUs("no body"), "INVITE", "OPTIONS"), n.us())
+	}, func(n *nodePair) {
+		n.lookupDelay = time.Hour
+		n.peer.send(inboundInvite(), n.localAddr())
+		n.peer.send(strings.ReplaceAll(inboundInvite("no body"), "INVITE", "OPTIONS"), n.localAddr())
 		n.peer.expect("SIP/2.0 200")
 		synctest.Wait()
-		assert.EqualValues(t, 1, n.asked.Load(), "each node answers OPTIONS itself")
+		assert.EqualValues(t, 1, n.lookups.Load(), "each node answers OPTIONS itself")
 		time.Sleep(2 * time.Hour)
 	})
 }
 
-func TestWhatIsOursIsServedHere(t *testing.T) {
+func TestRelayLeavesOwnRequestsToNode(t *testing.T) {
 	for _, sure := range []bool{true, false} {
-		amongNodes(t, func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent) {
+		bubbleWithTwoNodes(t, func(n *nodePair, name string, c *sip.Config, ua *sip.UserAgent) {
 			if name != "near" {
 				return
 			}
@@ -244,55 +244,55 @@ func TestWhatIsOursIsServedHere(t *testing.T) {
 				c.CachedOwner = func(cluster.OwnerQuery) (netip.AddrPort, bool, bool) { return netip.AddrPort{}, false, true }
 			}
 			if ua != nil {
-				ua.SetAdmission(carrierOnly)
+				ua.SetAdmission(admitCarrierOnly)
 				ua.OnInvite(func(i *sip.Incoming) { n.calls <- i })
 			}
-		}, func(n *nodes) {
-			n.at = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.AddrPort{}, false }
-			n.peer.send(callUs(), n.us())
+		}, func(n *nodePair) {
+			n.ownerOf = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.AddrPort{}, false }
+			n.peer.send(inboundInvite(), n.localAddr())
 			n.peer.expect("SIP/2.0 100")
 			i := <-n.calls
 			assert.False(t, i.Through.IsValid())
 			i.Answer([]byte(sdp), n.events.add)
 			ok := n.peer.expect("SIP/2.0 200")
-			assert.True(t, strings.HasSuffix(tagOf(ok), "-near"), tagOf(ok))
-			n.peer.send(follow("ACK", tagOf(ok), 10), n.us())
-			n.peer.send(follow("BYE", tagOf(ok), 11), n.us())
+			assert.True(t, strings.HasSuffix(toTagOf(ok), "-near"), toTagOf(ok))
+			n.peer.send(followUpRequest("ACK", toTagOf(ok), 10), n.localAddr())
+			n.peer.send(followUpRequest("BYE", toTagOf(ok), 11), n.localAddr())
 			n.peer.expect("SIP/2.0 200")
 			next[sip.Ended](t, n.events)
 			assert.Zero(t, n.ua.Counters().Relayed)
-			assert.EqualValues(t, map[bool]int{true: 0, false: 1}[sure], n.asked.Load())
+			assert.EqualValues(t, map[bool]int{true: 0, false: 1}[sure], n.lookups.Load())
 		})
 	}
 }
 
 // A node that is asked by another never asks a third one.
-func TestNodesThatPointAtEachOtherEndIt(t *testing.T) {
-	amongNodes(t, func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent) {
+func TestRelayDoesNotLoopBetweenNodes(t *testing.T) {
+	bubbleWithTwoNodes(t, func(n *nodePair, name string, c *sip.Config, ua *sip.UserAgent) {
 		if name == "owner" && c != nil {
 			c.Owner = func(cluster.OwnerQuery) (netip.AddrPort, bool) {
-				n.asked.Add(1)
-				return netip.MustParseAddrPort(ourAddr), true
+				n.lookups.Add(1)
+				return netip.MustParseAddrPort(localAddr), true
 			}
 		}
-	}, func(n *nodes) {
-		n.peer.send(callUs(), n.us())
+	}, func(n *nodePair) {
+		n.peer.send(inboundInvite(), n.localAddr())
 		n.peer.expect("SIP/2.0 100")
 		(<-n.calls).Reject(404, 0)
 		n.peer.expect("SIP/2.0 404")
-		assert.EqualValues(t, 1, n.asked.Load())
+		assert.EqualValues(t, 1, n.lookups.Load())
 		assert.EqualValues(t, 1, n.ua.Counters().Relayed)
 		assert.Zero(t, n.owner.Counters().Relayed)
 	})
 }
 
-func TestRequestWithoutHopsLeftReachesItsNode(t *testing.T) {
-	amongNodes(t, func(_ *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
+func TestRelayOfRequestWithMaxForwardsZero(t *testing.T) {
+	bubbleWithTwoNodes(t, func(_ *nodePair, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name == "near" && ua != nil {
-			ua.SetAdmission(carrierOnly)
+			ua.SetAdmission(admitCarrierOnly)
 		}
-	}, func(n *nodes) {
-		n.peer.send(callUs("Max-Forwards: 0"), n.us())
+	}, func(n *nodePair) {
+		n.peer.send(inboundInvite("Max-Forwards: 0"), n.localAddr())
 		n.peer.expect("SIP/2.0 100")
 		(<-n.calls).Reject(404, 0)
 		n.peer.expect("SIP/2.0 404")
@@ -300,43 +300,43 @@ func TestRequestWithoutHopsLeftReachesItsNode(t *testing.T) {
 	})
 }
 
-func TestRequestWithoutAnOwnerNodeGets503(t *testing.T) {
-	amongNodes(t, nil, func(n *nodes) {
-		n.peer.send(callUs(), n.us())
+func TestRelayAnswers503WithoutOwner(t *testing.T) {
+	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+		n.peer.send(inboundInvite(), n.localAddr())
 		n.peer.expect("SIP/2.0 100")
 		(<-n.calls).Reject(486, 0)
-		n.peer.send(ackTo(n.peer.expect("SIP/2.0 486")), n.us())
+		n.peer.send(ackTo(n.peer.expect("SIP/2.0 486")), n.localAddr())
 		synctest.Wait()
-		n.at = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.AddrPort{}, true }
-		again := strings.NewReplacer("z9hG4bKin1", "z9hG4bKin2", "Call-ID: in-1", "Call-ID: in-2").Replace(callUs())
-		n.peer.send(again, n.us())
+		n.ownerOf = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.AddrPort{}, true }
+		again := strings.NewReplacer("z9hG4bKin1", "z9hG4bKin2", "Call-ID: in-1", "Call-ID: in-2").Replace(inboundInvite())
+		n.peer.send(again, n.localAddr())
 		assert.Equal(t, "5", n.peer.expect("SIP/2.0 503").get("Retry-After"), "the node knows it by the answer it has passed back")
 		stranger := &peer{t, n.net.open("127.0.0.9:5070")}
-		stranger.send(callUs(), n.us())
-		stranger.nothing(time.Minute)
+		stranger.send(inboundInvite(), n.localAddr())
+		stranger.expectNothing(time.Minute)
 	})
 }
 
-func TestTheOwnersRefusalsComeThrough(t *testing.T) {
+func TestRelayOfRefusalsFromOwner(t *testing.T) {
 	for why, want := range map[string]string{"drains": "SIP/2.0 503", "asks for less": "SIP/2.0 420"} {
-		amongNodes(t, nil, func(n *nodes) {
+		bubbleWithTwoNodes(t, nil, func(n *nodePair) {
 			lines := []string{"Require: 100rel"}
 			if why == "drains" {
 				n.owner.Drain(true)
 			} else {
 				lines = []string{"Require: precondition"}
 			}
-			n.peer.send(callUs(lines...), n.us())
+			n.peer.send(inboundInvite(lines...), n.localAddr())
 			n.peer.expect(want)
 		})
 	}
 }
 
-func TestDigestThroughANode(t *testing.T) {
-	amongNodes(t, func(_ *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
+func TestRelayOfDigestAuthentication(t *testing.T) {
+	bubbleWithTwoNodes(t, func(_ *nodePair, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name == "owner" && ua != nil {
 			ua.SetAdmission(func(s transport.Source) sip.Admission {
-				a := carrierOnly(s)
+				a := admitCarrierOnly(s)
 				a.RequireAuthentication = true
 				a.Account = func(string) (auth.Account, bool) {
 					return auth.Account{ID: "trunk-2", User: "1001", Password: "secret of 1001"}, true
@@ -344,66 +344,66 @@ func TestDigestThroughANode(t *testing.T) {
 				return a
 			})
 		}
-	}, func(n *nodes) {
-		a := asking{method: "INVITE", user: "1001", uri: "sip:1001@127.0.0.1", contact: "<sip:peer@127.0.0.1:5070>", cseq: 1}
-		a.nonce = n.challenge(a)
-		first, _ := n.owners.Load("INVITE")
+	}, func(n *nodePair) {
+		a := phoneRequest{method: "INVITE", user: "1001", uri: "sip:1001@127.0.0.1", contact: "<sip:peer@127.0.0.1:5070>", cseq: 1}
+		a.nonce = n.fetchNonce(a)
+		first, _ := n.queries.Load("INVITE")
 		assert.Empty(t, first.(cluster.OwnerQuery).User)
 		a.cseq, a.nc, a.algorithm, a.password = 2, 1, "SHA-256", "secret of 1001"
-		n.peer.send(a.text(), n.us())
+		n.peer.send(a.text(), n.localAddr())
 		n.peer.expect("SIP/2.0 100")
 		i := <-n.calls
 		assert.True(t, i.IsAuthenticated)
 		assert.Equal(t, "trunk-2", i.TrunkID)
-		second, _ := n.owners.Load("INVITE")
+		second, _ := n.queries.Load("INVITE")
 		assert.Equal(t, "1001", second.(cluster.OwnerQuery).User, "whom it says to be tells the node")
 		i.Reject(486, 0)
 		n.peer.expect("SIP/2.0 486")
 		// What was proved once is not proved by saying it again.
 		a.callID, a.cseq = "reg-2", 3
-		n.peer.send(a.text(), n.us())
+		n.peer.send(a.text(), n.localAddr())
 		n.peer.expect("SIP/2.0 401")
 	})
 }
 
-func TestAMessageFindsItsNode(t *testing.T) {
-	amongNodes(t, func(n *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
+func TestRelayOfMessageToOwner(t *testing.T) {
+	bubbleWithTwoNodes(t, func(n *nodePair, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name == "owner" && ua != nil {
 			ua.OnMessage(func(i *sip.IncomingMessage) {
 				assert.Equal(t, []string{"hello", peerAddr, "trunk"}, []string{string(i.Body), i.Source.String(), i.TrunkID})
-				n.slow++
+				n.lookupDelay++
 				i.Reply(202, 0)
 			})
 		}
-	}, func(n *nodes) {
-		text := strings.NewReplacer("INVITE", "MESSAGE", "application/sdp", "text/plain", fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(sdp), sdp), "Content-Length: 5\r\n\r\nhello").Replace(callUs())
-		n.peer.send(text, n.us())
+	}, func(n *nodePair) {
+		text := strings.NewReplacer("INVITE", "MESSAGE", "application/sdp", "text/plain", fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(sdp), sdp), "Content-Length: 5\r\n\r\nhello").Replace(inboundInvite())
+		n.peer.send(text, n.localAddr())
 		n.peer.expect("SIP/2.0 202")
-		n.peer.send(text, n.us())
+		n.peer.send(text, n.localAddr())
 		n.peer.expect("SIP/2.0 202")
-		assert.EqualValues(t, 1, n.slow, "once")
+		assert.EqualValues(t, 1, n.lookupDelay, "once")
 	})
 }
 
 // What a carrier sends within a call finds the node that has it, although it
 // does not heed our Contact.
-func TestRequestsWithinACallFindTheirNode(t *testing.T) {
+func TestRelayOfRequestsWithinDialog(t *testing.T) {
 	for _, by := range []string{"the tag", "the Contact"} {
-		amongNodes(t, nil, func(n *nodes) {
-			n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
+		bubbleWithTwoNodes(t, nil, func(n *nodePair) {
+			n.ownerOf = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 				if w.InDialog && w.Mark != "owner" {
 					return netip.AddrPort{}, false
 				}
-				return n.there(), true
+				return n.ownerAddrPort(), true
 			}
 			if by == "the tag" {
-				n.peer.send(callUs(), n.us())
+				n.peer.send(inboundInvite(), n.localAddr())
 				n.peer.expect("SIP/2.0 100")
 				(<-n.calls).Answer([]byte(sdp), n.events.add)
 				ok := n.peer.expect("SIP/2.0 200 OK")
-				n.peer.send(follow("ACK", tagOf(ok), 10), n.us())
-				n.peer.nothing(time.Minute)
-				n.peer.send(follow("BYE", tagOf(ok), 11), n.us())
+				n.peer.send(followUpRequest("ACK", toTagOf(ok), 10), n.localAddr())
+				n.peer.expectNothing(time.Minute)
+				n.peer.send(followUpRequest("BYE", toTagOf(ok), 11), n.localAddr())
 			} else {
 				_, err := n.owner.Invite(sip.Invite{
 					Attempt: "a", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070}, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: n.events.add,
@@ -414,11 +414,11 @@ func TestRequestsWithinACallFindTheirNode(t *testing.T) {
 				n.peer.send(inv.reply(200, "p1", contact, sdp), inv.from)
 				n.peer.expect("ACK")
 				next[sip.Answered](t, n.events)
-				bye := inv.within("BYE", 1)
+				bye := inv.requestWithin("BYE", 1)
 				_, rest, _ := strings.Cut(bye, "\r\n")
-				n.peer.send("BYE sip:+15559999@dispatcher;node=owner SIP/2.0\r\n"+rest, n.us())
+				n.peer.send("BYE sip:+15559999@dispatcher;node=owner SIP/2.0\r\n"+rest, n.localAddr())
 			}
-			assert.Equal(t, ourAddr, n.peer.expect("SIP/2.0 200").from.String())
+			assert.Equal(t, localAddr, n.peer.expect("SIP/2.0 200").from.String())
 			assert.True(t, next[sip.Ended](t, n.events).ByRemote)
 		})
 	}
@@ -426,28 +426,28 @@ func TestRequestsWithinACallFindTheirNode(t *testing.T) {
 
 // A call that was taken up has the tag of its first node, and the Contact of the
 // one that has it now.
-func TestContactNamesTheNodeBeforeTheTag(t *testing.T) {
-	amongNodes(t, nil, func(n *nodes) {
+func TestRelayPrefersNodeMarkOfContact(t *testing.T) {
+	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
 		marks := make(chan string, 4)
-		n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
+		n.ownerOf = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 			marks <- w.Mark
-			return n.there(), true
+			return n.ownerAddrPort(), true
 		}
-		_, rest, _ := strings.Cut(follow("BYE", "0123456789abcdef-gone", 11), "\r\n")
-		n.peer.send("BYE sip:+15559999@dispatcher;node=owner SIP/2.0\r\n"+rest, n.us())
+		_, rest, _ := strings.Cut(followUpRequest("BYE", "0123456789abcdef-gone", 11), "\r\n")
+		n.peer.send("BYE sip:+15559999@dispatcher;node=owner SIP/2.0\r\n"+rest, n.localAddr())
 		n.peer.expect("SIP/2.0 481")
 		assert.Equal(t, "owner", <-marks)
 	})
 }
 
-func TestACallThatIsNowhereIsNotLookedFor(t *testing.T) {
-	amongNodes(t, func(_ *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
+func TestRelaySkipsLookupForUnknownMark(t *testing.T) {
+	bubbleWithTwoNodes(t, func(_ *nodePair, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name == "near" && ua != nil {
-			ua.SetAdmission(carrierOnly)
+			ua.SetAdmission(admitCarrierOnly)
 		}
-	}, func(n *nodes) {
-		n.peer.send(follow("BYE", "0123456789abcdef-near", 11), n.us())
+	}, func(n *nodePair) {
+		n.peer.send(followUpRequest("BYE", "0123456789abcdef-near", 11), n.localAddr())
 		n.peer.expect("SIP/2.0 481")
-		assert.Zero(t, n.asked.Load(), "it would be here")
+		assert.Zero(t, n.lookups.Load(), "it would be here")
 	})
 }

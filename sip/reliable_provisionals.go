@@ -11,8 +11,8 @@ import (
 // 3261 §13.3.1.1).
 const ringRefresh = time.Minute
 
-// progress is a provisional response, sent or to be sent.
-type progress struct {
+// collectProgress is a provisional response, sent or to be sent.
+type collectProgress struct {
 	code int
 	body []byte
 }
@@ -26,15 +26,15 @@ type reliableProvisionals struct {
 	offered   bool // the INVITE had an offer
 
 	rseq     uint32
-	sent     *progress // sent, without its PRACK yet
-	bytes    []byte    // the message of sent
+	sent     *collectProgress // sent, without its PRACK yet
+	bytes    []byte           // the message of sent
 	timer    *time.Timer
 	wait     time.Duration
 	until    time.Time
-	waiting  []progress
+	waiting  []collectProgress
 	settled  bool   // a 1xx and its PRACK have exchanged offer and answer
 	answer   func() // sends the delayed 2xx; nil: none is delayed
-	last     progress
+	last     collectProgress
 	repeater *time.Timer
 }
 
@@ -44,7 +44,7 @@ type reliableProvisionals struct {
 func (i *Incoming) Progress(code int, body []byte) {
 	i.d.do(func() {
 		i.d.server.ownerResponded = true
-		i.d.provisionals.report(progress{max(101, min(code, 199)), body}, i.d.provisionals.supported)
+		i.d.provisionals.report(collectProgress{max(101, min(code, 199)), body}, i.d.provisionals.supported)
 	})
 }
 
@@ -52,12 +52,12 @@ func (i *Incoming) Progress(code int, body []byte) {
 func (i *Incoming) Ring() {
 	i.d.do(func() {
 		i.d.server.ownerResponded = true
-		i.d.provisionals.report(progress{code: 180}, i.d.provisionals.required)
+		i.d.provisionals.report(collectProgress{code: 180}, i.d.provisionals.required)
 	})
 }
 
 // report sends a provisional response, or keeps it until the previous one has its PRACK.
-func (r *reliableProvisionals) report(p progress, reliably bool) {
+func (r *reliableProvisionals) report(p collectProgress, reliably bool) {
 	d := r.d
 	switch {
 	case d.phase != early || d.server.tx.code != 0 || r.answer != nil:
@@ -87,7 +87,7 @@ func (r *reliableProvisionals) report(p progress, reliably bool) {
 	})
 }
 
-func (r *reliableProvisionals) sendReliably(p progress) {
+func (r *reliableProvisionals) sendReliably(p collectProgress) {
 	d := r.d
 	if r.settled {
 		p.body = nil
@@ -120,7 +120,7 @@ func (r *reliableProvisionals) retransmit(rseq uint32) {
 // stop ends the retransmissions when the call is answered or over. A PRACK that arrives later still gets its
 // response.
 func (r *reliableProvisionals) stop() {
-	r.bytes, r.waiting, r.answer, r.last = nil, nil, nil, progress{}
+	r.bytes, r.waiting, r.answer, r.last = nil, nil, nil, collectProgress{}
 	if r.timer != nil {
 		r.timer.Stop()
 	}

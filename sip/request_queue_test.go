@@ -79,7 +79,7 @@ func TestRequestQueueAnswersAChallengeOnce(t *testing.T) {
 	assert.Equal(t, []int{401, 407}, got, "a sender with credentials of its own gets the challenge")
 }
 
-func TestRequestQueueIsBoundedAndEndsWithItsDialog(t *testing.T) {
+func TestRequestQueueIsBoundedAndEndsWithDialog(t *testing.T) {
 	sent, got := &sentRequests{}, []int(nil)
 	q := requestQueue{sender: sent}
 	for range maxQueued + 2 {
@@ -92,7 +92,7 @@ func TestRequestQueueIsBoundedAndEndsWithItsDialog(t *testing.T) {
 	assert.Len(t, sent.requests, 1)
 }
 
-func TestResponderKeepsTheLastResponses(t *testing.T) {
+func TestResponderStoresLastResponses(t *testing.T) {
 	request := func(tag string, cseq uint32, method string) *received {
 		return &received{Received: transport.Received{Message: message.Message{From: &message.Party{Tag: tag}, CSeq: cseq, Method: method}}}
 	}

@@ -17,25 +17,25 @@ import (
 // leg is our side of a scenario: what it does at each event, by the event's
 // name and how many of that name there were.
 type leg struct {
-	t      *testing.T
-	events *eventLog
-	d      *sip.Dialog
-	in     *sip.Incoming // if we are called
-	last   func()        // after the end
-	limit  time.Duration
-	heard  []string
-	counts map[string]int
-	more   chan func() // what came of our own requests
+	t          *testing.T
+	events     *eventLog
+	d          *sip.Dialog
+	in         *sip.Incoming // if we are called
+	last       func()        // after the end
+	limit      time.Duration
+	eventNames []string
+	counts     map[string]int
+	results    chan func() // what came of our own requests
 }
 
 func newLeg(t *testing.T) *leg {
 	t.Helper()
-	return &leg{t: t, events: newEventLog(), counts: make(map[string]int), more: make(chan func(), 32), limit: time.Minute}
+	return &leg{t: t, events: newEventLog(), counts: make(map[string]int), results: make(chan func(), 32), limit: time.Minute}
 }
 
-// play is what a leg does; key is the name of an event and its number, such
+// reactions is what a leg does; key is the name of an event and its number, such
 // as "Reoffer 2".
-type play map[string]func(l *leg, e sip.Event)
+type reactions map[string]func(l *leg, e sip.Event)
 
 func nameOf(e sip.Event) string {
 	switch e := e.(type) {
@@ -65,32 +65,32 @@ func nameOf(e sip.Event) string {
 	return "?"
 }
 
-// way is our SDP with a direction.
-func way(direction string) []byte { return []byte(sdp + "a=" + direction + "\r\n") }
+// sdpWithDirection is our SDP with a direction.
+func sdpWithDirection(direction string) []byte { return []byte(sdp + "a=" + direction + "\r\n") }
 
 func answerTo(e sip.Reoffer) []byte {
 	switch e.Hold {
 	case message.HoldSendOnly:
-		return way("recvonly")
+		return sdpWithDirection("recvonly")
 	case message.HoldInactive:
-		return way("inactive")
+		return sdpWithDirection("inactive")
 	case message.HoldNone, message.HoldZero:
 	}
-	return way("sendrecv")
+	return sdpWithDirection("sendrecv")
 }
 
 // run follows the leg to its end and returns that.
-func (l *leg) run(p play) sip.Event {
+func (l *leg) run(p reactions) sip.Event {
 	l.t.Helper()
 	limit := time.After(l.limit)
 	for {
 		select {
-		case f := <-l.more:
+		case f := <-l.results:
 			f()
 		case e := <-l.events.ch:
 			name := nameOf(e)
 			l.counts[name]++
-			l.heard = append(l.heard, name)
+			l.eventNames = append(l.eventNames, name)
 			if offer, ok := e.(sip.Reoffer); ok {
 				offer.Reply(200, answerTo(offer))
 			}
@@ -101,20 +101,20 @@ func (l *leg) run(p play) sip.Event {
 				return e
 			}
 		case <-limit:
-			require.Fail(l.t, "the call does not end", "heard %v", l.heard)
+			require.Fail(l.t, "the call does not end", "heard %v", l.eventNames)
 		}
 	}
 }
 
 func bye(l *leg, _ sip.Event) { l.d.Bye(16, "") }
 
-// reoffer offers something and goes on with what came of it.
-func (l *leg) reoffer(body []byte, then func(sip.OfferResult)) {
-	l.d.Reoffer(body, func(r sip.OfferResult) { l.more <- func() { then(r) } })
+// reofferThen offers something and goes on with what came of it.
+func (l *leg) reofferThen(body []byte, then func(sip.OfferResult)) {
+	l.d.Reoffer(body, func(r sip.OfferResult) { l.results <- func() { then(r) } })
 }
 
-// finished waits for SIPp to say that its side saw what it wanted.
-func (s *sipp) finished(t *testing.T) {
+// requireSuccess waits for SIPp to say that its side saw what it wanted.
+func (s *sipp) requireSuccess(t *testing.T) {
 	t.Helper()
 	select {
 	case err := <-s.done:
@@ -128,52 +128,52 @@ func (s *sipp) finished(t *testing.T) {
 
 // shortSession is the time of a session in these scenarios, in seconds: SIPp has a sixth of it for its answer to a refresh,
 // before we hang up, and shares its processor with everybody else's tests.
-const shortSession = 12
+const shortSessionSeconds = 12
 
-// calling plays a uas scenario: we call.
-type calling struct {
+// outboundScenario plays a uas scenario: we call.
+type outboundScenario struct {
 	set  func(*sip.Invite)
-	play play
+	play reactions
 	want string // the events, without Trying
 }
 
-// ours are what we do in the scenarios in which we call.
-func ours() map[string]calling {
+// outboundScenarios are what we do in the scenarios in which we call.
+func outboundScenarios() map[string]outboundScenario {
 	reliable := func(in *sip.Invite) { in.Reliable = true }
-	hangUp := play{"Answered 1": bye}
-	offerAtOnce := play{"Answered 1": func(l *leg, _ sip.Event) {
-		l.reoffer(way("sendonly"), func(r sip.OfferResult) {
+	hangUp := reactions{"Answered 1": bye}
+	offerAtOnce := reactions{"Answered 1": func(l *leg, _ sip.Event) {
+		l.reofferThen(sdpWithDirection("sendonly"), func(r sip.OfferResult) {
 			assert.Equal(l.t, 200, r.Code, "%v", r.Err)
 			assert.Contains(l.t, string(r.Body), "m=audio")
 			l.d.Bye(16, "")
 		})
 	}}
-	return map[string]calling{
+	return map[string]outboundScenario{
 		"uas-prack":  {reliable, hangUp, "Early Ringing Answered Ended"},
-		"uas-update": {nil, play{"Reoffer 1": bye}, "Ringing Answered Hold sendonly Reoffer Ended"},
-		"uas-early-update": {reliable, play{"Answered 1": bye, "Early 1": func(l *leg, e sip.Event) {
+		"uas-update": {nil, reactions{"Reoffer 1": bye}, "Ringing Answered Hold sendonly Reoffer Ended"},
+		"uas-early-update": {reliable, reactions{"Answered 1": bye, "Early 1": func(l *leg, e sip.Event) {
 			assert.True(l.t, e.(sip.Early).Reliable)
-			l.reoffer(way("inactive"), func(r sip.OfferResult) { assert.Equal(l.t, 200, r.Code, "%v", r.Err) })
+			l.reofferThen(sdpWithDirection("inactive"), func(r sip.OfferResult) { assert.Equal(l.t, 200, r.Code, "%v", r.Err) })
 		}}, "Early Answered Ended"},
 		"uas-491":    {nil, offerAtOnce, "Ringing Answered Ended"},
 		"uas-glare":  {nil, offerAtOnce, "Ringing Answered Ended"},
 		"uas-routes": {nil, offerAtOnce, "Ringing Answered Ended"},
 		"uas-strict": {nil, hangUp, "Ringing Answered Ended"},
 		"uas-early":  {nil, hangUp, "Early Ringing Early Answered Ended"},
-		"uas-forks": {reliable, play{"Answered 1": func(l *leg, e sip.Event) {
+		"uas-forks": {reliable, reactions{"Answered 1": func(l *leg, e sip.Event) {
 			assert.True(l.t, strings.HasSuffix(e.(sip.Answered).State.RemoteTag, "b"))
 			assert.Equal(l.t, "m=audio", string(e.(sip.Answered).Body)[strings.Index(string(e.(sip.Answered).Body), "m="):][:7])
 			time.AfterFunc(300*time.Millisecond, func() { l.d.Bye(16, "") })
 		}}, "Early Early Early Answered Ended"},
-		"uas-late-offer": {func(in *sip.Invite) { in.Body, in.Reliable = nil, true }, play{"Answered 1": func(l *leg, e sip.Event) {
+		"uas-late-offer": {func(in *sip.Invite) { in.Body, in.Reliable = nil, true }, reactions{"Answered 1": func(l *leg, e sip.Event) {
 			assert.True(l.t, e.(sip.Answered).Offer)
 			l.d.Ack() // it waits for the answer
 			l.d.Respond([]byte(sdp))
 			l.d.Respond([]byte("twice"))
 			l.d.Bye(16, "")
 		}}, "Ringing Answered Ended"},
-		"uas-offerless": {nil, play{"Accepted 1": func(l *leg, _ sip.Event) {
-			l.reoffer(nil, func(r sip.OfferResult) {
+		"uas-offerless": {nil, reactions{"Accepted 1": func(l *leg, _ sip.Event) {
+			l.reofferThen(nil, func(r sip.OfferResult) {
 				assert.Contains(l.t, string(r.Body), "m=audio")
 				r.Respond([]byte(sdp))
 				l.d.Bye(16, "")
@@ -184,8 +184,8 @@ func ours() map[string]calling {
 		"uas-session-expect-reinvite": {nil, nil, "Ringing Answered Ended"},
 		"uas-session-refresh":         {nil, nil, "Ringing Answered Ended"},
 		"uas-bye-glare":               {nil, hangUp, "Ringing Answered Ended"},
-		"uas-refer":                   {nil, play{"Answered 1": referAway}, "Ringing Answered Ended"},
-		"uas-refers": {nil, play{"Referred 1": func(l *leg, e sip.Event) {
+		"uas-refer":                   {nil, reactions{"Answered 1": referToThirdParty}, "Ringing Answered Ended"},
+		"uas-refers": {nil, reactions{"Referred 1": func(l *leg, e sip.Event) {
 			r := e.(sip.Referred)
 			assert.Equal(l.t, "sip:+12025550199@example.com", r.To)
 			assert.True(l.t, strings.HasPrefix(r.ReferredBy, "sip:sipp@"))
@@ -197,7 +197,7 @@ func ours() map[string]calling {
 		"uas-replaces": {func(in *sip.Invite) {
 			in.Replaces = &message.DialogID{CallID: "abc@example.com", RemoteTag: "t1", LocalTag: "f1"}
 		}, hangUp, "Ringing Answered Ended"},
-		"uas-info": {nil, play{
+		"uas-info": {nil, reactions{
 			"Answered 1": func(l *leg, _ sip.Event) {
 				l.d.Info("application/dtmf-relay", []byte("Signal=5\r\nDuration=160\r\n"))
 			},
@@ -209,11 +209,11 @@ func ours() map[string]calling {
 	}
 }
 
-// referAway sends the far end elsewhere and hangs up when it got there.
-func referAway(l *leg, _ sip.Event) {
+// referToThirdParty sends the far end elsewhere and hangs up when it got there.
+func referToThirdParty(l *leg, _ sip.Event) {
 	var codes []int
 	l.d.Refer(sip.ReferTo{URI: "sip:+12025550199@127.0.0.1:5099", ReferredBy: "sip:+15559999@127.0.0.1"}, func(p sip.ReferProgress) {
-		l.more <- func() {
+		l.results <- func() {
 			codes = append(codes, p.Code)
 			if p.Final {
 				assert.False(l.t, p.Failed)
@@ -224,33 +224,33 @@ func referAway(l *leg, _ sip.Event) {
 	})
 }
 
-func TestWeCallAndSIPpIsSatisfied(t *testing.T) {
+func TestOutboundSIPpScenarios(t *testing.T) {
 	t.Parallel()
 	faults := map[string]bool{"uas-session-expect": true, "uas-session-expect-reinvite": true, "uas-session-refresh": true}
-	for scenario, c := range ours() {
+	for scenario, c := range outboundScenarios() {
 		for _, network := range []string{"udp", "tcp"} {
 			if network == "tcp" && scenario != "uas-prack" && scenario != "uas-refer" {
 				continue
 			}
 			t.Run(scenario+" "+network, func(t *testing.T) {
 				t.Parallel()
-				there := runSIPp(t, scenario, network, "-m", "1", "-key", "expires", strconv.Itoa(shortSession))
-				there.listening(t, network)
+				there := runSIPp(t, scenario, network, "-m", "1", "-key", "expires", strconv.Itoa(shortSessionSeconds))
+				there.waitUntilListening(t, network)
 				l := newLeg(t)
-				ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+				ua := startUserAgent(t, func(_ *sip.Config, ua *sip.UserAgent) {
 					if ua != nil {
-						ua.ShortSessions(shortSession * time.Second)
+						ua.SetMinSessionInterval(shortSessionSeconds * time.Second)
 					}
 				})
 				in := sip.Invite{
-					Attempt: scenario, To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.events.add,
+					Attempt: scenario, To: "+15550001", From: "+15559999", Body: sdpWithDirection("sendrecv"), Notify: l.events.add,
 					Target: resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
 				}
 				if c.set != nil {
 					c.set(&in)
 				}
 				if scenario == "uas-session-422" {
-					ua.ShortSessions(90 * time.Second)
+					ua.SetMinSessionInterval(90 * time.Second)
 				}
 				d, err := ua.Invite(in)
 				require.NoError(t, err)
@@ -258,11 +258,11 @@ func TestWeCallAndSIPpIsSatisfied(t *testing.T) {
 				end := l.run(c.play)
 				ended, ok := end.(sip.Ended)
 				require.True(t, ok, "%+v", end)
-				there.finished(t)
-				assert.Equal(t, c.want, strings.TrimPrefix(strings.Join(l.heard, " "), "Trying "))
+				there.requireSuccess(t)
+				assert.Equal(t, c.want, strings.TrimPrefix(strings.Join(l.eventNames, " "), "Trying "))
 				assert.Equal(t, faults[scenario], ended.Fault, "%+v", ended)
 				if scenario == "uas-491" {
-					gap := there.gap(t, "CROSSED", "AGAIN")
+					gap := there.logGap(t, "CROSSED", "AGAIN")
 					assert.True(t, gap >= 2000 && gap <= 20000, "%d ms", gap) // the most of RFC 3261 is proven at another clock
 				}
 			})
@@ -270,11 +270,11 @@ func TestWeCallAndSIPpIsSatisfied(t *testing.T) {
 	}
 }
 
-// gap are the milliseconds between two lines of the log.
-func (s *sipp) gap(t *testing.T, first, second string) int {
+// logGap are the milliseconds between two lines of the log.
+func (s *sipp) logGap(t *testing.T, first, second string) int {
 	t.Helper()
 	at := make(map[string]int)
-	words := s.logged(t)
+	words := s.readLog(t)
 	for i := 0; i+2 < len(words); i += 3 {
 		n, err := strconv.Atoi(words[i+2])
 		require.NoError(t, err)
@@ -285,15 +285,15 @@ func (s *sipp) gap(t *testing.T, first, second string) int {
 	return at[second] - at[first]
 }
 
-// called plays a uac scenario: we are called.
-type called struct {
+// inboundScenario plays a uac scenario: we are called.
+type inboundScenario struct {
 	take func(l *leg, in *sip.Incoming)
-	play play
+	play reactions
 	want string
 }
 
-func theirs() map[string]called {
-	answer := func(l *leg, in *sip.Incoming) { l.d = in.Answer(way("sendrecv"), l.events.add) }
+func inboundScenarios() map[string]inboundScenario {
+	answer := func(l *leg, in *sip.Incoming) { l.d = in.Answer(sdpWithDirection("sendrecv"), l.events.add) }
 	then := func(act func(*leg)) func(*leg, *sip.Incoming) {
 		return func(l *leg, in *sip.Incoming) {
 			answer(l, in)
@@ -301,39 +301,39 @@ func theirs() map[string]called {
 		}
 	}
 	early := func(l *leg, in *sip.Incoming) {
-		in.Progress(183, way("sendrecv"))
+		in.Progress(183, sdpWithDirection("sendrecv"))
 		in.Progress(180, nil)
 		answer(l, in)
 	}
-	return map[string]called{
+	return map[string]inboundScenario{
 		"uac-prack": {early, nil, "Ended"},
 		"uac-early": {early, nil, "Ended"},
 		"uac-early-update": {func(l *leg, in *sip.Incoming) {
 			in.Notify(l.events.add)
-			in.Progress(183, way("sendrecv"))
-		}, play{"Hold sendonly 1": func(l *leg, _ sip.Event) { answer(l, l.in) }}, "Hold sendonly Ended"},
+			in.Progress(183, sdpWithDirection("sendrecv"))
+		}, reactions{"Hold sendonly 1": func(l *leg, _ sip.Event) { answer(l, l.in) }}, "Hold sendonly Ended"},
 		"uac-491": {then(func(l *leg) {
-			l.reoffer(way("sendonly"), func(r sip.OfferResult) { assert.Equal(l.t, 200, r.Code, "%v", r.Err) })
+			l.reofferThen(sdpWithDirection("sendonly"), func(r sip.OfferResult) { assert.Equal(l.t, 200, r.Code, "%v", r.Err) })
 		}), nil, "Ended"},
-		"uac-reinvite":                {answer, play{"Reoffer 1": bye}, "Hold sendonly Hold inactive Hold zero Reoffer Ended"},
+		"uac-reinvite":                {answer, reactions{"Reoffer 1": bye}, "Hold sendonly Hold inactive Hold zero Reoffer Ended"},
 		"uac-late-offer":              {answer, nil, "Accepted Reoffer Accepted Ended"},
 		"uac-session-422":             {answer, nil, "Ended"},
 		"uac-session-expect":          {answer, nil, "Ended"},
 		"uac-session-expect-reinvite": {answer, nil, "Ended"},
 		"uac-session-refresh":         {answer, nil, "Ended"},
 		"uac-bye-glare":               {then(func(l *leg) { l.d.Bye(16, "") }), nil, "Ended"},
-		"uac-routes":                  {answer, play{"Reoffer 1": bye}, "Reoffer Ended"},
+		"uac-routes":                  {answer, reactions{"Reoffer 1": bye}, "Reoffer Ended"},
 		"uac-strict":                  {then(func(l *leg) { l.d.Bye(16, "") }), nil, "Ended"},
 		"uac-refer":                   {then(referAttended), nil, "Ended"},
-		"uac-refers": {answer, play{"Referred 1": func(l *leg, e sip.Event) {
+		"uac-refers": {answer, reactions{"Referred 1": func(l *leg, e sip.Event) {
 			r := e.(sip.Referred)
 			assert.Equal(l.t, &message.DialogID{CallID: "abc@example.com", RemoteTag: "t1", LocalTag: "f1"}, r.Replaces)
 			r.Accept()(603, "", true)
 		}}, "Referred Ended"},
-		"uac-refers-refused":   {answer, play{"Referred 1": func(_ *leg, e sip.Event) { e.(sip.Referred).Refuse(403) }}, "Referred Ended"},
-		"uac-replaces":         {answer, play{"Replaced 1": takeOver}, "Replaced Ended"},
-		"uac-replaces-refused": {answer, play{"Replaced 1": func(_ *leg, e sip.Event) { e.(sip.Replaced).By.Reject(403, 0) }}, "Replaced Ended"},
-		"uac-info": {answer, play{"Digit 1": func(l *leg, _ sip.Event) {
+		"uac-refers-refused":   {answer, reactions{"Referred 1": func(_ *leg, e sip.Event) { e.(sip.Referred).Refuse(403) }}, "Referred Ended"},
+		"uac-replaces":         {answer, reactions{"Replaced 1": acceptReplacement}, "Replaced Ended"},
+		"uac-replaces-refused": {answer, reactions{"Replaced 1": func(_ *leg, e sip.Event) { e.(sip.Replaced).By.Reject(403, 0) }}, "Replaced Ended"},
+		"uac-info": {answer, reactions{"Digit 1": func(l *leg, _ sip.Event) {
 			l.d.Info("application/dtmf-relay", []byte("Signal=5\r\nDuration=160\r\n"))
 		}}, "Digit Ended"},
 	}
@@ -347,7 +347,7 @@ func referAttended(l *leg) {
 		Replaces: &message.DialogID{CallID: "other@example.com", LocalTag: "ours", RemoteTag: "theirs"},
 	}
 	l.d.Refer(to, func(p sip.ReferProgress) {
-		l.more <- func() {
+		l.results <- func() {
 			if heard = append(heard, p); p.Final {
 				assert.Equal(l.t, []sip.ReferProgress{
 					{Code: 202, Phrase: "Accepted"},
@@ -359,20 +359,20 @@ func referAttended(l *leg) {
 	})
 }
 
-// takeOver answers a call that replaces this one.
-func takeOver(l *leg, e sip.Event) {
+// acceptReplacement answers a call that replaces this one.
+func acceptReplacement(l *leg, e sip.Event) {
 	by := e.(sip.Replaced).By
 	assert.Equal(l.t, l.d.ID(), *by.Replaces)
 	by.Ring()
 	second := newEventLog()
-	by.Answer(way("sendrecv"), second.add)
+	by.Answer(sdpWithDirection("sendrecv"), second.add)
 	l.last = func() { assert.True(l.t, next[sip.Ended](l.t, second).ByRemote) }
 }
 
-func TestSIPpCallsUsAndIsSatisfied(t *testing.T) {
+func TestInboundSIPpScenarios(t *testing.T) {
 	t.Parallel()
 	faults := map[string]bool{"uac-session-expect": true, "uac-session-expect-reinvite": true, "uac-session-refresh": true}
-	for scenario, c := range theirs() {
+	for scenario, c := range inboundScenarios() {
 		for _, network := range []string{"udp", "tcp"} {
 			if network == "tcp" && scenario != "uac-early-update" && scenario != "uac-refers" && scenario != "uac-replaces" {
 				continue
@@ -380,16 +380,16 @@ func TestSIPpCallsUsAndIsSatisfied(t *testing.T) {
 			t.Run(scenario+" "+network, func(t *testing.T) {
 				t.Parallel()
 				l, calls := newLeg(t), make(chan *sip.Incoming, 4)
-				ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+				ua := startUserAgent(t, func(_ *sip.Config, ua *sip.UserAgent) {
 					if ua == nil {
 						return
 					}
 					ua.OnInvite(func(i *sip.Incoming) { calls <- i })
 					if scenario != "uac-session-422" {
-						ua.ShortSessions(shortSession * time.Second)
+						ua.SetMinSessionInterval(shortSessionSeconds * time.Second)
 					}
 				})
-				there := runSIPp(t, scenario, network, "-m", "1", "-s", "+15551000", "-key", "expires", strconv.Itoa(shortSession), ua.Addr(network).String())
+				there := runSIPp(t, scenario, network, "-m", "1", "-s", "+15551000", "-key", "expires", strconv.Itoa(shortSessionSeconds), ua.Addr(network).String())
 				select {
 				case l.in = <-calls:
 				case err := <-there.done:
@@ -397,16 +397,16 @@ func TestSIPpCallsUsAndIsSatisfied(t *testing.T) {
 				}
 				c.take(l, l.in)
 				end, ok := l.run(c.play).(sip.Ended)
-				there.finished(t)
-				assert.Equal(t, c.want, strings.Join(l.heard, " "))
+				there.requireSuccess(t)
+				assert.Equal(t, c.want, strings.Join(l.eventNames, " "))
 				require.True(t, ok)
 				assert.Equal(t, faults[scenario], end.Fault, "%+v", end)
 				if l.last != nil {
 					l.last()
 				}
 				if scenario == "uac-491" {
-					gap := there.gap(t, "CROSSED", "AGAIN")
-					assert.LessOrEqual(t, gap, 20000) // the two seconds of RFC 3261 are those of our timer (TestTheGlareOfACallThatCameIn), and the rest is the machine's
+					gap := there.logGap(t, "CROSSED", "AGAIN")
+					assert.LessOrEqual(t, gap, 20000) // the two seconds of RFC 3261 are those of our timer (TestReinviteGlareOfInboundCall), and the rest is the machine's
 				}
 			})
 		}

@@ -15,13 +15,13 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
+func TestRegisterFromSIPp(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
 	for _, scenario := range []string{"uac-register", "uac-register-brief"} {
 		for _, network := range []string{"udp", "tcp"} {
 			t.Run(scenario+" "+network, func(t *testing.T) {
 				t.Parallel()
 				kept := make(chan []registrar.Binding, 1)
-				ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+				ua := startUserAgent(t, func(_ *sip.Config, ua *sip.UserAgent) {
 					if ua == nil {
 						return
 					}
@@ -56,12 +56,12 @@ func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own 
 	}
 }
 
-func TestSIPpTakesOurRegistration(t *testing.T) {
+func TestRegistrationAtSIPp(t *testing.T) {
 	t.Parallel()
 	there := runSIPp(t, "uas-registrar", "udp", "-m", "1")
-	there.listening(t, "udp")
-	told := make(states, 16)
-	_, err := registration.Start(served(t, nil), registration.Config{
+	there.waitUntilListening(t, "udp")
+	told := make(registrationStates, 16)
+	_, err := registration.Start(startUserAgent(t, nil), registration.Config{
 		Target: resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: "udp"}, User: "acme",
 		Credentials: &auth.Credentials{Username: "callboard", Password: "secret", Realm: "callboard"},
 		Notify:      func(s registration.State) { told <- s },
@@ -72,5 +72,5 @@ func TestSIPpTakesOurRegistration(t *testing.T) {
 	assert.Equal(t, registration.Registered, up.Status, up.Reason)
 	assert.InDelta(t, 7200, time.Until(up.Expires).Seconds(), 5)
 	require.NoError(t, <-there.done, there.out.String())
-	assert.Equal(t, []string{"REGISTER", "acme"}, there.logged(t)[:2])
+	assert.Equal(t, []string{"REGISTER", "acme"}, there.readLog(t)[:2])
 }

@@ -61,8 +61,8 @@ func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
 	return s
 }
 
-// listening waits until SIPp has its socket, without touching it.
-func (s *sipp) listening(t *testing.T, network string) {
+// waitUntilListening waits until SIPp has its socket, without touching it.
+func (s *sipp) waitUntilListening(t *testing.T, network string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		table, err := os.ReadFile("/proc/net/" + network)
@@ -70,7 +70,7 @@ func (s *sipp) listening(t *testing.T, network string) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-func (s *sipp) logged(t *testing.T) []string {
+func (s *sipp) readLog(t *testing.T) []string {
 	t.Helper()
 	var words []string
 	require.Eventually(t, func() bool {
@@ -81,7 +81,7 @@ func (s *sipp) logged(t *testing.T) []string {
 	return words
 }
 
-func TestSIPpAnswersAreClassified(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
+func TestOutcomesOfSIPpScenarios(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
 	for scenario, want := range map[string]string{
 		"uas-answer": "ended", "uas-hangup": "ended by the far end", "uas-busy": "busy busy", "uas-decline": "failed rejected",
 		"uas-unknown": "failed invalid_number", "uas-503": "failed trunk_error", "uas-180-503": "failed trunk_error",
@@ -94,8 +94,8 @@ func TestSIPpAnswersAreClassified(t *testing.T) { //nolint:tparallel // beside i
 			t.Run(scenario+" "+network, func(t *testing.T) {
 				t.Parallel()
 				there := runSIPp(t, scenario, network)
-				there.listening(t, network)
-				ua, here := served(t, nil), newEventLog()
+				there.waitUntilListening(t, network)
+				ua, here := startUserAgent(t, nil), newEventLog()
 				ring, talk := time.Minute, 1500*time.Millisecond
 				switch scenario {
 				case "uas-noanswer":
@@ -110,7 +110,7 @@ func TestSIPpAnswersAreClassified(t *testing.T) { //nolint:tparallel // beside i
 				})
 				require.NoError(t, err)
 				assert.Equal(t, want, finalOutcome(t, d, here, talk))
-				assert.Equal(t, []string{"INVITE", "+15550001", d.CallID()}, there.logged(t)[:3])
+				assert.Equal(t, []string{"INVITE", "+15550001", d.CallID()}, there.readLog(t)[:3])
 			})
 		}
 	}
@@ -146,13 +146,13 @@ func finalOutcome(t *testing.T, d *sip.Dialog, here *eventLog, talk time.Duratio
 	}
 }
 
-func TestSIPpCallsUs(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
+func TestInboundSIPpCallsOnAllTransports(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
 	for _, network := range []string{"udp", "tcp"} {
 		t.Run(network, func(t *testing.T) {
 			t.Parallel()
 			there := newEventLog()
 			to := make(chan string, 1)
-			ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+			ua := startUserAgent(t, func(_ *sip.Config, ua *sip.UserAgent) {
 				if ua != nil {
 					ua.OnInvite(func(i *sip.Incoming) {
 						to <- i.To
@@ -174,18 +174,18 @@ func TestSIPpCallsUs(t *testing.T) { //nolint:tparallel // beside its own cases 
 	}
 }
 
-func TestSIPpGetsAnswersToOPTIONS(t *testing.T) {
+func TestOptionsFromSIPp(t *testing.T) {
 	t.Parallel()
-	ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+	ua := startUserAgent(t, func(_ *sip.Config, ua *sip.UserAgent) {
 		if ua != nil {
 			ua.OnInvite(func(i *sip.Incoming) { i.Reject(486, 0) })
 		}
 	})
 	for _, network := range []string{"udp", "tcp"} {
-		runSIPp(t, "uac-options", network, "-m", "1", "-s", "+15551000", ua.Addr(network).String()).finished(t)
+		runSIPp(t, "uac-options", network, "-m", "1", "-s", "+15551000", ua.Addr(network).String()).requireSuccess(t)
 	}
 	ua.Drain(true)
 	for _, network := range []string{"udp", "tcp"} {
-		runSIPp(t, "uac-options-draining", network, "-m", "1", "-s", "+15551000", ua.Addr(network).String()).finished(t)
+		runSIPp(t, "uac-options-draining", network, "-m", "1", "-s", "+15551000", ua.Addr(network).String()).requireSuccess(t)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/sip/textmessage"
 )
 
-func TestTestEnvironmentReachesTheTestCarrierOnly(t *testing.T) {
+func TestTestEnvironmentMayCallTestCarrierOnly(t *testing.T) {
 	carrier, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
 	defer func() { _ = carrier.Close() }()
@@ -27,7 +27,7 @@ func TestTestEnvironmentReachesTheTestCarrierOnly(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = other.Close() }()
 	at := func(c *net.UDPConn) netip.AddrPort { return c.LocalAddr().(*net.UDPAddr).AddrPort() }
-	ua := served(t, func(c *sip.Config, _ *sip.UserAgent) {
+	ua := startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) {
 		c.TestCarrier = func() netip.AddrPort { return at(carrier) }
 	})
 	to := func(a netip.AddrPort, transport string) resolve.Target {
@@ -79,16 +79,16 @@ func TestTestEnvironmentReachesTheTestCarrierOnly(t *testing.T) {
 	d.Cancel("over")
 }
 
-func TestDialogOfTheTestEnvironmentFollowsNoContactElsewhere(t *testing.T) {
+func TestTestEnvironmentIgnoresForeignContact(t *testing.T) {
 	var other netip.AddrPort
-	var told traced
+	var told traceLog
 	heard, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
 	defer func() { _ = heard.Close() }()
 	other = heard.LocalAddr().(*net.UDPAddr).AddrPort()
-	ua := served(t, func(c *sip.Config, _ *sip.UserAgent) {
+	ua := startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) {
 		c.TestCarrier = func() netip.AddrPort { return netip.MustParseAddrPort("127.0.0.1:9") }
-		c.Trace = told.hear
+		c.Trace = told.add
 	})
 	done := make(chan bool, 1)
 	ua.EndAbandoned(sip.DialogState{

@@ -77,16 +77,16 @@ func (a *authority) issue(name string, good time.Duration) (chain, key []byte) {
 		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})
 }
 
-// of is a source of one certificate.
-func (a *authority) of(name string, good time.Duration) func() (*tls.Certificate, error) {
+// certificateSource is a source of one certificate.
+func (a *authority) certificateSource(name string, good time.Duration) func() (*tls.Certificate, error) {
 	a.t.Helper()
 	pair, err := tls.X509KeyPair(a.issue(name, good))
 	require.NoError(a.t, err)
 	return func() (*tls.Certificate, error) { return &pair, nil }
 }
 
-// secured listens on TLS besides.
-func secured(conf *transport.TLS, more func(*sip.Config, *sip.UserAgent)) func(*sip.Config, *sip.UserAgent) {
+// listenTLS listens on TLS besides.
+func listenTLS(conf *transport.TLS, more func(*sip.Config, *sip.UserAgent)) func(*sip.Config, *sip.UserAgent) {
 	return func(c *sip.Config, ua *sip.UserAgent) {
 		if ua == nil {
 			c.TLS = conf
@@ -100,7 +100,7 @@ func secured(conf *transport.TLS, more func(*sip.Config, *sip.UserAgent)) func(*
 	}
 }
 
-func overTLS(ua *sip.UserAgent, here *eventLog, name string) sip.Invite {
+func newTLSInvite(ua *sip.UserAgent, here *eventLog, name string) sip.Invite {
 	return sip.Invite{
 		Attempt: "tls" + name, Target: resolve.Target{Host: "127.0.0.1", Port: int(ua.Addr("tls").Port()), Transport: "tls", Name: name},
 		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.add,
@@ -111,9 +111,9 @@ func TestCallsOverTLS(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	there, here := newEventLog(), newEventLog()
-	far := served(t, secured(&transport.TLS{Certificate: ca.of("sip.example.com", time.Hour), Roots: ca.pool}, answering(there)))
-	near := served(t, secured(&transport.TLS{Certificate: ca.of("near.example.com", time.Hour), Roots: ca.pool}, nil))
-	d, err := near.Invite(overTLS(far, here, "sip.example.com"))
+	far := startUserAgent(t, listenTLS(&transport.TLS{Certificate: ca.certificateSource("sip.example.com", time.Hour), Roots: ca.pool}, answerCalls(there)))
+	near := startUserAgent(t, listenTLS(&transport.TLS{Certificate: ca.certificateSource("near.example.com", time.Hour), Roots: ca.pool}, nil))
+	d, err := near.Invite(newTLSInvite(far, here, "sip.example.com"))
 	require.NoError(t, err)
 	next[sip.Trying](t, here)
 	next[sip.Ringing](t, here)
@@ -129,7 +129,7 @@ func TestCallsOverTLS(t *testing.T) {
 	assert.Equal(t, 1, near.Counters().TCP, "one connection for the whole call")
 }
 
-func TestFarEndProvesItsName(t *testing.T) {
+func TestTLSPeerMustProveItsName(t *testing.T) {
 	t.Parallel()
 	ca, stranger := newAuthority(t), newAuthority(t)
 	for name, c := range map[string]struct {
@@ -138,23 +138,23 @@ func TestFarEndProvesItsName(t *testing.T) {
 		names []string
 		fine  bool
 	}{
-		"its name":             {ca.pool, ca.of("sip.example.com", time.Hour), []string{"sip.example.com"}, true},
-		"its address":          {ca.pool, ca.of("127.0.0.1", time.Hour), []string{""}, true},
-		"one of many names":    {ca.pool, ca.of("*.example.com", time.Hour), []string{"a.example.com"}, true},
-		"another name":         {ca.pool, ca.of("sip.example.com", time.Hour), []string{"sip.example.org", "example.com"}, false},
-		"a name, not address":  {ca.pool, ca.of("sip.example.com", time.Hour), []string{""}, false},
-		"out of date":          {ca.pool, ca.of("sip.example.com", -time.Minute), []string{"sip.example.com"}, false},
-		"from somebody else":   {ca.pool, stranger.of("sip.example.com", time.Hour), []string{"sip.example.com"}, false},
-		"the machine's issuer": {nil, ca.of("sip.example.com", time.Hour), []string{"sip.example.com"}, false},
+		"its name":             {ca.pool, ca.certificateSource("sip.example.com", time.Hour), []string{"sip.example.com"}, true},
+		"its address":          {ca.pool, ca.certificateSource("127.0.0.1", time.Hour), []string{""}, true},
+		"one of many names":    {ca.pool, ca.certificateSource("*.example.com", time.Hour), []string{"a.example.com"}, true},
+		"another name":         {ca.pool, ca.certificateSource("sip.example.com", time.Hour), []string{"sip.example.org", "example.com"}, false},
+		"a name, not address":  {ca.pool, ca.certificateSource("sip.example.com", time.Hour), []string{""}, false},
+		"out of date":          {ca.pool, ca.certificateSource("sip.example.com", -time.Minute), []string{"sip.example.com"}, false},
+		"from somebody else":   {ca.pool, stranger.certificateSource("sip.example.com", time.Hour), []string{"sip.example.com"}, false},
+		"the machine's issuer": {nil, ca.certificateSource("sip.example.com", time.Hour), []string{"sip.example.com"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			there := newEventLog()
-			far := served(t, secured(&transport.TLS{Certificate: c.by}, answering(there)))
-			near := served(t, secured(&transport.TLS{Roots: c.roots}, nil))
+			far := startUserAgent(t, listenTLS(&transport.TLS{Certificate: c.by}, answerCalls(there)))
+			near := startUserAgent(t, listenTLS(&transport.TLS{Roots: c.roots}, nil))
 			for _, name := range c.names {
 				here := newEventLog()
-				_, err := near.Invite(overTLS(far, here, name))
+				_, err := near.Invite(newTLSInvite(far, here, name))
 				require.NoError(t, err)
 				if c.fine {
 					next[sip.Trying](t, here)
@@ -172,7 +172,7 @@ func TestFarEndProvesItsName(t *testing.T) {
 func TestOldTLSIsRefused(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	far := served(t, secured(&transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}, nil))
+	far := startUserAgent(t, listenTLS(&transport.TLS{Certificate: ca.certificateSource("127.0.0.1", time.Hour)}, nil))
 	addr := far.Addr("tls").String()
 	_, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: ca.pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
 	require.Error(t, err)
@@ -182,7 +182,9 @@ func TestOldTLSIsRefused(t *testing.T) {
 
 	old, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
 		MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return ca.of("127.0.0.1", time.Hour)() },
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return ca.certificateSource("127.0.0.1", time.Hour)()
+		},
 	})
 	require.NoError(t, err)
 	defer func() { _ = old.Close() }()
@@ -196,7 +198,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 		}
 	}()
 	here := newEventLog()
-	near := served(t, secured(&transport.TLS{Roots: ca.pool}, nil))
+	near := startUserAgent(t, listenTLS(&transport.TLS{Roots: ca.pool}, nil))
 	_, err = near.Invite(sip.Invite{
 		Attempt: "old", Target: resolve.Target{Host: "127.0.0.1", Port: old.Addr().(*net.TCPAddr).Port, Transport: "tls"},
 		To: "+1", From: "+2", Notify: here.add,
@@ -205,19 +207,19 @@ func TestOldTLSIsRefused(t *testing.T) {
 	assert.True(t, next[sip.Refused](t, here).Final.TransportFailure)
 }
 
-func TestCallersMayHaveToProveThemselves(t *testing.T) {
+func TestTLSListenerRequiresClientCertificate(t *testing.T) {
 	t.Parallel()
 	ca, stranger := newAuthority(t), newAuthority(t)
-	far := served(t, secured(&transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour), Clients: ca.pool}, answering(newEventLog())))
+	far := startUserAgent(t, listenTLS(&transport.TLS{Certificate: ca.certificateSource("127.0.0.1", time.Hour), Clients: ca.pool}, answerCalls(newEventLog())))
 	for name, c := range map[string]struct {
 		by   func() (*tls.Certificate, error)
 		fine bool
-	}{"ours": {ca.of("near", time.Hour), true}, "nobody's": {nil, false}, "strange": {stranger.of("near", time.Hour), false}} {
+	}{"ours": {ca.certificateSource("near", time.Hour), true}, "nobody's": {nil, false}, "strange": {stranger.certificateSource("near", time.Hour), false}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			here := newEventLog()
-			near := served(t, secured(&transport.TLS{Certificate: c.by, Roots: ca.pool}, nil))
-			in := overTLS(far, here, "")
+			near := startUserAgent(t, listenTLS(&transport.TLS{Certificate: c.by, Roots: ca.pool}, nil))
+			in := newTLSInvite(far, here, "")
 			if !c.fine { // they are hung up on, or hear nothing: no need to wait long for nothing
 				in.SilentAfter = 500 * time.Millisecond
 			}
@@ -233,7 +235,7 @@ func TestCallersMayHaveToProveThemselves(t *testing.T) {
 	}
 }
 
-func TestCertificateIsReadAgainWhenItsFileChanges(t *testing.T) {
+func TestTLSCertificateFilesAreReloaded(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	dir := t.TempDir()
@@ -246,7 +248,7 @@ func TestCertificateIsReadAgainWhenItsFileChanges(t *testing.T) {
 		}
 	}
 	write("one.example.com", time.Unix(1000, 0))
-	far := served(t, secured(&transport.TLS{Certificate: transport.CertificateFiles(chain, key, nil)}, nil))
+	far := startUserAgent(t, listenTLS(&transport.TLS{Certificate: transport.CertificateFiles(chain, key, nil)}, nil))
 	shown := func() string {
 		c, err := tls.Dial("tcp", far.Addr("tls").String(), &tls.Config{InsecureSkipVerify: true})
 		require.NoError(t, err)
@@ -277,12 +279,12 @@ func TestCertificateIsReadAgainWhenItsFileChanges(t *testing.T) {
 	assert.Equal(t, "four.example.com", shown())
 }
 
-func TestWhoConnectsIsShownTheCertificateOfTheNameHeAsksFor(t *testing.T) {
+func TestTLSCertificateIsSelectedBySNI(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	far := served(t, secured(&transport.TLS{
-		Certificate: ca.of("one.example.com", time.Hour),
-		Others:      []func() (*tls.Certificate, error){ca.of("two.example.com", time.Hour), ca.of("three.example.com", time.Hour)},
+	far := startUserAgent(t, listenTLS(&transport.TLS{
+		Certificate: ca.certificateSource("one.example.com", time.Hour),
+		Others:      []func() (*tls.Certificate, error){ca.certificateSource("two.example.com", time.Hour), ca.certificateSource("three.example.com", time.Hour)},
 	}, nil))
 	for asked, want := range map[string]string{
 		"one.example.com": "one.example.com", "two.example.com": "two.example.com", "three.example.com": "three.example.com",
@@ -294,7 +296,7 @@ func TestWhoConnectsIsShownTheCertificateOfTheNameHeAsksFor(t *testing.T) {
 		require.NoError(t, c.Close())
 	}
 	broken := &transport.TLS{
-		Certificate: ca.of("one.example.com", time.Hour),
+		Certificate: ca.certificateSource("one.example.com", time.Hour),
 		Others:      []func() (*tls.Certificate, error){transport.CertificateFiles("/nowhere.pem", "/nowhere.key", nil)},
 	}
 	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "tls", Addr: "127.0.0.1:0"}}, TLS: broken})
@@ -302,7 +304,7 @@ func TestWhoConnectsIsShownTheCertificateOfTheNameHeAsksFor(t *testing.T) {
 	require.ErrorContains(t, ua.Serve(t.Context()), "certificate")
 }
 
-func TestTLSNeedsACertificateToListen(t *testing.T) {
+func TestTLSListenerNeedsCertificate(t *testing.T) {
 	t.Parallel()
 	for _, conf := range []*transport.TLS{nil, {}, {Certificate: transport.CertificateFiles("/nowhere.pem", "/nowhere.key", nil)}} {
 		ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "tls", Addr: "127.0.0.1:0"}}, TLS: conf})
@@ -311,14 +313,16 @@ func TestTLSNeedsACertificateToListen(t *testing.T) {
 	}
 }
 
-// TestSecuredCallStaysSecured: a Contact that leads into the open is not followed.
-func TestSecuredCallStaysSecured(t *testing.T) {
+// TestTLSDialogIgnoresUDPContact: a Contact that leads into the open is not followed.
+func TestTLSDialogIgnoresUDPContact(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	open, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = open.Close() }()
-	conf := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return ca.of("127.0.0.1", time.Hour)() }}
+	conf := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		return ca.certificateSource("127.0.0.1", time.Hour)()
+	}}
 	l, err := tls.Listen("tcp", "127.0.0.1:0", conf)
 	require.NoError(t, err)
 	defer func() { _ = l.Close() }()
@@ -346,7 +350,7 @@ func TestSecuredCallStaysSecured(t *testing.T) {
 		}
 	}()
 	here := newEventLog()
-	near := served(t, secured(&transport.TLS{Roots: ca.pool}, nil))
+	near := startUserAgent(t, listenTLS(&transport.TLS{Roots: ca.pool}, nil))
 	d, err := near.Invite(sip.Invite{
 		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Transport: "tls"}, To: "+1", From: "+2", Notify: here.add,
 		Body: []byte(sdp), // without one, the ACK would wait for our answer to the far end's offer
@@ -360,15 +364,15 @@ func TestSecuredCallStaysSecured(t *testing.T) {
 	assert.Equal(t, "BYE", <-got)
 }
 
-func TestTLSCallersAreCalledBackOnTheirConnection(t *testing.T) {
+func TestTLSDialogReusesInboundConnection(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	there := newEventLog()
-	far := served(t, secured(&transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}, answering(there)))
+	far := startUserAgent(t, listenTLS(&transport.TLS{Certificate: ca.certificateSource("127.0.0.1", time.Hour)}, answerCalls(there)))
 	c, err := tls.Dial("tcp", far.Addr("tls").String(), &tls.Config{RootCAs: ca.pool})
 	require.NoError(t, err)
 	defer func() { _ = c.Close() }()
-	_, err = c.Write([]byte(strings.NewReplacer("SIP/2.0/UDP", "SIP/2.0/TLS", "5070>", "5070;transport=tls>").Replace(callUs())))
+	_, err = c.Write([]byte(strings.NewReplacer("SIP/2.0/UDP", "SIP/2.0/TLS", "5070>", "5070;transport=tls>").Replace(inboundInvite())))
 	require.NoError(t, err)
 	require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 	var all string

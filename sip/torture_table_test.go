@@ -33,8 +33,8 @@ var updateTable = flag.Bool("update", false, "write the table of torture message
 // for no answer, and the audio of the call that was accepted over TCP.
 type tortureRow struct{ name, section, expectation, udp, tcp, audio string }
 
-// torture is every message of both RFCs with the reaction of a user agent owners agent accepts calls.
-func torture() []tortureRow {
+// tortureTable is every message of both RFCs with the reaction of a user agent owners agent accepts calls.
+func tortureTable() []tortureRow {
 	return []tortureRow{
 		{"wsinv", "3.1.1.1", "Valid: white space, folded and compact headers. Its To has a tag, so it belongs to a dialog.", "481", "481", ""},
 		{"intmeth", "3.1.1.2", "Valid: an unknown method in unusual characters gets 501, or 405.", "501", "501", ""},
@@ -121,23 +121,23 @@ func acceptIfAgreed(i *sip.Incoming) {
 	i.Answer(local.Answer(theirs, agreed.Stream), func(sip.Event) {})
 }
 
-// reaction sends a message of farEnd by UDP and tells the codes of the answers, repetitions left out; "" for nothing.
-func reaction(t *testing.T, b []byte, more ...func(*sip.UserAgent)) string {
+// udpReaction sends a message of farEnd by UDP and tells the codes of the answers, repetitions left out; "" for nothing.
+func udpReaction(t *testing.T, b []byte, more ...func(*sip.UserAgent)) string {
 	t.Helper()
 	var said []string
 	synctest.Test(t, func(t *testing.T) {
-		s := onStage(t, func(ua *sip.UserAgent) {
+		s := newStage(t, func(ua *sip.UserAgent) {
 			ua.OnInvite(acceptIfAgreed)
 			for _, f := range more {
 				f(ua)
 			}
 		})
-		from := netip.MustParseAddrPort(farEnd + ":5060")
-		var ports []*port
+		from := netip.MustParseAddrPort(torturePeer + ":5060")
+		var ports []*fakeSocket
 		for _, n := range []int{5060, 5061, 6050, 19823, 9} {
-			ports = append(ports, s.net.open(fmt.Sprintf("%s:%d", farEnd, n)))
+			ports = append(ports, s.net.open(fmt.Sprintf("%s:%d", torturePeer, n)))
 		}
-		s.net.ports[s.us()].in <- datagram{b, from}
+		s.net.ports[s.localAddr()].in <- datagram{b, from}
 		synctest.Wait()
 		for _, p := range ports {
 			for len(p.in) > 0 {
@@ -157,11 +157,11 @@ func reaction(t *testing.T, b []byte, more ...func(*sip.UserAgent)) string {
 }
 
 // lastWord is a request owners answer shows that all before it has been answered.
-const lastWord = "OPTIONS sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP 127.0.0.1;branch=z9hG4bKlast\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:a@b>\r\n" +
+const lastRequest = "OPTIONS sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP 127.0.0.1;branch=z9hG4bKlast\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:a@b>\r\n" +
 	"Call-ID: the-last-word\r\nCSeq: 1 OPTIONS\r\nContent-Length: 0\r\n\r\n"
 
-// reactionTCP is the same by TCP.
-func reactionTCP(address string, b []byte) (string, error) {
+// tcpReaction is the same by TCP.
+func tcpReaction(address string, b []byte) (string, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return "", err
@@ -170,7 +170,7 @@ func reactionTCP(address string, b []byte) (string, error) {
 	if err = conn.SetDeadline(time.Now().Add(3 * time.Second)); err != nil { // for what is answered by nothing
 		return "", err
 	}
-	if _, err = conn.Write(append(bytes.Clone(b), lastWord...)); err != nil {
+	if _, err = conn.Write(append(bytes.Clone(b), lastRequest...)); err != nil {
 		return "", err
 	}
 	var said []string
@@ -230,9 +230,9 @@ func (a *audioAgent) accept(i *sip.Incoming) {
 	a.call <- s
 }
 
-// audio talks to the session of the call that was accepted, as a phone behind NAT owners SDP names another address, and
+// exchangeAudio talks to the session of the call that was accepted, as a phone behind NAT owners SDP names another address, and
 // tells whether each side hears the other.
-func (a *audioAgent) audio() (string, error) {
+func (a *audioAgent) exchangeAudio() (string, error) {
 	s := <-a.call
 	defer s.Close()
 	conn, err := net.DialUDP("udp4", nil, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: s.LocalPort()})
@@ -266,8 +266,8 @@ func (a *audioAgent) audio() (string, error) {
 	return "", nil
 }
 
-// reactionsTCP are those to all messages, each of which has a user agent of its own, and the audio of accepted calls.
-func reactionsTCP(t *testing.T, all map[string][]byte) (said, audio map[string]string) {
+// tcpReactions are those to all messages, each of which has a user agent of its own, and the audio of accepted calls.
+func tcpReactions(t *testing.T, all map[string][]byte) (said, audio map[string]string) {
 	t.Helper()
 	engine := loopbackMedia(t)
 	var wg sync.WaitGroup
@@ -276,7 +276,7 @@ func reactionsTCP(t *testing.T, all map[string][]byte) (said, audio map[string]s
 	for name, b := range all {
 		address := fmt.Sprintf("127.0.0.1:%d", siptest.Port(t))
 		agent := &audioAgent{engine, make(chan *media.Session, 1)}
-		served(t, func(cfg *sip.Config, ua *sip.UserAgent) {
+		startUserAgent(t, func(cfg *sip.Config, ua *sip.UserAgent) {
 			cfg.Listen = []transport.Listener{{Network: "tcp", Addr: address}}
 			if ua != nil {
 				ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{Allow: true, TrunkID: "trunk"} })
@@ -284,10 +284,10 @@ func reactionsTCP(t *testing.T, all map[string][]byte) (said, audio map[string]s
 			}
 		})
 		wg.Go(func() {
-			codes, err := reactionTCP(address, b)
+			codes, err := tcpReaction(address, b)
 			heard := ""
 			if err == nil && codes == "100 200" {
-				heard, err = agent.audio()
+				heard, err = agent.exchangeAudio()
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -301,10 +301,10 @@ func reactionsTCP(t *testing.T, all map[string][]byte) (said, audio map[string]s
 	return said, audio
 }
 
-func TestTortureMessagesGetTheirReactions(t *testing.T) {
+func TestTortureMessageReactions(t *testing.T) {
 	all := siptest.TortureMessages(t)
-	byTCP, audio := reactionsTCP(t, all)
-	rows := torture()
+	byTCP, audio := tcpReactions(t, all)
+	rows := tortureTable()
 	require.Len(t, rows, len(all))
 	var table strings.Builder
 	table.WriteString("| message | section | what the RFC expects | UDP | TCP | audio |\n|---|---|---|---|---|---|\n")
@@ -316,13 +316,13 @@ func TestTortureMessagesGetTheirReactions(t *testing.T) {
 	}
 	for _, row := range rows {
 		got := row
-		got.udp, got.tcp, got.audio = reaction(t, all[row.name]), byTCP[row.name], audio[row.name]
+		got.udp, got.tcp, got.audio = udpReaction(t, all[row.name]), byTCP[row.name], audio[row.name]
 		assert.Equal(t, row, got)
 		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s |\n", row.name, row.section, row.expectation, none(got.udp), none(got.tcp), none(got.audio))
 	}
 	t.Logf("RFC 4475 and RFC 5118:\n%s", table.String())
 	right := bytes.Replace(all["ipv6-in-sdp"], []byte("Content-Length: 268"), []byte("Content-Length: 251"), 1)
-	assert.Equal(t, "100 488", reaction(t, right), "with the right length; G.726 is not supported")
+	assert.Equal(t, "100 488", udpReaction(t, right), "with the right length; G.726 is not supported")
 	const page, begin, end = "../docs/interoperability.md", "<!-- torture messages -->\n", "<!-- end of torture messages -->"
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)

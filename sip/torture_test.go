@@ -16,19 +16,19 @@ import (
 )
 
 // farEnd is a host of many ports on the wire of a test.
-const farEnd = "127.0.0.2"
+const torturePeer = "127.0.0.2"
 
 // Where phones may register, each REGISTER is challenged.
-func TestTortureMessagesGetNoBindingOfARegistrar(t *testing.T) {
+func TestTortureMessagesCreateNoBinding(t *testing.T) {
 	want, got, all := map[string]string{}, map[string]string{}, siptest.TortureMessages(t)
-	for _, row := range torture() {
+	for _, row := range tortureTable() {
 		if row.udp == "405" && bytes.HasPrefix(all[row.name], []byte("REGISTER ")) {
 			want[row.name] = "401"
 		}
 	}
 	require.Len(t, want, 11)
 	for name := range want {
-		got[name] = reaction(t, all[name], func(ua *sip.UserAgent) {
+		got[name] = udpReaction(t, all[name], func(ua *sip.UserAgent) {
 			ua.SetRegistrar(registrar.Config{
 				Account: func(user string) (auth.Account, bool) {
 					return auth.Account{ID: "phone", User: user, Password: "secret"}, true
@@ -48,7 +48,7 @@ func TestTortureMessagesGetNoBindingOfARegistrar(t *testing.T) {
 // is no larger than the question, and repeats nothing that was not in it.
 func TestUnreadableRequestsAreAnsweredOnce(t *testing.T) {
 	for name, b := range siptest.TortureMessages(t) {
-		answer := sip.Refusal(b)
+		answer := sip.ParseErrorResponse(b)
 		if answer == nil {
 			continue
 		}
@@ -60,10 +60,10 @@ func TestUnreadableRequestsAreAnsweredOnce(t *testing.T) {
 		}
 	}
 	for _, b := range []string{
-		strings.Replace(callUs(), "INVITE", "ACK", 2), "SIP/2.0 200 OK\r\n" + callUs(), "GET / HTTP/1.1\r\nVia: x\r\n\r\n",
-		callUs("+Call-ID: in-2"), "INVITE sip:a@b SIP/2.0\r\nFrom: a\r\nTo: b\r\nCSeq: 1 INVITE\r\n\r\n",
+		strings.Replace(inboundInvite(), "INVITE", "ACK", 2), "SIP/2.0 200 OK\r\n" + inboundInvite(), "GET / HTTP/1.1\r\nVia: x\r\n\r\n",
+		inboundInvite("+Call-ID: in-2"), "INVITE sip:a@b SIP/2.0\r\nFrom: a\r\nTo: b\r\nCSeq: 1 INVITE\r\n\r\n",
 	} {
-		assert.Nil(t, sip.Refusal([]byte(b)), b)
+		assert.Nil(t, sip.ParseErrorResponse([]byte(b)), b)
 	}
 }
 
@@ -72,7 +72,7 @@ func FuzzUnreadable(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		answer := sip.Refusal(b)
+		answer := sip.ParseErrorResponse(b)
 		if answer == nil {
 			return
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// agentAt is a user agent on a free loopback port, until the test ends.
-func agentAt(t *testing.T, set func(*sip.UserAgent)) *sip.UserAgent {
+// startLoopbackAgent is a user agent on a free loopback port, until the test ends.
+func startLoopbackAgent(t *testing.T, set func(*sip.UserAgent)) *sip.UserAgent {
 	t.Helper()
 	u, err := sip.New(sip.Config{
 		Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, UserAgent: "carrier/1.0",
@@ -43,13 +43,13 @@ func targetOf(u *sip.UserAgent) resolve.Target {
 	return resolve.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
 }
 
-func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
+func TestTrunkIsAuthenticatedByDigest(t *testing.T) {
 	type caller struct {
 		trunk  string
 		proved bool
 	}
 	came := make(chan caller, 1)
-	house := agentAt(t, func(u *sip.UserAgent) {
+	house := startLoopbackAgent(t, func(u *sip.UserAgent) {
 		u.SetAdmission(func(transport.Source) sip.Admission {
 			return sip.Admission{Allow: true, TrunkID: "first", RequireAuthentication: true, Account: func(user string) (auth.Account, bool) {
 				return auth.Account{ID: "second", User: "carrier", Password: "proof"}, user == "carrier"
@@ -60,7 +60,7 @@ func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
 			in.Reject(486, 0)
 		})
 	})
-	carrier := agentAt(t, nil)
+	carrier := startLoopbackAgent(t, nil)
 	call := func(attempt string, c *auth.Credentials) outcome.Final {
 		e := newEventLog()
 		_, err := carrier.Invite(sip.Invite{Attempt: attempt, Leg: 1, Target: targetOf(house), To: "+12025550142", From: "+12025550177", Credentials: c, Notify: e.add})
@@ -81,8 +81,8 @@ func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
 	assert.Equal(t, caller{"second", true}, <-came)
 }
 
-func TestPingOfALiveTargetGetsItsResponse(t *testing.T) {
-	house, carrier := agentAt(t, nil), agentAt(t, nil)
+func TestPingReportsResponse(t *testing.T) {
+	house, carrier := startLoopbackAgent(t, nil), startLoopbackAgent(t, nil)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	pong, err := house.Ping(ctx, domain.Live, targetOf(carrier))

@@ -18,19 +18,19 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// TestAttackByStrangersWhoStay: phones may connect from anywhere, and whoever
+// TestAttackConnectionsOfUnknownHostsAreBounded: phones may connect from anywhere, and whoever
 // asks to register once could keep every connection from the trunks.
-func TestAttackByStrangersWhoStay(t *testing.T) {
+func TestAttackConnectionsOfUnknownHostsAreBounded(t *testing.T) {
 	t.Parallel() // it waits for most of its time
 	const most = 8
 	var home atomic.Pointer[netip.AddrPort] // where a phone is registered
-	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+	ua := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.Listen = []transport.Listener{{Network: "tcp", Addr: "127.0.0.1:0"}}
 		c.MaxTCPConns, c.MaxPerHost = most, most
 		if ua == nil {
 			return
 		}
-		ua.Hurry(8*time.Second, 8*time.Second) // all have to be in before the first is let go
+		ua.SetTransportTimeouts(8*time.Second, 8*time.Second) // all have to be in before the first is let go
 		ua.SetAdmission(func(s transport.Source) sip.Admission {
 			return sip.Admission{Allow: s.Addr.Addr().String() == "127.0.0.2"}
 		})
@@ -47,7 +47,7 @@ func TestAttackByStrangersWhoStay(t *testing.T) {
 	})
 	to := ua.Addr("tcp").String()
 	ask := func(c net.Conn, method string) string {
-		_, _ = c.Write([]byte(strings.Replace(asked(method), "UDP", "TCP", 1)))
+		_, _ = c.Write([]byte(strings.Replace(optionsRequest(method), "UDP", "TCP", 1)))
 		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 		b := make([]byte, 4096)
 		n, _ := c.Read(b)
@@ -55,12 +55,12 @@ func TestAttackByStrangersWhoStay(t *testing.T) {
 	}
 	var held []net.Conn
 	for range most + 2 {
-		if c := from(t, "127.0.0.9", "tcp", to); strings.Contains(ask(c, "REGISTER"), "SIP/2.0 401") {
+		if c := dialFrom(t, "127.0.0.9", "tcp", to); strings.Contains(ask(c, "REGISTER"), "SIP/2.0 401") {
 			held = append(held, c)
 		}
 	}
 	require.Len(t, held, most-most/4, "strangers leave a quarter of the room")
-	assert.Contains(t, ask(from(t, "127.0.0.2", "tcp", to), "OPTIONS"), "SIP/2.0 200", "a trunk finds room")
+	assert.Contains(t, ask(dialFrom(t, "127.0.0.2", "tcp", to), "OPTIONS"), "SIP/2.0 200", "a trunk finds room")
 	at := netip.MustParseAddrPort(held[0].LocalAddr().String())
 	home.Store(&at)
 	for _, c := range held[1:] {

@@ -22,26 +22,26 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// traced collects what a user agent tells of its messages.
-type traced struct {
+// traceLog collects what a user agent tells of its messages.
+type traceLog struct {
 	mu  sync.Mutex
 	all []sip.TracedMessage
 	ids []string
 }
 
-func (l *traced) hear(callID string, m sip.TracedMessage) {
+func (l *traceLog) add(callID string, m sip.TracedMessage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all, l.ids = append(l.all, m), append(l.ids, callID)
 }
 
-func (l *traced) first() sip.TracedMessage {
+func (l *traceLog) first() sip.TracedMessage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.all[0]
 }
 
-func (l *traced) calls() []string {
+func (l *traceLog) callIDs() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Compact(slices.Clone(l.ids))
@@ -49,7 +49,7 @@ func (l *traced) calls() []string {
 
 // lines are the messages so far: direction, transport, start line's first word
 // or status.
-func (l *traced) lines() []string {
+func (l *traceLog) lines() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var out []string
@@ -72,12 +72,12 @@ func TestEveryMessageOfACallIsTraced(t *testing.T) {
 	t.Parallel()
 	for _, network := range []string{"udp", "tcp"} {
 		there, here := newEventLog(), newEventLog()
-		var theirs, ours traced
-		far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
-			c.Trace = theirs.hear
-			answering(there)(c, ua)
+		var theirs, ours traceLog
+		far := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
+			c.Trace = theirs.add
+			answerCalls(there)(c, ua)
 		})
-		near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Trace = ours.hear })
+		near := startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) { c.Trace = ours.add })
 		target := resolve.Target{Host: "127.0.0.1", Port: int(far.Addr(network).Port()), Transport: network}
 		_, err := near.Ping(t.Context(), domain.Live, target)
 		require.NoError(t, err)
@@ -99,22 +99,22 @@ func TestEveryMessageOfACallIsTraced(t *testing.T) {
 		}
 		assert.Equal(t, ourWay, ours.lines(), "the OPTIONS before is no part of a call")
 		assert.Equal(t, theirWay, theirs.lines())
-		assert.Equal(t, []string{d.CallID()}, ours.calls())
-		assert.Equal(t, []string{d.CallID()}, theirs.calls())
+		assert.Equal(t, []string{d.CallID()}, ours.callIDs())
+		assert.Equal(t, []string{d.CallID()}, theirs.callIDs())
 		assert.Equal(t, far.Addr(network), ours.first().Remote)
 		assert.Equal(t, far.Addr(network), theirs.first().Local)
 		assert.Equal(t, string(ours.first().Data), string(theirs.first().Data))
 	}
 }
 
-func TestTraceHidesSecrets(t *testing.T) {
+func TestTraceMasksSecrets(t *testing.T) {
 	t.Parallel()
 	text := strings.Join([]string{
 		"INVITE sip:ann:hunter2@x SIP/2.0", `Authorization: Digest username="ann", realm="r", response="0123abcd", nc=00000001`,
 		"Proxy-Authorization: Basic YWJj", "Contact: <sip:bob:s3cret@y;transport=tcp>", "Content-Type: application/sdp", "",
 		"a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:c2VjcmV0|2^31", "k=clear:key", "",
 	}, "\r\n")
-	shown := string(sip.Masked([]byte(text)))
+	shown := string(sip.MaskSecrets([]byte(text)))
 	assert.Len(t, shown, len(text))
 	for _, secret := range []string{"hunter2", "0123abcd", "YWJj", "s3cret", "c2VjcmV0", "clear:key"} {
 		assert.NotContains(t, shown, secret)
@@ -123,10 +123,10 @@ func TestTraceHidesSecrets(t *testing.T) {
 		assert.Contains(t, shown, open)
 	}
 	keys := "INFO sip:a@b SIP/2.0\r\nc: application/dtmf-relay\r\n\r\nSignal=5\r\nDuration=160\r\n"
-	assert.Equal(t, strings.Replace(keys, "=5", "=*", 1), string(sip.Masked([]byte(keys))))
+	assert.Equal(t, strings.Replace(keys, "=5", "=*", 1), string(sip.MaskSecrets([]byte(keys))))
 }
 
-func TestTraceHidesSecretsInEverySpellingThatIsUnderstood(t *testing.T) {
+func TestMaskSecretsInAllNotations(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"a key method in capitals": "INVITE sip:a@b SIP/2.0\r\n\r\nv=0\r\na=crypto:1 AES_CM_128_HMAC_SHA1_80 INLINE:S3CRET|2^31\r\n",
@@ -142,25 +142,25 @@ func TestTraceHidesSecretsInEverySpellingThatIsUnderstood(t *testing.T) {
 		"a scheme in capitals":     "INVITE sip:a@b SIP/2.0\r\nContact: \"c: d\" <SIPS:ann:S3CRET@y>, <sip:b@y>;x=Sip:bob:S3CRET@z\r\n\r\n",
 		"a folded type":            "INFO sip:a@b SIP/2.0\r\nContent-Type:\r\n application/dtmf\r\n\r\nS3CRET",
 	} {
-		shown := string(sip.Masked([]byte(text)))
+		shown := string(sip.MaskSecrets([]byte(text)))
 		assert.NotContains(t, shown, "S3CRET", name)
 		assert.Len(t, shown, len(text), name)
 		assert.Equal(t, strings.Count(text, "\n"), strings.Count(shown, "\n"), name)
 	}
 }
 
-// TestLargeRequestsGoOverTCPWhereTheTargetTakesIt: RFC 3261 18.1.1.
-func TestLargeRequestsGoOverTCPWhereTheTargetTakesIt(t *testing.T) {
+// TestLargeRequestsUseTCP: RFC 3261 18.1.1.
+func TestLargeRequestsUseTCP(t *testing.T) {
 	t.Parallel()
 	port := strconv.Itoa(siptest.Port(t))
 	there, here := newEventLog(), newEventLog()
-	var theirs traced
-	far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+	var theirs traceLog
+	far := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.Listen = []transport.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}, {Network: "tcp", Addr: "127.0.0.1:" + port}}
-		c.Trace = theirs.hear
-		answering(there)(c, ua)
+		c.Trace = theirs.add
+		answerCalls(there)(c, ua)
 	})
-	near := served(t, nil)
+	near := startUserAgent(t, nil)
 	d, err := near.Invite(sip.Invite{
 		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
 		Body: []byte(strings.Repeat("x", 2000)), Notify: here.add,
@@ -175,14 +175,14 @@ func TestLargeRequestsGoOverTCPWhereTheTargetTakesIt(t *testing.T) {
 	assert.Contains(t, string(theirs.first().Data), "Via: SIP/2.0/TCP 127.0.0.1:"+strconv.Itoa(int(near.Addr("tcp").Port())))
 }
 
-func TestTargetWithoutTCPIsRemembered(t *testing.T) {
+func TestTargetWithoutTCPIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	there := newEventLog()
-	far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+	far := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.Listen = []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}
-		answering(there)(c, ua)
+		answerCalls(there)(c, ua)
 	})
-	near := served(t, nil)
+	near := startUserAgent(t, nil)
 	for leg := range 2 {
 		here := newEventLog()
 		_, err := near.Invite(sip.Invite{
@@ -195,10 +195,10 @@ func TestTargetWithoutTCPIsRemembered(t *testing.T) {
 	assert.EqualValues(t, 1, near.Counters().TransportErrors)
 }
 
-func TestPeersGetTheAddressThatTheyReach(t *testing.T) {
+func TestViaAndContactAddressForPeer(t *testing.T) {
 	t.Parallel()
 	public := netip.MustParseAddr("203.0.113.5")
-	ua := served(t, func(c *sip.Config, _ *sip.UserAgent) {
+	ua := startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) {
 		c.PublicIP, c.PublicPort, c.Private = public, 5062, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	})
 	own := ua.Addr("udp").String()
@@ -209,7 +209,7 @@ func TestPeersGetTheAddressThatTheyReach(t *testing.T) {
 	}
 }
 
-func TestSeveralListenersSpeakForThemselves(t *testing.T) {
+func TestViaAndContactOfSeveralListeners(t *testing.T) {
 	t.Parallel()
 	hosts := []string{"127.0.0.1"}
 	if c, err := net.ListenPacket("udp", "[::1]:0"); err == nil { // not every machine has IPv6
@@ -224,15 +224,15 @@ func TestSeveralListenersSpeakForThemselves(t *testing.T) {
 			}
 		}
 	}
-	near := served(t, both)
+	near := startUserAgent(t, both)
 	for _, network := range []string{"udp", "tcp"} {
 		for _, host := range hosts {
 			there, here := newEventLog(), newEventLog()
-			var theirs traced
-			far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+			var theirs traceLog
+			far := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 				c.Listen = []transport.Listener{{Network: network, Addr: net.JoinHostPort(host, "0")}}
-				c.Trace = theirs.hear
-				answering(there)(c, ua)
+				c.Trace = theirs.add
+				answerCalls(there)(c, ua)
 			})
 			d, err := near.Invite(sip.Invite{
 				Attempt: network + host, Target: resolve.Target{Host: host, Port: int(far.Addr(network).Port()), Transport: network},
@@ -250,7 +250,7 @@ func TestSeveralListenersSpeakForThemselves(t *testing.T) {
 	}
 }
 
-func TestDatagramsCarryTheirMark(t *testing.T) {
+func TestDatagramsCarryDSCP(t *testing.T) {
 	t.Parallel()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
@@ -258,7 +258,7 @@ func TestDatagramsCarryTheirMark(t *testing.T) {
 	raw, err := conn.SyscallConn()
 	require.NoError(t, err)
 	require.NoError(t, raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_RECVTOS, 1) }))
-	ua := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.DSCP = 24 })
+	ua := startUserAgent(t, func(c *sip.Config, _ *sip.UserAgent) { c.DSCP = 24 })
 	_, err = ua.Invite(sip.Invite{
 		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: conn.LocalAddr().(*net.UDPAddr).Port}, To: "+1", From: "+2",
 		Notify: func(sip.Event) {},
@@ -275,21 +275,21 @@ func TestDatagramsCarryTheirMark(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestDrainingSendsNewCallsElsewhere(t *testing.T) {
-	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
-		s.peer.send(callUs(), s.us())
+func TestDrainRefusesNewCalls(t *testing.T) {
+	bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
+		s.peer.send(inboundInvite(), s.localAddr())
 		s.peer.expect("SIP/2.0 100")
 		(<-in.calls).Answer([]byte(sdp), s.events.add)
 		ok := s.peer.expect("SIP/2.0 200")
-		s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
+		s.peer.send(followUpRequest("ACK", toTagOf(ok), 10), s.localAddr())
 		s.ua.Drain(true)
 		for _, text := range []string{
-			strings.Replace(strings.Replace(callUs("Call-ID: other"), "INVITE", "OPTIONS", 1), "10 INVITE", "10 OPTIONS", 1), callUs("Call-ID: another"),
+			strings.Replace(strings.Replace(inboundInvite("Call-ID: other"), "INVITE", "OPTIONS", 1), "10 INVITE", "10 OPTIONS", 1), inboundInvite("Call-ID: another"),
 		} {
-			s.peer.send(text, s.us())
+			s.peer.send(text, s.localAddr())
 			assert.NotEmpty(t, s.peer.expect("SIP/2.0 503").get("Retry-After"))
 		}
-		s.peer.send(follow("BYE", tagOf(ok), 11), s.us())
+		s.peer.send(followUpRequest("BYE", toTagOf(ok), 11), s.localAddr())
 		s.peer.expect("SIP/2.0 200")
 		assert.True(t, next[sip.Ended](t, s.events).ByRemote)
 		assert.Empty(t, in.calls)
@@ -297,14 +297,14 @@ func TestDrainingSendsNewCallsElsewhere(t *testing.T) {
 	})
 }
 
-// TestCallsThatWaitedTooLongAreRefusedAtOnce: while the reader is held up,
+// TestLateInvitesGet503: while the reader is held up,
 // an INVITE grows old in the kernel; it is answered 503 before its caller
 // gives up, and the next one is taken.
-func TestCallsThatWaitedTooLongAreRefusedAtOnce(t *testing.T) {
+func TestLateInvitesGet503(t *testing.T) {
 	t.Parallel()
 	held, let := make(chan struct{}), make(chan struct{})
 	calls := 0
-	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+	ua := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.OverloadAfter = 100 * time.Millisecond
 		if ua != nil {
 			ua.OnInvite(func(i *sip.Incoming) {
@@ -320,7 +320,7 @@ func TestCallsThatWaitedTooLongAreRefusedAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	say := func(callID string) {
-		_, err := conn.Write([]byte(callUs("Call-ID: " + callID)))
+		_, err := conn.Write([]byte(inboundInvite("Call-ID: " + callID)))
 		require.NoError(t, err)
 	}
 	answer := func(callID string) string {

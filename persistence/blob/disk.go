@@ -113,7 +113,7 @@ func (d *Disk) path(workspace, name string) (string, error) {
 
 // unavailable is the error of a store that cannot be reached.
 func unavailable(seconds int, err error) error {
-	return fmt.Errorf("%w: %w: %w", domain.ErrBlobsUnavailable, domain.Errorf(domain.CodeUnavailable, "the storage of recordings and exports cannot be; ; try")..(""", ,), ,)
+	return fmt.Errorf("%w: %w: %w", domain.ErrBlobsUnavailable, domain.Errorf(domain.CodeUnavailable, "the storage of recordings and exports cannot be reached; try again").With("retry_after", seconds), err)
 }
 
 // Put stores what r returns under a name and returns its size in bytes. An existing blob of that name is replaced.

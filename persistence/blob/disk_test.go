@@ -15,17 +15,17 @@ import (
 	"github.com/callboard/callboard/persistence/blob/blobtest"
 )
 
-func TestTheDiskIsAStoreOfBlobs(t *testing.T) {
+func TestDiskConforms(t *testing.T) {
 	blobtest.Run(t, func(t *testing.T) blobtest.TestStore {
 		dir := t.TempDir()
 		d, err := blob.NewDisk(dir, blobtest.FakeSealer{})
 		require.NoError(t, err)
-		return onDisk(t, d, dir)
+		return newDiskTestStore(t, d, dir)
 	})
 }
 
-// onDisk is a store whose bytes lie in a folder.
-func onDisk(t *testing.T, store blobtest.Store, dir string) blobtest.TestStore {
+// newDiskTestStore is a store whose bytes lie in a folder.
+func newDiskTestStore(t *testing.T, store blobtest.Store, dir string) blobtest.TestStore {
 	t.Helper()
 	return blobtest.TestStore{
 		Store: store,
@@ -51,7 +51,7 @@ func onDisk(t *testing.T, store blobtest.Store, dir string) blobtest.TestStore {
 	}
 }
 
-func TestWhatACrashLeftHalfWrittenIsRemoved(t *testing.T) {
+func TestDiskRemovesIncompleteFilesOnOpen(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "ws_1"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ws_1", "a.123.part"), []byte("half"), 0o600))
@@ -62,7 +62,7 @@ func TestWhatACrashLeftHalfWrittenIsRemoved(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-func TestASharedFolderThatIsNotThereIsAway(t *testing.T) {
+func TestSharedDiskWithoutFolderIsUnavailable(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "shared")
 	d := blob.NewSharedDisk(dir, blobtest.FakeSealer{})
@@ -84,7 +84,7 @@ func TestASharedFolderThatIsNotThereIsAway(t *testing.T) {
 	assert.False(t, refused)
 }
 
-func TestHalfWrittenFilesOfOtherProcessesStayForADay(t *testing.T) {
+func TestSharedDiskKeepsIncompleteFilesForADay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	old, young := filepath.Join(dir, "ws_1", "a.1.part"), filepath.Join(dir, "ws_1", "a.2.part")
@@ -101,9 +101,9 @@ func TestHalfWrittenFilesOfOtherProcessesStayForADay(t *testing.T) {
 	assert.FileExists(t, young)
 }
 
-func TestASharedFolderIsAStoreOfBlobs(t *testing.T) {
+func TestSharedDiskConforms(t *testing.T) {
 	blobtest.Run(t, func(t *testing.T) blobtest.TestStore {
 		dir := t.TempDir()
-		return onDisk(t, blob.NewSharedDisk(dir, blobtest.FakeSealer{}), dir)
+		return newDiskTestStore(t, blob.NewSharedDisk(dir, blobtest.FakeSealer{}), dir)
 	})
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/callboard/callboard/persistence/blob/s3test"
 )
 
-// move is a folder with blobs and a bucket.
-type move struct {
+// moveTest is a folder with blobs and a bucket.
+type moveTest struct {
 	*testing.T
 	dir    string
 	server *s3test.Server
@@ -29,35 +29,35 @@ type move struct {
 	bucket *blob.S3
 }
 
-func newMove(t *testing.T) *move {
+func newMoveTest(t *testing.T) *moveTest {
 	t.Helper()
-	m := &move{T: t, dir: t.TempDir(), server: s3test.New(t)}
+	m := &moveTest{T: t, dir: t.TempDir(), server: s3test.New(t)}
 	var err error
 	m.disk, err = blob.NewDisk(m.dir, blobtest.FakeSealer{})
 	require.NoError(t, err)
-	m.bucket = newS3(t, m.server.URL, "", hasty())
+	m.bucket = newS3(t, m.server.URL, "", limitsWithShortOpenPeriod())
 	return m
 }
 
-func (m *move) put(workspace, name, text string) {
+func (m *moveTest) put(workspace, name, text string) {
 	m.Helper()
 	_, err := m.disk.Put(m.Context(), workspace, name, bytes.NewReader([]byte(text)))
 	require.NoError(m, err)
 }
 
 // move moves all that is left.
-func (m *move) move() (blob.MoveResult, error) {
+func (m *moveTest) move() (blob.MoveResult, error) {
 	return blob.MoveToBucket(m.Context(), m.disk, m.bucket, func(blob.MoveResult) {})
 }
 
-func (m *move) isEmpty() bool {
+func (m *moveTest) isEmpty() bool {
 	m.Helper()
 	empty, err := m.disk.Empty()
 	require.NoError(m, err)
 	return empty
 }
 
-func (m *move) read(workspace, name string) string {
+func (m *moveTest) read(workspace, name string) string {
 	m.Helper()
 	r, _, err := m.bucket.Open(m.Context(), workspace, name)
 	require.NoError(m, err)
@@ -67,8 +67,8 @@ func (m *move) read(workspace, name string) string {
 	return string(b)
 }
 
-func TestBlobsAreMovedToABucket(t *testing.T) {
-	m := newMove(t)
+func TestMoveToBucket(t *testing.T) {
+	m := newMoveTest(t)
 	assert.True(t, m.isEmpty())
 	for i := range 5 {
 		m.put("ws_1", fmt.Sprintf("a%d", i), strconv.Itoa(i))
@@ -91,8 +91,8 @@ func TestBlobsAreMovedToABucket(t *testing.T) {
 	assert.True(t, m.isEmpty())
 }
 
-func TestAMoveThatBreaksOffLosesNothingAndGoesOn(t *testing.T) {
-	m := newMove(t)
+func TestMoveToBucketContinuesAfterFailure(t *testing.T) {
+	m := newMoveTest(t)
 	for i := range 6 {
 		m.put("ws_1", fmt.Sprintf("a%d", i), strconv.Itoa(i))
 	}
@@ -113,9 +113,9 @@ func TestAMoveThatBreaksOffLosesNothingAndGoesOn(t *testing.T) {
 	assert.True(t, m.isEmpty())
 }
 
-func TestAnObjectWithOtherBytesKeepsItsFile(t *testing.T) {
-	for name, wrong := range map[string]func(m *move){
-		"the store changes what it was given": func(m *move) {
+func TestMoveToBucketKeepsFileIfObjectDiffers(t *testing.T) {
+	for name, wrong := range map[string]func(m *moveTest){
+		"the store changes what it was given": func(m *moveTest) {
 			m.server.InjectFaults(func(r s3test.Request) s3test.Fault {
 				if r.Method == http.MethodGet && r.Range != "" && m.server.Object("ws_1/a") != nil {
 					m.server.SetObject("ws_1/a", bytes.Repeat([]byte{1}, len(m.server.Object("ws_1/a"))))
@@ -123,10 +123,10 @@ func TestAnObjectWithOtherBytesKeepsItsFile(t *testing.T) {
 				return s3test.None
 			})
 		},
-		"another object has the name": func(m *move) { m.server.SetObject("ws_1/a", []byte("another one")) },
+		"another object has the name": func(m *moveTest) { m.server.SetObject("ws_1/a", []byte("another one")) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newMove(t)
+			m := newMoveTest(t)
 			m.put("ws_1", "a", "sound")
 			wrong(m)
 			_, err := m.move()

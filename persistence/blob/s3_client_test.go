@@ -21,12 +21,12 @@ import (
 	"github.com/callboard/callboard/persistence/blob/s3test"
 )
 
-// once gives up soon and asks again after an hour.
-func once() blob.S3Limits {
+// limitsWithLongOpenPeriod gives up soon and asks again after an hour.
+func limitsWithLongOpenPeriod() blob.S3Limits {
 	return blob.S3Limits{StallTimeout: 200 * time.Millisecond, RequestTimeout: 3 * time.Second, MaxAttempts: 3, OpenPeriod: time.Hour, MaxOpenPeriod: time.Hour}
 }
 
-func TestOnlyTransientFailuresAreTriedAgain(t *testing.T) {
+func TestS3RetriesTransientFailuresOnly(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		fault s3test.Fault
@@ -48,7 +48,7 @@ func TestOnlyTransientFailuresAreTriedAgain(t *testing.T) {
 			t.Parallel()
 			server := s3test.New(t)
 			server.SetObject("ws_1/a", blobtest.RandomBytes(100))
-			s := newS3(t, server.URL, "", once())
+			s := newS3(t, server.URL, "", limitsWithLongOpenPeriod())
 			server.InjectFaults(func(s3test.Request) s3test.Fault { return c.fault })
 			_, _, err := s.Open(t.Context(), "ws_1", "a")
 			seen := len(server.TakeRequests())
@@ -66,18 +66,18 @@ func TestOnlyTransientFailuresAreTriedAgain(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutCodeDeletesNothing(t *testing.T) {
+func TestS3Ignores404WithoutErrorCode(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
-	s := newS3(t, server.URL, "", once())
+	s := newS3(t, server.URL, "", limitsWithLongOpenPeriod())
 	server.InjectFaults(func(s3test.Request) s3test.Fault { return s3test.NotFound })
 	require.ErrorContains(t, s.Delete(t.Context(), "ws_1", "a"), "404", "a proxy may say so")
 }
 
-func TestAStoreThatIsAwayIsNotAskedForAWhile(t *testing.T) {
+func TestS3UnavailableStoreIsNotAskedForAWhile(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
-	s := newS3(t, server.URL, "", once())
+	s := newS3(t, server.URL, "", limitsWithLongOpenPeriod())
 	server.InjectFaults(func(s3test.Request) s3test.Fault { return s3test.InternalError })
 	require.Error(t, s.Delete(t.Context(), "ws_1", "a"))
 	server.TakeRequests()
@@ -89,45 +89,45 @@ func TestAStoreThatIsAwayIsNotAskedForAWhile(t *testing.T) {
 	assert.Empty(t, server.TakeRequests(), "nobody asked")
 }
 
-func TestTheCircuitBreakerLetsOneAskAndThenAll(t *testing.T) {
+func TestCircuitBreakerProbesWithOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := blob.NewCircuitBreaker(time.Second, 4*time.Second)
 		down := errors.New("down")
-		free := func() bool { _, err := b.Enter(time.Now()); return err == nil }
+		free := func() bool { _, err := b.Acquire(time.Now()); return err == nil }
 		require.True(t, free())
 		for _, pause := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second} {
-			assert.Equal(t, pause, b.Failed(time.Now(), down))
-			assert.Equal(t, pause, b.Failed(time.Now(), down), "a request of before lengthens nothing")
+			assert.Equal(t, pause, b.RecordFailure(time.Now(), down))
+			assert.Equal(t, pause, b.RecordFailure(time.Now(), down), "a request of before lengthens nothing")
 			assert.False(t, free())
 			time.Sleep(pause)
 			assert.True(t, free(), "one asks")
 			assert.False(t, free(), "and no other meanwhile")
 		}
-		b.Succeeded()
+		b.RecordSuccess()
 		assert.True(t, free())
 		assert.True(t, free())
 	})
 }
 
-func TestCircuitBreaker_CallerGivesUp_OnlyTheProbeLetsTheNextAsk(t *testing.T) {
+func TestCircuitBreakerNextProbeAfterAbandonedProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := blob.NewCircuitBreaker(time.Second, 4*time.Second)
-		free := func() bool { _, err := b.Enter(time.Now()); return err == nil }
-		b.Failed(time.Now(), errors.New("down"))
-		b.Leave()
+		free := func() bool { _, err := b.Acquire(time.Now()); return err == nil }
+		b.RecordFailure(time.Now(), errors.New("down"))
+		b.Abandon()
 		assert.False(t, free(), "a request of before the failure gave up")
 		time.Sleep(time.Second)
-		b.GiveUp(time.Now())
+		b.AcquireAndAbandon(time.Now())
 		assert.True(t, free(), "the next one probes")
-		b.Leave()
+		b.Abandon()
 		assert.False(t, free(), "and nobody else meanwhile")
 	})
 }
 
-func TestACallerThatGivesUpIsNotKeptWaiting(t *testing.T) {
+func TestS3CancelledRequestReturnsAtOnce(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
-	limits := once()
+	limits := limitsWithLongOpenPeriod()
 	limits.StallTimeout, limits.RequestTimeout = time.Hour, time.Hour
 	s := newS3(t, server.URL, "", limits)
 	server.InjectFaults(func(s3test.Request) s3test.Fault { return s3test.HangBefore })
@@ -141,10 +141,10 @@ func TestACallerThatGivesUpIsNotKeptWaiting(t *testing.T) {
 	require.NoError(t, s.Delete(t.Context(), "ws_1", "a"), "which says nothing of the store")
 }
 
-func TestASmallRequestIsBoundedWithAllItsTries(t *testing.T) {
+func TestS3RequestTimeoutCoversAllAttempts(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
-	limits := once()
+	limits := limitsWithLongOpenPeriod()
 	limits.StallTimeout, limits.RequestTimeout, limits.MaxAttempts = 200*time.Millisecond, 500*time.Millisecond, 1000
 	s := newS3(t, server.URL, "", limits)
 	server.InjectFaults(func(s3test.Request) s3test.Fault { return s3test.HangBefore })
@@ -155,7 +155,7 @@ func TestASmallRequestIsBoundedWithAllItsTries(t *testing.T) {
 	assert.Less(t, time.Since(began), 20*time.Second)
 }
 
-func TestNoSecretStandsInAnError(t *testing.T) {
+func TestS3ErrorsContainNoSecret(t *testing.T) {
 	t.Parallel()
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.NotContains(t, r.Header.Get("Authorization")+r.URL.String(), "hush-hush")
@@ -175,12 +175,12 @@ func TestNoSecretStandsInAnError(t *testing.T) {
 	assert.Less(t, len(err.Error()), 300)
 }
 
-func TestABucketIsAskedByItsPath(t *testing.T) {
+func TestS3PathStyle(t *testing.T) {
 	t.Parallel()
 	var host, path string
 	h := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { host, path = r.Host, r.URL.Path }))
 	t.Cleanup(h.Close)
-	_, err := newS3(t, h.URL, "in", once()).Put(t.Context(), "ws_1", "a", strings.NewReader(""))
+	_, err := newS3(t, h.URL, "in", limitsWithLongOpenPeriod()).Put(t.Context(), "ws_1", "a", strings.NewReader(""))
 	require.NoError(t, err)
 	assert.Equal(t, "/calls/in/ws_1/a", path)
 	assert.Equal(t, h.Listener.Addr().String(), host)

@@ -36,12 +36,12 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// hasty gives up soon, and asks again at once.
-func hasty() blob.S3Limits {
+// limitsWithShortOpenPeriod gives up soon, and asks again at once.
+func limitsWithShortOpenPeriod() blob.S3Limits {
 	return blob.S3Limits{StallTimeout: 300 * time.Millisecond, RequestTimeout: 3 * time.Second, MaxAttempts: 3, OpenPeriod: time.Millisecond, MaxOpenPeriod: 2 * time.Millisecond}
 }
 
-func TestABucketIsAStoreOfBlobs(t *testing.T) {
+func TestS3Conforms(t *testing.T) {
 	for name, fault := range map[string]func() func(s3test.Request) s3test.Fault{
 		"as it should be": func() func(s3test.Request) s3test.Fault { return nil },
 		"every third request goes wrong": func() func(s3test.Request) s3test.Fault {
@@ -66,7 +66,7 @@ func TestABucketIsAStoreOfBlobs(t *testing.T) {
 				var limits blob.S3Limits // as in daily life, where nothing goes wrong
 				if fault := fault(); fault != nil {
 					server.InjectFaults(fault)
-					limits = hasty()
+					limits = limitsWithShortOpenPeriod()
 					limits.StallTimeout, limits.MaxAttempts, limits.RequestTimeout = time.Second, 6, time.Minute
 				}
 				return blobtest.TestStore{
@@ -92,7 +92,7 @@ func TestABucketIsAStoreOfBlobs(t *testing.T) {
 	}
 }
 
-func TestARealServerIsAStoreOfBlobs(t *testing.T) {
+func TestS3ConformsWithRealServer(t *testing.T) {
 	url := s3test.Gateway(t, "calls")
 	other, err := minio.New(strings.TrimPrefix(url, "http://"), &minio.Options{Creds: credentials.NewStaticV4(s3test.GatewayID, s3test.GatewaySecret, "")})
 	require.NoError(t, err)
@@ -151,9 +151,9 @@ func TestARealServerIsAStoreOfBlobs(t *testing.T) {
 	})
 }
 
-func TestAStoreThatIsAwaySaysWhenToComeBack(t *testing.T) {
+func TestS3UnavailableErrorHasRetryAfter(t *testing.T) {
 	server := s3test.New(t)
-	s := newS3(t, server.URL, "", hasty())
+	s := newS3(t, server.URL, "", limitsWithShortOpenPeriod())
 	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.RandomBytes(2_000_000)))
 	require.NoError(t, err)
 	open, _, err := s.Open(t.Context(), "ws_1", "a")
@@ -181,7 +181,7 @@ func TestAStoreThatIsAwaySaysWhenToComeBack(t *testing.T) {
 	require.NoError(t, open.Close())
 }
 
-func TestWhatIsReadInOrderIsReadAheadAndASeekCostsOneChunk(t *testing.T) {
+func TestS3ReadAheadAndSeek(t *testing.T) {
 	server := s3test.New(t)
 	s := newS3(t, server.URL, "", blob.S3Limits{})
 	want := blobtest.RandomBytes(4_000_000)
@@ -207,9 +207,9 @@ func TestWhatIsReadInOrderIsReadAheadAndASeekCostsOneChunk(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
-func TestABlobThatIsReplacedWhileItIsReadBreaksOff(t *testing.T) {
+func TestS3ReadFailsAfterReplacement(t *testing.T) {
 	server := s3test.New(t)
-	s := newS3(t, server.URL, "", hasty())
+	s := newS3(t, server.URL, "", limitsWithShortOpenPeriod())
 	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.RandomBytes(2_000_000)))
 	require.NoError(t, err)
 	r, _, err := s.Open(t.Context(), "ws_1", "a")
@@ -221,9 +221,9 @@ func TestABlobThatIsReplacedWhileItIsReadBreaksOff(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
-func TestALostAnswerToTheEndOfAnUploadIsNoLoss(t *testing.T) {
+func TestS3UploadSurvivesLostResponse(t *testing.T) {
 	server := s3test.New(t)
-	s := newS3(t, server.URL, "", hasty())
+	s := newS3(t, server.URL, "", limitsWithShortOpenPeriod())
 	want := blobtest.RandomBytes(6 << 20)
 	server.InjectFaults(func(r s3test.Request) s3test.Fault {
 		if r.Method == http.MethodPost && strings.Contains(r.Query, "uploadId") {
@@ -252,9 +252,9 @@ func TestALostAnswerToTheEndOfAnUploadIsNoLoss(t *testing.T) {
 	assert.Zero(t, server.OpenUploads(), "its parts are removed")
 }
 
-func TestUploadsThatNobodyEndsAreRemoved(t *testing.T) {
+func TestS3RemovesAbandonedUploads(t *testing.T) {
 	server := s3test.New(t)
-	s := newS3(t, server.URL, "p", hasty())
+	s := newS3(t, server.URL, "p", limitsWithShortOpenPeriod())
 	server.StartUploads("p/ws_1/a", "p/ws_1/b", "other/ws_1/a")
 	n, err := s.RemoveAbandoned(t.Context())
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease/leasetest"
 )
 
-func TestALeaseIsRenewedThreeTimesInItsLengthWhateverChanges(t *testing.T) {
+func TestHeartbeatRenewsThreeTimesPerLease(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		store := leasetest.NewMemoryStore(length)
 		var engines []*lease.Heartbeat
@@ -21,14 +21,14 @@ func TestALeaseIsRenewedThreeTimesInItsLengthWhateverChanges(t *testing.T) {
 			engines = append(engines, e)
 		}
 		before := store.RenewCount()
-		after(20 * time.Second)
+		sleepAndSettle(20 * time.Second)
 		assert.InDelta(t, 60, store.RenewCount()-before, 2, "at rest")
 		before = store.RenewCount()
 		for range 400 {
 			tokens, err := engines[0].Claim(t.Context(), []int{7})
 			require.NoError(t, err)
 			require.NoError(t, engines[0].Release(t.Context(), 7, tokens[7]))
-			after(50 * time.Millisecond)
+			sleepAndSettle(50 * time.Millisecond)
 		}
 		assert.InDelta(t, 60, store.RenewCount()-before, 2, "while others hear of many changes")
 		for _, e := range engines {
@@ -38,7 +38,7 @@ func TestALeaseIsRenewedThreeTimesInItsLengthWhateverChanges(t *testing.T) {
 }
 
 // The end of another's lease is looked for when it comes, not a beat later.
-func TestTheEndOfALeaseIsSeenAtOnce(t *testing.T) {
+func TestHeartbeatNoticesEndOfLeaseAtOnce(t *testing.T) {
 	for phase := range 6 {
 		bubble(t, func(t *testing.T) {
 			store := leasetest.NewMemoryStore(length)
@@ -47,12 +47,12 @@ func TestTheEndOfALeaseIsSeenAtOnce(t *testing.T) {
 			require.NoError(t, dead.Join(t.Context(), lease.Node{ID: "dead"}, func() {}))
 			time.Sleep(time.Duration(phase) * 100 * time.Millisecond)
 			require.NoError(t, other.Join(t.Context(), lease.Node{ID: "other"}, func() {}))
-			after(5 * time.Second)
+			sleepAndSettle(5 * time.Second)
 			wire.Disconnect(true)
 			ends := dead.Deadline().Add(length / 5) // this node's fifth less
-			after(time.Until(ends) - time.Millisecond)
+			sleepAndSettle(time.Until(ends) - time.Millisecond)
 			assert.Len(t, other.Nodes(), 2)
-			after(20 * time.Millisecond)
+			sleepAndSettle(20 * time.Millisecond)
 			assert.Len(t, other.Nodes(), 1)
 			wire.Disconnect(false)
 			require.NoError(t, dead.Leave(t.Context()))

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestWhatAHolderDoesNext(t *testing.T) {
+func TestMakePlan(t *testing.T) {
 	const a, b, none = "a", "b", ""
 	for name, c := range map[string]struct {
 		view planInput
@@ -63,7 +63,7 @@ func TestWhatAHolderDoesNext(t *testing.T) {
 	}
 }
 
-func TestWhoIsCutOffDrains(t *testing.T) {
+func TestIsIsolated(t *testing.T) {
 	three := []Node{{ID: "a"}, {ID: "b"}, {ID: "c"}}
 	six := append(append([]Node(nil), three...), Node{ID: "d"}, Node{ID: "e"}, Node{ID: "f"})
 	others := func(draining ...string) []Node {
@@ -103,7 +103,7 @@ func TestWhoIsCutOffDrains(t *testing.T) {
 	}
 }
 
-func TestEachRoundAsksOthersFirst(t *testing.T) {
+func TestRotatePeersStartsAtAnotherNode(t *testing.T) {
 	list := []Node{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}}
 	a, c, d := list[0], list[2], list[3]
 	assert.Equal(t, []Node{a, c, d}, rotatePeers("b", list, 0))

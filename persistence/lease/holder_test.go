@@ -21,50 +21,50 @@ import (
 
 const length = 2 * time.Second
 
-// house is several nodes over one store in memory.
-type house struct {
-	t      *testing.T
-	store  *leasetest.MemoryStore
-	lease  time.Duration
-	shards int
-	refuse error // of the Starts of those that join
+// testCluster is several nodes over one store in memory.
+type testCluster struct {
+	t          *testing.T
+	store      *leasetest.MemoryStore
+	lease      time.Duration
+	shards     int
+	startError error // of the Starts of those that join
 }
 
-type worker struct {
+type testNode struct {
 	*lease.Holder
 	id     string
-	wire   *leasetest.MemoryClient
+	client *leasetest.MemoryClient
 	engine *lease.Heartbeat
 
-	mu      sync.Mutex
-	tokens  map[int]lease.Token
-	starts  int
-	lost    int
-	sick    error
-	refuse  error         // of Start
-	linger  time.Duration // of Stop
-	blind   bool          // reaches nobody
-	busy    bool          // what it has stays for now
-	atOnce  int
-	atOnceM int
+	mu            sync.Mutex
+	tokens        map[int]lease.Token
+	starts        int
+	lost          int
+	healthError   error
+	startError    error         // of Start
+	stopDuration  time.Duration // of Stop
+	reachesNone   bool          // reaches nobody
+	keepsShards   bool          // what it has stays for now
+	concurrent    int
+	maxConcurrent int
 }
 
-func newHouse(t *testing.T, shards int) *house {
+func newTestCluster(t *testing.T, shards int) *testCluster {
 	t.Helper()
-	return &house{t: t, store: leasetest.NewMemoryStore(length), lease: length, shards: shards}
+	return &testCluster{t: t, store: leasetest.NewMemoryStore(length), lease: length, shards: shards}
 }
 
-func (h *house) join(id string) *worker {
+func (h *testCluster) join(id string) *testNode {
 	h.t.Helper()
-	w := &worker{id: id, wire: h.store.Client(), tokens: make(map[int]lease.Token), refuse: h.refuse}
-	w.engine = lease.NewHeartbeat(w.wire, lease.Options{Lease: h.lease, Healthy: func() error { return get(w, &w.sick) }})
+	w := &testNode{id: id, client: h.store.Client(), tokens: make(map[int]lease.Token), startError: h.startError}
+	w.engine = lease.NewHeartbeat(w.client, lease.Options{Lease: h.lease, Healthy: func() error { return get(w, &w.healthError) }})
 	w.Holder = lease.NewHolder(w.engine, lease.Config{
 		Self: lease.Node{ID: id, Addr: id + ":1"}, Shards: h.shards, Concurrency: 4, MaxHandovers: 2, LeaseDuration: h.lease,
 		Start:     func(_ context.Context, shard int, token lease.Token) error { return h.start(w, shard, token) },
 		Stop:      func(shard int, lost bool) { h.stop(w, shard, lost) },
-		KeepShard: func(int, string) bool { return get(w, &w.busy) },
+		KeepShard: func(int, string) bool { return get(w, &w.keepsShards) },
 		PingNode: func(context.Context, lease.Node) error {
-			if get(w, &w.blind) {
+			if get(w, &w.reachesNone) {
 				return errors.New("nobody answers")
 			}
 			return nil
@@ -75,20 +75,20 @@ func (h *house) join(id string) *worker {
 	return w
 }
 
-func get[T any](w *worker, v *T) T {
+func get[T any](w *testNode, v *T) T {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return *v
 }
 
-func set[T any](w *worker, v *T, to T) {
+func set[T any](w *testNode, v *T, to T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	*v = to
 }
 
-func (h *house) start(w *worker, shard int, token lease.Token) error {
-	if err := get(w, &w.refuse); err != nil {
+func (h *testCluster) start(w *testNode, shard int, token lease.Token) error {
+	if err := get(w, &w.startError); err != nil {
 		return err
 	}
 	used, ok := w.UsableToken(shard)
@@ -98,22 +98,22 @@ func (h *house) start(w *worker, shard int, token lease.Token) error {
 	assert.NotContains(h.t, w.tokens, shard, "%s starts shard %d twice", w.id, shard)
 	w.starts++
 	w.tokens[shard] = token
-	w.atOnce++
-	w.atOnceM = max(w.atOnceM, w.atOnce)
+	w.concurrent++
+	w.maxConcurrent = max(w.maxConcurrent, w.concurrent)
 	w.mu.Unlock()
 	time.Sleep(5 * time.Millisecond)
 	w.mu.Lock()
-	w.atOnce--
+	w.concurrent--
 	w.mu.Unlock()
 	return nil
 }
 
-func (h *house) stop(w *worker, shard int, lost bool) {
+func (h *testCluster) stop(w *testNode, shard int, lost bool) {
 	if lost {
 		_, ok := w.UsableToken(shard)
 		assert.False(h.t, ok, "%s may use shard %d that it has lost", w.id, shard)
 	}
-	time.Sleep(get(w, &w.linger))
+	time.Sleep(get(w, &w.stopDuration))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	assert.Contains(h.t, w.tokens, shard, "%s stops shard %d that it does not serve", w.id, shard)
@@ -123,9 +123,9 @@ func (h *house) stop(w *worker, shard int, lost bool) {
 	}
 }
 
-// shares checks that each shard is used by exactly one of the nodes, and says
+// checkShares checks that each shard is used by exactly one of the nodes, and says
 // how many each has.
-func (h *house) shares(of ...*worker) map[string]int {
+func (h *testCluster) checkShares(of ...*testNode) map[string]int {
 	h.t.Helper()
 	count := make(map[string]int)
 	for shard := range h.shards {
@@ -147,20 +147,20 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 	synctest.Test(t, f)
 }
 
-// after lets time go by and everything settle.
-func after(d time.Duration) {
+// sleepAndSettle lets time go by and everything settle.
+func sleepAndSettle(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-func TestNodesShareTheShardsAndAJoinIsHandedOverAFewAtATime(t *testing.T) {
+func TestHolderHandsOverFewShardsToJoinedNode(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHouse(t, 60)
+		h := newTestCluster(t, 60)
 		a := h.join("a")
-		after(time.Second)
-		assert.Equal(t, map[string]int{"a": 60}, h.shares(a))
-		assert.Equal(t, 4, a.atOnceM, "so many at once")
-		set(a, &a.linger, 20*time.Millisecond)
+		sleepAndSettle(time.Second)
+		assert.Equal(t, map[string]int{"a": 60}, h.checkShares(a))
+		assert.Equal(t, 4, a.maxConcurrent, "so many at once")
+		set(a, &a.stopDuration, 20*time.Millisecond)
 		b := h.join("b")
 		for range 400 {
 			free := 0
@@ -173,11 +173,11 @@ func TestNodesShareTheShardsAndAJoinIsHandedOverAFewAtATime(t *testing.T) {
 				}
 			}
 			require.LessOrEqual(t, free, 2, "more than two are on their way at once")
-			after(5 * time.Millisecond)
+			sleepAndSettle(5 * time.Millisecond)
 		}
 		c := h.join("c")
-		after(3 * time.Second)
-		count := h.shares(a, b, c)
+		sleepAndSettle(3 * time.Second)
+		count := h.checkShares(a, b, c)
 		assert.Len(t, count, 3)
 		for id, n := range count {
 			assert.InDelta(t, 20, n, 12, id)
@@ -186,38 +186,38 @@ func TestNodesShareTheShardsAndAJoinIsHandedOverAFewAtATime(t *testing.T) {
 	})
 }
 
-func TestAShardOfADeadNodeIsTakenOverAsSoonAsItsLeaseEnds(t *testing.T) {
+func TestHolderTakesOverShardsOfDeadNode(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHouse(t, 30)
+		h := newTestCluster(t, 30)
 		a, b := h.join("a"), h.join("b")
-		after(5 * time.Second)
-		had := h.shares(a, b)["a"]
+		sleepAndSettle(5 * time.Second)
+		had := h.checkShares(a, b)["a"]
 		b2 := get(b, &b.starts)
-		a.wire.Disconnect(true)
+		a.client.Disconnect(true)
 		renewed := time.Now()
 		for n := h.store.RenewCount(); n == h.store.RenewCount(); { // the other's renewals come between
-			after(time.Millisecond)
+			sleepAndSettle(time.Millisecond)
 		}
 		for get(b, &b.starts) == b2 {
-			_, used := a.UsableToken(a.anyOf())
+			_, used := a.UsableToken(a.anyShard())
 			assert.Equal(t, time.Since(renewed) < length*4/5-length/3, used && time.Since(renewed) < length*4/5-length/3)
-			after(time.Millisecond)
+			sleepAndSettle(time.Millisecond)
 		}
 		assert.LessOrEqual(t, time.Since(renewed), length+300*time.Millisecond)
 		assert.Greater(t, time.Since(renewed), length-length/3-10*time.Millisecond)
-		after(100 * time.Millisecond)
-		assert.Equal(t, map[string]int{"b": 30}, h.shares(a, b))
+		sleepAndSettle(100 * time.Millisecond)
+		assert.Equal(t, map[string]int{"b": 30}, h.checkShares(a, b))
 		assert.Zero(t, a.lost, "it has not heard yet")
-		a.wire.Disconnect(false)
-		after(time.Second)
+		a.client.Disconnect(false)
+		sleepAndSettle(time.Second)
 		assert.Equal(t, had, a.lost)
-		after(3 * time.Second)
-		assert.Equal(t, had, h.shares(a, b)["a"], "what belongs to it comes back")
+		sleepAndSettle(3 * time.Second)
+		assert.Equal(t, had, h.checkShares(a, b)["a"], "what belongs to it comes back")
 	})
 }
 
-// anyOf is a shard that the node serves.
-func (w *worker) anyOf() int {
+// anyShard is a shard that the node serves.
+func (w *testNode) anyShard() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, shard := range slices.Sorted(maps.Keys(w.tokens)) {
@@ -226,13 +226,13 @@ func (w *worker) anyOf() int {
 	return -1
 }
 
-func TestAFrozenStoreMovesNothing(t *testing.T) {
+func TestFrozenStoreMovesNoShards(t *testing.T) {
 	for pause := 1300 * time.Millisecond; pause < 5*time.Second; pause += 150 * time.Millisecond {
-		unmoved(t, func(h *house, of ...*worker) {
+		testShardsStay(t, func(h *testCluster, of ...*testNode) {
 			h.store.Freeze()
-			after(pause)
+			sleepAndSettle(pause)
 			for _, w := range of {
-				_, ok := w.UsableToken(w.anyOf())
+				_, ok := w.UsableToken(w.anyShard())
 				assert.False(t, ok && pause > length, "%s acts on a lease that has ended", w.id)
 			}
 			h.store.Thaw()
@@ -240,52 +240,52 @@ func TestAFrozenStoreMovesNothing(t *testing.T) {
 	}
 }
 
-func TestAClockOfTheStoreThatLeapsMovesNothing(t *testing.T) {
+func TestStoreClockJumpMovesNoShards(t *testing.T) {
 	for wait := range 7 {
-		unmoved(t, func(h *house, _ ...*worker) {
-			after(time.Duration(wait) * 100 * time.Millisecond)
+		testShardsStay(t, func(h *testCluster, _ ...*testNode) {
+			sleepAndSettle(time.Duration(wait) * 100 * time.Millisecond)
 			h.store.AdvanceClock(time.Hour)
 		})
 	}
 }
 
-// unmoved has something happen to the store of three nodes that renew at
+// testShardsStay has something happen to the store of three nodes that renew at
 // different times, after which each has what it had, by the same tokens.
-func unmoved(t *testing.T, happens func(h *house, of ...*worker)) {
+func testShardsStay(t *testing.T, happens func(h *testCluster, of ...*testNode)) {
 	t.Helper()
 	bubble(t, func(t *testing.T) {
-		h := newHouse(t, 30)
+		h := newTestCluster(t, 30)
 		a := h.join("a")
-		after(210 * time.Millisecond)
+		sleepAndSettle(210 * time.Millisecond)
 		b := h.join("b")
-		after(230 * time.Millisecond)
+		sleepAndSettle(230 * time.Millisecond)
 		c := h.join("c")
-		after(10 * time.Second)
+		sleepAndSettle(10 * time.Second)
 		before := [3]map[int]lease.Token{maps.Clone(a.tokens), maps.Clone(b.tokens), maps.Clone(c.tokens)}
 		happens(h, a, b, c)
-		after(5 * time.Second)
-		h.shares(a, b, c)
+		sleepAndSettle(5 * time.Second)
+		h.checkShares(a, b, c)
 		now := [3]map[int]lease.Token{a.tokens, b.tokens, c.tokens}
 		assert.Equal(t, before, now)
 		assert.Zero(t, a.lost+b.lost+c.lost)
 	})
 }
 
-func TestAStoreThatComesBackEmptyIsFilledAgainWithHigherEpochs(t *testing.T) {
+func TestEmptiedStoreIsFilledWithHigherEpochs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHouse(t, 30)
+		h := newTestCluster(t, 30)
 		a, b := h.join("a"), h.join("b")
-		after(5 * time.Second)
+		sleepAndSettle(5 * time.Second)
 		before := maps.Clone(a.tokens)
 		maps.Copy(before, b.tokens)
 		h.store.SetUnavailable(true)
-		after(100 * time.Millisecond)
+		sleepAndSettle(100 * time.Millisecond)
 		h.store.Clear()
 		h.store.SetUnavailable(false)
-		after(5 * time.Second)
-		h.shares(a, b)
+		sleepAndSettle(5 * time.Second)
+		h.checkShares(a, b)
 		assert.Equal(t, 30, a.lost+b.lost)
-		for _, w := range []*worker{a, b} {
+		for _, w := range []*testNode{a, b} {
 			for shard, token := range w.tokens {
 				assert.Greater(t, token.Epoch(), before[shard].Epoch(), "shard %d", shard)
 			}
@@ -293,49 +293,49 @@ func TestAStoreThatComesBackEmptyIsFilledAgainWithHigherEpochs(t *testing.T) {
 	})
 }
 
-func TestWhoDrainsIsEmptyAsFastAsItStops(t *testing.T) {
+func TestDrainStopsAllShardsConcurrently(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHouse(t, 40)
+		h := newTestCluster(t, 40)
 		a, b := h.join("a"), h.join("b")
-		after(5 * time.Second)
-		had := h.shares(a, b)["a"]
-		set(a, &a.linger, 100*time.Millisecond)
+		sleepAndSettle(5 * time.Second)
+		had := h.checkShares(a, b)["a"]
+		set(a, &a.stopDuration, 100*time.Millisecond)
 		begun := time.Now()
 		require.NoError(t, a.Drain(t.Context()))
 		assert.Equal(t, time.Duration((had+3)/4)*100*time.Millisecond, time.Since(begun), "four at once")
-		after(100 * time.Millisecond)
-		assert.Equal(t, map[string]int{"b": 40}, h.shares(a, b))
+		sleepAndSettle(100 * time.Millisecond)
+		assert.Equal(t, map[string]int{"b": 40}, h.checkShares(a, b))
 		assert.Equal(t, []lease.Node{{ID: "a", Addr: "a:1", Draining: true}, {ID: "b", Addr: "b:1"}}, b.engine.Nodes())
 		require.NoError(t, a.Resume(t.Context()))
-		after(3 * time.Second)
-		assert.Len(t, h.shares(a, b), 2)
+		sleepAndSettle(3 * time.Second)
+		assert.Len(t, h.checkShares(a, b), 2)
 		require.NoError(t, a.Leave(t.Context()))
-		after(100 * time.Millisecond)
+		sleepAndSettle(100 * time.Millisecond)
 		assert.Equal(t, []lease.Node{{ID: "b", Addr: "b:1"}}, b.engine.Nodes())
 		assert.Zero(t, a.lost+b.lost)
 	})
 }
 
-func TestWhoseActorsDoNotAnswerLosesItsLease(t *testing.T) {
+func TestUnhealthyNodeLosesLease(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHouse(t, 20)
+		h := newTestCluster(t, 20)
 		a, b := h.join("a"), h.join("b")
-		after(5 * time.Second)
-		set(a, &a.sick, errors.New("stuck"))
-		after(3 * time.Second)
-		assert.Equal(t, map[string]int{"b": 20}, h.shares(a, b))
+		sleepAndSettle(5 * time.Second)
+		set(a, &a.healthError, errors.New("stuck"))
+		sleepAndSettle(3 * time.Second)
+		assert.Equal(t, map[string]int{"b": 20}, h.checkShares(a, b))
 		assert.Positive(t, a.lost, "it sees that it has lost them")
-		set(a, &a.sick, nil)
-		after(3 * time.Second)
-		assert.Len(t, h.shares(a, b), 2)
+		set(a, &a.healthError, nil)
+		sleepAndSettle(3 * time.Second)
+		assert.Len(t, h.checkShares(a, b), 2)
 	})
 }
 
-func TestARefusedCommitStopsItsShardAndClaimsItAnew(t *testing.T) {
+func TestReportLostStopsAndClaimsShardAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHouse(t, 3)
+		h := newTestCluster(t, 3)
 		a := h.join("a")
-		after(3 * time.Second)
+		sleepAndSettle(3 * time.Second)
 		token, ok := a.UsableToken(1)
 		require.True(t, ok)
 		a.ReportLost(1, "1|somebody")
@@ -346,7 +346,7 @@ func TestARefusedCommitStopsItsShardAndClaimsItAnew(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, 1, a.lost)
 		assert.Equal(t, []int{0, 2}, a.StartedShards())
-		after(3 * time.Second)
+		sleepAndSettle(3 * time.Second)
 		again, ok := a.UsableToken(1)
 		assert.True(t, ok)
 		assert.Greater(t, again.Epoch(), token.Epoch())
@@ -354,54 +354,54 @@ func TestARefusedCommitStopsItsShardAndClaimsItAnew(t *testing.T) {
 	})
 }
 
-func TestAShardThatCannotBeStartedIsTriedAgainAtLeisure(t *testing.T) {
+func TestFailedStartIsRetriedAfterPause(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHouse(t, 2)
-		h.refuse = errors.New("no")
+		h := newTestCluster(t, 2)
+		h.startError = errors.New("no")
 		a := h.join("a")
-		after(3 * time.Second)
+		sleepAndSettle(3 * time.Second)
 		assert.Empty(t, a.StartedShards())
-		set(a, &a.refuse, nil)
-		after(time.Second)
-		assert.Equal(t, map[string]int{"a": 2}, h.shares(a))
+		set(a, &a.startError, nil)
+		sleepAndSettle(time.Second)
+		assert.Equal(t, map[string]int{"a": 2}, h.checkShares(a))
 	})
 }
 
-func TestWhoSeesNobodyDrainsUntilItSeesSomebody(t *testing.T) {
+func TestIsolatedNodeDrainsUntilItReachesAnother(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHouse(t, 30)
+		h := newTestCluster(t, 30)
 		a, b, c := h.join("a"), h.join("b"), h.join("c")
-		after(5 * time.Second)
-		set(a, &a.blind, true)
-		after(10 * time.Second)
-		count := h.shares(a, b, c)
+		sleepAndSettle(5 * time.Second)
+		set(a, &a.reachesNone, true)
+		sleepAndSettle(10 * time.Second)
+		count := h.checkShares(a, b, c)
 		assert.Zero(t, count["a"])
 		assert.Len(t, count, 2)
-		set(a, &a.blind, false)
-		after(5 * time.Second)
-		assert.Len(t, h.shares(a, b, c), 3)
-		for _, w := range []*worker{a, b, c} {
-			set(w, &w.blind, true)
+		set(a, &a.reachesNone, false)
+		sleepAndSettle(5 * time.Second)
+		assert.Len(t, h.checkShares(a, b, c), 3)
+		for _, w := range []*testNode{a, b, c} {
+			set(w, &w.reachesNone, true)
 		}
-		after(20 * time.Second)
-		assert.Equal(t, map[string]int{"a": 30}, h.shares(a, b, c), "nobody sees anybody: one goes on")
+		sleepAndSettle(20 * time.Second)
+		assert.Equal(t, map[string]int{"a": 30}, h.checkShares(a, b, c), "nobody sees anybody: one goes on")
 		assert.Zero(t, a.lost+b.lost+c.lost)
 	})
 }
 
-// unsure is an engine that says when it no longer holds what it held.
-type unsure struct {
+// flakyEngine is an engine that says when it no longer holds what it held.
+type flakyEngine struct {
 	*lease.Heartbeat
 	lost atomic.Bool
 }
 
-func (u *unsure) Holds(shard int, t lease.Token) bool {
+func (u *flakyEngine) OwnsShard(shard int, t lease.Token) bool {
 	return !u.lost.Load() && u.Heartbeat.OwnsShard(shard, t)
 }
 
-func TestWhatIsLostIsNotUsedThoughNobodyWasToldYet(t *testing.T) {
+func TestUsableTokenChecksEngine(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		e := &unsure{Heartbeat: lease.NewHeartbeat(leasetest.NewMemoryStore(time.Hour).Client(), lease.Options{Lease: time.Hour})}
+		e := &flakyEngine{Heartbeat: lease.NewHeartbeat(leasetest.NewMemoryStore(time.Hour).Client(), lease.Options{Lease: time.Hour})}
 		h := lease.NewHolder(e, lease.Config{
 			Self: lease.Node{ID: "a"}, Shards: 1,
 			Start: func(context.Context, int, lease.Token) error { return nil }, Stop: func(int, bool) {},
@@ -417,12 +417,12 @@ func TestWhatIsLostIsNotUsedThoughNobodyWasToldYet(t *testing.T) {
 	})
 }
 
-func TestWhatHangsDoesNotHoldUpALeavingForEver(t *testing.T) {
+func TestLeaveEndsWithContext(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHouse(t, 3)
+		h := newTestCluster(t, 3)
 		a := h.join("a")
-		after(3 * time.Second)
-		set(a, &a.linger, time.Hour)
+		sleepAndSettle(3 * time.Second)
+		set(a, &a.stopDuration, time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun := time.Now()
@@ -434,7 +434,7 @@ func TestWhatHangsDoesNotHoldUpALeavingForEver(t *testing.T) {
 	})
 }
 
-func BenchmarkUse(b *testing.B) {
+func BenchmarkUsableToken(b *testing.B) {
 	store := leasetest.NewMemoryStore(time.Hour)
 	h := lease.NewHolder(lease.NewHeartbeat(store.Client(), lease.Options{Lease: time.Hour}), lease.Config{
 		Self: lease.Node{ID: "a"}, Shards: 8,

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease/leasetest"
 )
 
-func TestATokenIsItsEpochAndItsInstance(t *testing.T) {
+func TestTokenEpochAndInstance(t *testing.T) {
 	for _, c := range []struct {
 		token    lease.Token
 		epoch    uint64
@@ -26,7 +26,7 @@ func TestATokenIsItsEpochAndItsInstance(t *testing.T) {
 	}
 }
 
-func TestEpochsGrowWhateverTheClockSays(t *testing.T) {
+func TestNextEpochGrows(t *testing.T) {
 	now := time.UnixMilli(1_000_000_000)
 	for _, c := range []struct {
 		before uint64
@@ -44,7 +44,7 @@ func TestEpochsGrowWhateverTheClockSays(t *testing.T) {
 	}
 }
 
-func TestNamesThatNoKeyTakesAreRefused(t *testing.T) {
+func TestNodeCheckRefusesInvalidIDs(t *testing.T) {
 	for id, fine := range map[string]bool{"n1": true, "01J-x_y.z:1": true, "": false, "a|b": false, "a/b": false, "a b": false, "a\x00": false} {
 		assert.Equal(t, fine, lease.Node{ID: id}.Check() == nil, "%q", id)
 	}
@@ -54,7 +54,7 @@ func TestNamesThatNoKeyTakesAreRefused(t *testing.T) {
 }
 
 // The store in memory is held to what it stands for.
-func TestMemoryConforms(t *testing.T) {
+func TestMemoryStoreConforms(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	stores := make(map[string]*leasetest.MemoryStore)
@@ -78,7 +78,7 @@ func nodes(n int) []lease.Node {
 
 const many = 4096
 
-func placed(list []lease.Node) map[int]string {
+func placeMany(list []lease.Node) map[int]string {
 	of := make(map[int]string)
 	for shard, id := range lease.PlaceShards(many, list) {
 		of[shard] = id
@@ -86,10 +86,10 @@ func placed(list []lease.Node) map[int]string {
 	return of
 }
 
-func TestShardsAreSpreadEvenly(t *testing.T) {
+func TestPlaceShardsSpreadsEvenly(t *testing.T) {
 	for _, n := range []int{2, 3, 7, 16} {
 		count := make(map[string]int)
-		for _, id := range placed(nodes(n)) {
+		for _, id := range placeMany(nodes(n)) {
 			count[id]++
 		}
 		assert.Len(t, count, n)
@@ -99,11 +99,11 @@ func TestShardsAreSpreadEvenly(t *testing.T) {
 	}
 }
 
-func TestWhoDrainsIsGivenNothing(t *testing.T) {
+func TestPlaceShardsSkipsDrainingNodes(t *testing.T) {
 	list := nodes(3)
 	list[1].Draining = true
-	without := placed([]lease.Node{list[2], list[0]})
-	assert.Equal(t, without, placed(list))
+	without := placeMany([]lease.Node{list[2], list[0]})
+	assert.Equal(t, without, placeMany(list))
 	for i := range list {
 		list[i].Draining = true
 	}

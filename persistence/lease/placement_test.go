@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// even are nodes that know of bounds, with IDs as they are drawn.
-func even(n int) []lease.Node {
+// newNodes are nodes that know of bounds, with IDs as they are drawn.
+func newNodes(n int) []lease.Node {
 	r := rand.New(rand.NewPCG(uint64(n), 7))
 	list := make([]lease.Node, n)
 	for i := range list {
@@ -23,7 +23,7 @@ func even(n int) []lease.Node {
 	return list
 }
 
-func counts(places []string) map[string]int {
+func shardsPerNode(places []string) map[string]int {
 	count := make(map[string]int)
 	for _, id := range places {
 		count[id]++
@@ -31,13 +31,13 @@ func counts(places []string) map[string]int {
 	return count
 }
 
-func TestNoNodeHasMuchMoreThanItsShare(t *testing.T) {
+func TestPlaceShardsBoundsShardsPerNode(t *testing.T) {
 	t.Parallel()
 	for _, shards := range []int{1, 2, 12, 24, 48, 160, 1000} {
 		for n := 1; n <= 20; n++ {
-			places := lease.PlaceShards(shards, even(n))
+			places := lease.PlaceShards(shards, newNodes(n))
 			assert.NotContains(t, places, "", "each has a place")
-			for _, c := range counts(places) {
+			for _, c := range shardsPerNode(places) {
 				assert.LessOrEqual(t, c, lease.MaxShardsPerNode(shards, n), "%d shards, %d nodes", shards, n)
 			}
 		}
@@ -45,9 +45,9 @@ func TestNoNodeHasMuchMoreThanItsShare(t *testing.T) {
 	assert.Equal(t, []int{12, 6, 4, 8, 17, 54}, []int{lease.MaxShardsPerNode(12, 1), lease.MaxShardsPerNode(12, 2), lease.MaxShardsPerNode(12, 3), lease.MaxShardsPerNode(24, 3), lease.MaxShardsPerNode(48, 3), lease.MaxShardsPerNode(152, 3)})
 }
 
-func TestWhoeverSeesTheSameNodesPlacesShardsTheSame(t *testing.T) {
+func TestPlaceShardsIsDeterministic(t *testing.T) {
 	t.Parallel()
-	list := even(7)
+	list := newNodes(7)
 	want := lease.PlaceShards(112, list)
 	for range 20 {
 		rand.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
@@ -56,12 +56,12 @@ func TestWhoeverSeesTheSameNodesPlacesShardsTheSame(t *testing.T) {
 }
 
 // Of what has a place, little more moves when a node comes or goes than has to.
-func TestFewShardsMoveWhenANodeComesOrGoes(t *testing.T) {
+func TestPlaceShardsMovesFewShards(t *testing.T) {
 	t.Parallel()
 	for n := 2; n <= 12; n++ {
 		moved, due := 0, 0
 		for seed := range 20 {
-			all := even(n + 13*seed)[:n]
+			all := newNodes(n + 13*seed)[:n]
 			shards := 16 * n
 			before, after := lease.PlaceShards(shards, all), lease.PlaceShards(shards, all[1:])
 			for shard := range before {
@@ -69,7 +69,7 @@ func TestFewShardsMoveWhenANodeComesOrGoes(t *testing.T) {
 					moved++
 				}
 			}
-			due += counts(before)[all[0].ID]
+			due += shardsPerNode(before)[all[0].ID]
 		}
 		assert.LessOrEqual(t, float64(moved), 1.6*float64(due), "%d nodes: %d shards move, of which %d have to", n, moved, due)
 	}

@@ -8,21 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatIsBusyGoesToWhoHasJoinedOnceItIsNot(t *testing.T) {
+func TestKeptShardIsHandedOverOnceReleased(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHouse(t, 60)
+		h := newTestCluster(t, 60)
 		a := h.join("a")
-		after(time.Second)
-		set(a, &a.busy, true)
+		sleepAndSettle(time.Second)
+		set(a, &a.keepsShards, true)
 		b := h.join("b")
-		after(time.Minute)
-		assert.Equal(t, map[string]int{"a": 60}, h.shares(a, b))
-		set(a, &a.busy, false)
-		after(3 * time.Second)
-		assert.Len(t, h.shares(a, b), 2)
-		set(a, &a.busy, true)
+		sleepAndSettle(time.Minute)
+		assert.Equal(t, map[string]int{"a": 60}, h.checkShares(a, b))
+		set(a, &a.keepsShards, false)
+		sleepAndSettle(3 * time.Second)
+		assert.Len(t, h.checkShares(a, b), 2)
+		set(a, &a.keepsShards, true)
 		require.NoError(t, a.Drain(t.Context()), "who goes gives everything")
-		after(time.Second)
-		assert.Equal(t, map[string]int{"b": 60}, h.shares(a, b))
+		sleepAndSettle(time.Second)
+		assert.Equal(t, map[string]int{"b": 60}, h.checkShares(a, b))
 	})
 }

@@ -39,14 +39,14 @@ func (d *batchDraft) Get(k []byte) ([]byte, io.Closer, error) {
 	if v == nil {
 		return nil, nil, pebble.ErrNotFound
 	}
-	return v, noCloser{}, nil
+	return v, openEmpty{}, nil
 }
 
-// noCloser is the io.Closer of a value that needs no release.
-type noCloser struct{}
+// openEmpty is the io.Closer of a value that needs no release.
+type openEmpty struct{}
 
 // Close does nothing.
-func (noCloser) Close() error { return nil }
+func (openEmpty) Close() error { return nil }
 
 // lookUpKey reads a key from the store. A missing key and a token are remembered: a guard and then a Put ask for
 // the same new row, and every commit asks for the token.

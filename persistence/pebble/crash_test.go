@@ -55,10 +55,10 @@ func keepWriting(ctx context.Context, d persistence.Driver, w int, tickets <-cha
 	}
 }
 
-// survivors counts what is there of each writer's pairs after a power cut and
+// countSurvivors counts what is there of each writer's pairs after a power cut and
 // fails the test on anything half: in the log and the table, and in the lists
 // given.
-func survivors(t *testing.T, fs vfs.FS, lists ...string) [crashWriters]int64 {
+func countSurvivors(t *testing.T, fs vfs.FS, lists ...string) [crashWriters]int64 {
 	t.Helper()
 	d, err := pebble.Open("data", pebble.Options{FS: fs, MemTable: smallTable})
 	require.NoError(t, err)
@@ -102,9 +102,9 @@ func survivors(t *testing.T, fs vfs.FS, lists ...string) [crashWriters]int64 {
 	return events
 }
 
-// cut lets writers work and cuts the power again and again; it returns how
+// runPowerCuts lets writers work and cuts the power again and again; it returns how
 // many cuts lost something that had been acknowledged.
-func cut(t *testing.T, cuts, unsynced int, noSync bool) (losses int) {
+func runPowerCuts(t *testing.T, cuts, unsynced int, noSync bool) (losses int) {
 	t.Helper()
 	const burst = 12
 	disk := vfs.NewCrashableMem()
@@ -137,7 +137,7 @@ func cut(t *testing.T, cuts, unsynced int, noSync bool) (losses int) {
 		if n%4 == 3 { // row by row they are slow to read under the race detector
 			lists = []string{"all"}
 		}
-		kept := survivors(t, after, lists...)
+		kept := countSurvivors(t, after, lists...)
 		for w := range promised {
 			if kept[w] < promised[w] {
 				losses++
@@ -154,19 +154,19 @@ func cut(t *testing.T, cuts, unsynced int, noSync bool) (losses int) {
 	return losses
 }
 
-func TestPowerCutTakesNoAcknowledgedCommit(t *testing.T) {
+func TestPowerCutLosesNoAcknowledgedCommit(t *testing.T) {
 	for n := range powerCuts / 10 {
 		unsynced := n % 5 * 20
-		assert.Zero(t, cut(t, 10, unsynced, false), "cuts with losses, %d %% of unsynced data kept", unsynced)
+		assert.Zero(t, runPowerCuts(t, 10, unsynced, false), "cuts with losses, %d %% of unsynced data kept", unsynced)
 	}
 }
 
 // The control: without waiting for the disk the same test must find losses.
 func TestPowerCutWithoutSyncLosesCommits(t *testing.T) {
-	assert.Positive(t, cut(t, 10, 0, true))
+	assert.Positive(t, runPowerCuts(t, 10, 0, true))
 }
 
-func TestReadersSeeOnlyWhatIsDurable(t *testing.T) {
+func TestReadersSeeDurableCommitsOnly(t *testing.T) {
 	gate := newGate()
 	d, err := pebble.Open("data", pebble.Options{FS: gate.wrap(vfs.NewMem())})
 	require.NoError(t, err)
@@ -193,7 +193,7 @@ func TestReadersSeeOnlyWhatIsDurable(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-func TestWhoeverGivesUpWaitingIsToldAtOnce(t *testing.T) {
+func TestCancelledCommitReturnsAtOnce(t *testing.T) {
 	gate := newGate()
 	d, err := pebble.Open("data", pebble.Options{FS: gate.wrap(vfs.NewMem())})
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/persistence/storetest"
 )
 
-func noCloser(t testing.TB) persistence.Driver {
+func openEmpty(t testing.TB) persistence.Driver {
 	t.Helper()
 	d, err := pebble.Open(t.TempDir(), pebble.Options{})
 	require.NoError(t, err)
@@ -22,11 +22,11 @@ func noCloser(t testing.TB) persistence.Driver {
 	return d
 }
 
-func TestPebbleConforms(t *testing.T) { storetest.Run(t, noCloser) }
+func TestPebbleConforms(t *testing.T) { storetest.Run(t, openEmpty) }
 
-func BenchmarkPebble(b *testing.B) { storetest.Bench(b, noCloser) }
+func BenchmarkPebble(b *testing.B) { storetest.Bench(b, openEmpty) }
 
-func TestReadRowReadsAndChangesNothing(t *testing.T) {
+func TestReadRowChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	k := persistence.Key{Table: "agent/ws_1", ID: "agent_1"}
 	_, _, err := pebble.ReadRow(dir, k)

@@ -24,18 +24,18 @@ import (
 	"github.com/callboard/callboard/persistence/pebble"
 )
 
-// gate holds up syncs of the log while it is closed.
-type gate struct {
+// syncGate holds up syncs of the log while it is closed.
+type syncGate struct {
 	shut    atomic.Pointer[chan struct{}]
 	reached chan struct{}
 }
 
-func newGate() *gate { return &gate{reached: make(chan struct{}, 100)} }
+func newGate() *syncGate { return &syncGate{reached: make(chan struct{}, 100)} }
 
-func (g *gate) close() { c := make(chan struct{}); g.shut.Store(&c) }
-func (g *gate) open()  { close(*g.shut.Swap(nil)) }
+func (g *syncGate) close() { c := make(chan struct{}); g.shut.Store(&c) }
+func (g *syncGate) open()  { close(*g.shut.Swap(nil)) }
 
-func (g *gate) wrap(fs vfs.FS) vfs.FS {
+func (g *syncGate) wrap(fs vfs.FS) vfs.FS {
 	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		sync := op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData
 		if c := g.shut.Load(); c != nil && sync && strings.HasSuffix(op.Path, ".log") {
@@ -46,8 +46,8 @@ func (g *gate) wrap(fs vfs.FS) vfs.FS {
 	}))
 }
 
-// fill commits until the store refuses: logs and manifests are written anew.
-func fill(t *testing.T, d persistence.Driver) (acked int, err error) {
+// commitUntilRefused commits until the store refuses: logs and manifests are written anew.
+func commitUntilRefused(t *testing.T, d persistence.Driver) (acked int, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -59,7 +59,7 @@ func fill(t *testing.T, d persistence.Driver) (acked int, err error) {
 	return acked, nil
 }
 
-func TestFailedDiskFailsTheStoreAndNotTheProcess(t *testing.T) {
+func TestDiskErrorFailsStoreOnly(t *testing.T) {
 	tests := map[string]func(errorfs.Op) bool{
 		"the log cannot be synced": func(op errorfs.Op) bool {
 			return strings.HasSuffix(op.Path, ".log") && (op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData)
@@ -88,7 +88,7 @@ func TestFailedDiskFailsTheStoreAndNotTheProcess(t *testing.T) {
 			_, err = d.Commit(t.Context(), pair(0, 0, 10))
 			require.NoError(t, err)
 			broken.Store(true)
-			acked, err := fill(t, d)
+			acked, err := commitUntilRefused(t, d)
 			require.ErrorIs(t, err, persistence.ErrUnavailable)
 			require.ErrorIs(t, d.Healthy(), persistence.ErrUnavailable)
 			broken.Store(false)
@@ -99,13 +99,13 @@ func TestFailedDiskFailsTheStoreAndNotTheProcess(t *testing.T) {
 			require.ErrorIs(t, d.Close(), persistence.ErrUnavailable)
 			_, err = pebble.Open("data", pebble.Options{FS: disk})
 			require.ErrorIs(t, err, persistence.ErrInUse, "a failed engine keeps its directory")
-			kept := survivors(t, disk.CrashClone(vfs.CrashCloneCfg{}), "all")
+			kept := countSurvivors(t, disk.CrashClone(vfs.CrashCloneCfg{}), "all")
 			assert.GreaterOrEqual(t, kept[0], int64(acked)+1)
 		})
 	}
 }
 
-func TestStoreRecoversFromTablesThatCouldNotBeWritten(t *testing.T) {
+func TestStoreRecoversFromFailedTableWrites(t *testing.T) {
 	var broken atomic.Bool
 	d, err := pebble.Open("data", pebble.Options{FS: errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if broken.Load() && op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") {
@@ -117,7 +117,7 @@ func TestStoreRecoversFromTablesThatCouldNotBeWritten(t *testing.T) {
 	broken.Store(true)
 	done := make(chan error, 1)
 	go func() { // commits wait once two tables are full
-		_, err := fill(t, d)
+		_, err := commitUntilRefused(t, d)
 		done <- err
 	}()
 	require.Eventually(t, func() bool { return d.Healthy() != nil }, time.Minute, 10*time.Millisecond)
@@ -128,7 +128,7 @@ func TestStoreRecoversFromTablesThatCouldNotBeWritten(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-func TestFullDiskRefusesCommitsUntilThereIsRoom(t *testing.T) {
+func TestFullDiskRefusesCommitsUntilSpaceIsFree(t *testing.T) {
 	disk := vfs.NewMem()
 	d, err := pebble.Open("data", pebble.Options{FS: disk})
 	require.NoError(t, err)
@@ -147,7 +147,7 @@ func TestFullDiskRefusesCommitsUntilThereIsRoom(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-func TestReservedCommitsFindRoomOnAFullDisk(t *testing.T) {
+func TestReservedCommitsSucceedOnFullDisk(t *testing.T) {
 	disk := vfs.NewMem()
 	avail := func(bytes uint64) { disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: bytes, TotalBytes: 1 << 30}) }
 	avail(1 << 30)
@@ -175,7 +175,7 @@ func TestReservedCommitsFindRoomOnAFullDisk(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-func TestLogTakesSpaceInSmallSteps(t *testing.T) {
+func TestLogAllocatesSpaceInSteps(t *testing.T) {
 	dir := t.TempDir()
 	var failed atomic.Int32
 	d, err := pebble.Open(dir, pebble.Options{FS: errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
@@ -206,7 +206,7 @@ func TestLogTakesSpaceInSmallSteps(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-func TestStoreOfAnotherLayoutIsRefused(t *testing.T) {
+func TestPebbleStoreOfAnotherLayoutIsRefused(t *testing.T) {
 	for layout, says := range map[string]string{"1": "stores are not migrated: begin with an empty data folder", "9": "install the Callboard that wrote it or a newer one"} {
 		dir := t.TempDir()
 		db, err := engine.Open(dir, &engine.Options{})
@@ -226,14 +226,14 @@ func TestStoreOfAnotherLayoutIsRefused(t *testing.T) {
 // TestMain lets the test binary be another process that holds a directory.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("CALLBOARD_TEST_HOLD"); dir != "" {
-		hold(dir)
+		holdDirectory(dir)
 		return
 	}
 	m.Run()
 }
 
-// hold commits for ever and says on standard output what was acknowledged.
-func hold(dir string) {
+// holdDirectory commits for ever and says on standard output what was acknowledged.
+func holdDirectory(dir string) {
 	d, err := pebble.Open(dir, pebble.Options{})
 	if err != nil {
 		fmt.Println(err)
@@ -248,7 +248,7 @@ func hold(dir string) {
 	}
 }
 
-func TestOtherProcessesAreKeptOutAndKillsLoseNothing(t *testing.T) {
+func TestDirectoryIsLockedAndKillLosesNothing(t *testing.T) {
 	dir := t.TempDir() + "/data"
 	for round := range 3 {
 		child := exec.CommandContext(t.Context(), os.Args[0])

@@ -15,12 +15,12 @@ import (
 
 // What the committer remembers, and takes for new without a look, must never
 // differ from what is stored, however little it remembers.
-func TestWhatIsRememberedIsWhatIsStored(t *testing.T) {
+func TestRecentWritesMatchStore(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			fs := vfs.NewMem()
-			d := remembering(t, fs, 1+rnd.IntN(12))
+			d := openWithRecentKeys(t, fs, 1+rnd.IntN(12))
 			versions := map[persistence.Key]uint64{}
 			counts := map[string]uint64{}
 			begins := []string{"", "a_", "b_"}
@@ -31,7 +31,7 @@ func TestWhatIsRememberedIsWhatIsStored(t *testing.T) {
 				switch rnd.IntN(60) {
 				case 0: // it starts anew, and remembers nothing
 					require.NoError(t, d.Close())
-					d = remembering(t, fs, 1+rnd.IntN(12))
+					d = openWithRecentKeys(t, fs, 1+rnd.IntN(12))
 				case 1:
 					_, err := d.Commit(t.Context(), persistence.Commit{DeleteLog: "log"})
 					require.NoError(t, err)
@@ -80,7 +80,7 @@ func TestWhatIsRememberedIsWhatIsStored(t *testing.T) {
 	}
 }
 
-func remembering(t *testing.T, fs vfs.FS, most int) *Driver {
+func openWithRecentKeys(t *testing.T, fs vfs.FS, most int) *Driver {
 	t.Helper()
 	d, err := Open("store", Options{FS: fs, MinFree: 1})
 	require.NoError(t, err)

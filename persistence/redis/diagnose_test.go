@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/persistence/redis"
 )
 
-// sayer is a Redis that answers everything with one line.
-func sayer(t *testing.T, line string) (url string) {
+// startFixedAnswerServer is a Redis that answers everything with one line.
+func startFixedAnswerServer(t *testing.T, line string) (url string) {
 	t.Helper()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func sayer(t *testing.T, line string) (url string) {
 	return "redis://" + ln.Addr().String() + "/0"
 }
 
-func TestDiagnoseTellsWhatPassesFromWhatDoesNot(t *testing.T) {
+func TestDiagnose(t *testing.T) {
 	for line, want := range map[string]struct {
 		what  string
 		later bool
@@ -58,7 +58,7 @@ func TestDiagnoseTellsWhatPassesFromWhatDoesNot(t *testing.T) {
 		"-ERR unknown command 'SETNX', with args beginning with: '{cb}format' '1' '": {"", false},
 		"HTTP/1.1 400 Bad Request":                                                   {"", false},
 	} {
-		_, err := redis.Open(t.Context(), sayer(t, line+"\r\n"), redis.Options{Wait: 10 * time.Second})
+		_, err := redis.Open(t.Context(), startFixedAnswerServer(t, line+"\r\n"), redis.Options{Wait: 10 * time.Second})
 		require.Error(t, err, line)
 		what, later := redis.Diagnose(err)
 		assert.Equal(t, want.what, what, "%s: %v", line, err)

@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/persistence/storetest"
 )
 
-// opener gives each test a prefix of its own on one server.
-func opener(t testing.TB) storetest.Open {
+// openWithPrefix gives each test a prefix of its own on one server.
+func openWithPrefix(t testing.TB) storetest.Open {
 	t.Helper()
 	url, _ := redistest.Start(t)
 	var n atomic.Int64
@@ -30,12 +30,12 @@ func opener(t testing.TB) storetest.Open {
 	}
 }
 
-func TestRedisConforms(t *testing.T) { storetest.Run(t, opener(t)) }
+func TestRedisConforms(t *testing.T) { storetest.Run(t, openWithPrefix(t)) }
 
 // A node that was stopped between its lease and its claim takes nothing from the
 // one that came after it.
-func TestALateClaimTakesNothing(t *testing.T) {
-	d := opener(t)(t)
+func TestDelayedClaimIsFenced(t *testing.T) {
+	d := openWithPrefix(t)(t)
 	put := func(token string) error {
 		_, err := d.Commit(t.Context(), persistence.Commit{Shard: "s", Token: token, Puts: []persistence.Put{{Key: persistence.Key{Table: "t", ID: "a"}, Value: []byte("v")}}})
 		return err
@@ -51,8 +51,8 @@ func TestALateClaimTakesNothing(t *testing.T) {
 
 // A node that was stopped since before another process took the whole takes
 // nothing from it, nor from whoever came after that.
-func TestALateClaimTakesNothingFromTheWhole(t *testing.T) {
-	d := opener(t)(t)
+func TestDelayedClaimAfterClaimAllIsFenced(t *testing.T) {
+	d := openWithPrefix(t)(t)
 	put := func(shard, token string) error {
 		_, err := d.Commit(t.Context(), persistence.Commit{Shard: shard, Token: token, Puts: []persistence.Put{{Key: persistence.Key{Table: "t", ID: "a"}, Value: []byte("v")}}})
 		return err
@@ -73,7 +73,7 @@ func TestALateClaimTakesNothingFromTheWhole(t *testing.T) {
 
 // A place that stays where it is is not taken out and put back: what a call
 // becomes changes one of its lists, and Redis writes each step down.
-func TestOnlyTheListsThatChangeAreTouched(t *testing.T) {
+func TestCommitTouchesChangedListsOnly(t *testing.T) {
 	url, _ := redistest.Start(t)
 	d, err := redis.Open(t.Context(), url, redis.Options{})
 	require.NoError(t, err)
@@ -116,4 +116,4 @@ func TestOnlyTheListsThatChangeAreTouched(t *testing.T) {
 	require.Equal(t, []string{"2\x00a"}, in("all"))
 }
 
-func BenchmarkRedis(b *testing.B) { storetest.Bench(b, opener(b)) }
+func BenchmarkRedis(b *testing.B) { storetest.Bench(b, openWithPrefix(b)) }

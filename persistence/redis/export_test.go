@@ -13,13 +13,13 @@ func OpenLedger(dir string, most int64) (Ledger, error) {
 	return Ledger{l}, l.openFile("install")
 }
 
-// Note writes what is about to be sent.
-func (l Ledger) Note(id string) error {
+// WriteIntent writes what is about to be sent.
+func (l Ledger) WriteIntent(id string) error {
 	return l.l.writeEntries(true, func(add func(byte, ...string) error) error { return add(entryIntent, id, "an argument") })
 }
 
-// Tear leaves a part of an entry, as a full disk does.
-func (l Ledger) Tear() error {
+// WriteTornEntry leaves a part of an entry, as a full disk does.
+func (l Ledger) WriteTornEntry() error {
 	l.l.mu.Lock()
 	defer l.l.mu.Unlock()
 	l.l.torn = true
@@ -27,8 +27,8 @@ func (l Ledger) Tear() error {
 	return err
 }
 
-// Read are the ids of what it holds.
-func (l Ledger) Read() (ids []string, err error) {
+// ReadIDs are the ids of what it holds.
+func (l Ledger) ReadIDs() (ids []string, err error) {
 	all, err := l.l.read()
 	for _, p := range all {
 		ids = append(ids, p.id)

@@ -18,10 +18,10 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// failOver writes to a server whose replica has stopped to follow, and puts
+// failOverToReplica writes to a server whose replica has stopped to follow, and puts
 // that in its place; restart says whether the process ends in between. It
 // returns the driver of afterwards.
-func failOver(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error) {
+func failOverToReplica(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error) {
 	t.Helper()
 	_, primary := redistest.Start(t)
 	replica := redistest.StartReplica(t, primary)
@@ -32,7 +32,7 @@ func failOver(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error
 	require.NoError(t, d.Claim(t.Context(), "s", "1|a"))
 	row := persistence.Key{Table: "noun/ws", ID: "row"}
 	write := func(i int) {
-		c := fresh(fmt.Sprint("n", i))
+		c := newRowCommit(fmt.Sprint("n", i))
 		c.Shard, c.Token = "s", "1|a"
 		c.Puts = append(c.Puts, persistence.Put{Key: row, Value: []byte(strconv.Itoa(i)), Sort: "x"})
 		c.Guards = append(c.Guards, persistence.Guard{Key: row, Version: uint64(i)})
@@ -61,9 +61,9 @@ func failOver(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error
 	return d, err
 }
 
-// eventually asks until there is an answer: while Redis lacks commits there is
+// retryUntilAnswered asks until there is an answer: while Redis lacks commits there is
 // none, and never an older one.
-func eventually(t *testing.T, ask func() error) {
+func retryUntilAnswered(t *testing.T, ask func() error) {
 	t.Helper()
 	var err error
 	require.Eventually(t, func() bool {
@@ -75,12 +75,12 @@ func eventually(t *testing.T, ask func() error) {
 	}, time.Minute, time.Millisecond)
 }
 
-// whole checks that every acknowledged commit is there, once and in order, and
+// requireAllCommits checks that every acknowledged commit is there, once and in order, and
 // that nobody is shown less.
-func whole(t *testing.T, d *redis.Driver) {
+func requireAllCommits(t *testing.T, d *redis.Driver) {
 	t.Helper()
 	row := persistence.Key{Table: "noun/ws", ID: "row"}
-	eventually(t, func() error {
+	retryUntilAnswered(t, func() error {
 		last, err := d.LastOffset(t.Context(), "ws")
 		if err == nil {
 			assert.EqualValues(t, 50, last)
@@ -101,8 +101,8 @@ func whole(t *testing.T, d *redis.Driver) {
 		assert.Equal(t, [2]uint64{uint64(i + 1), 1}, [2]uint64{e.Offset, e.Sequence})
 		assert.Equal(t, fmt.Sprint("n", i), e.Subject)
 	}
-	healthy(t, d, true)
-	c := fresh("after")
+	requireHealth(t, d, true)
+	c := newRowCommit("after")
 	c.Shard, c.Token = "s", "1|a"
 	_, err = d.Commit(t.Context(), c)
 	require.NoError(t, err)
@@ -110,18 +110,18 @@ func whole(t *testing.T, d *redis.Driver) {
 	require.ErrorIs(t, err, domain.ErrConflict)
 }
 
-func TestAReplicaThatLacksCommitsIsGivenThemAgain(t *testing.T) {
+func TestCommitsAreRestoredToPromotedReplica(t *testing.T) {
 	for _, restart := range []bool{false, true} {
-		d, err := failOver(t, redis.Options{Ledger: t.TempDir()}, restart)
+		d, err := failOverToReplica(t, redis.Options{Ledger: t.TempDir()}, restart)
 		require.NoError(t, err)
-		whole(t, d)
+		requireAllCommits(t, d)
 	}
 }
 
 // The controls: a Redis that is taken as it is has lost what was acknowledged,
 // and without a ledger it can only be refused.
-func TestAReplicaThatIsTakenAsItIsHasLostCommits(t *testing.T) {
-	d, err := failOver(t, redis.Options{AnyHistory: true}, false)
+func TestAnyHistoryLosesCommitsAfterFailover(t *testing.T) {
+	d, err := failOverToReplica(t, redis.Options{AnyHistory: true}, false)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		_, version, err := d.Get(t.Context(), persistence.Key{Table: "noun/ws", ID: "row"})
@@ -129,10 +129,10 @@ func TestAReplicaThatIsTakenAsItIsHasLostCommits(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-func TestAReplicaThatLacksCommitsIsRefusedWithoutALedger(t *testing.T) {
-	d, err := failOver(t, redis.Options{Wait: time.Second}, false)
+func TestPromotedReplicaIsRefusedWithoutLedger(t *testing.T) {
+	d, err := failOverToReplica(t, redis.Options{Wait: time.Second}, false)
 	require.NoError(t, err)
-	c := fresh("after")
+	c := newRowCommit("after")
 	c.Shard, c.Token = "s", "1|a"
 	_, err = d.Commit(t.Context(), c)
 	require.ErrorIs(t, err, persistence.ErrUnavailable)
@@ -142,13 +142,13 @@ func TestAReplicaThatLacksCommitsIsRefusedWithoutALedger(t *testing.T) {
 	}, time.Minute, 5*time.Millisecond)
 }
 
-func TestALedgerWithATornEndIsReadUpToIt(t *testing.T) {
+func TestLedgerIsReadUpToTornEntry(t *testing.T) {
 	url, _ := redistest.Start(t)
 	dir := t.TempDir()
 	for i := range 3 {
 		d, err := redis.Open(t.Context(), url, redis.Options{Ledger: dir})
 		require.NoError(t, err)
-		_, err = d.Commit(t.Context(), fresh(strconv.Itoa(i)))
+		_, err = d.Commit(t.Context(), newRowCommit(strconv.Itoa(i)))
 		require.NoError(t, err)
 		require.NoError(t, d.Close())
 		f, err := os.OpenFile(filepath.Join(dir, "current"), os.O_WRONLY|os.O_APPEND, 0)
@@ -168,41 +168,41 @@ func TestALedgerWithATornEndIsReadUpToIt(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-func TestWhatFollowsATornEntryOfALedgerIsRead(t *testing.T) {
+func TestLedgerEntriesAfterTornEntryAreRead(t *testing.T) {
 	l, err := redis.OpenLedger(t.TempDir(), 1<<20)
 	require.NoError(t, err)
-	require.NoError(t, l.Note("a"))
-	require.NoError(t, l.Tear())
-	require.NoError(t, l.Note("b"))
-	ids, err := l.Read()
+	require.NoError(t, l.WriteIntent("a"))
+	require.NoError(t, l.WriteTornEntry())
+	require.NoError(t, l.WriteIntent("b"))
+	ids, err := l.ReadIDs()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "b"}, ids)
 	require.NoError(t, l.Close())
 }
 
-func TestALedgerThatCannotTurnGoesOnOnceItCan(t *testing.T) {
+func TestLedgerRetriesFailedRotation(t *testing.T) {
 	dir := t.TempDir()
 	l, err := redis.OpenLedger(dir, 60)
 	require.NoError(t, err)
 	obstacle := filepath.Join(dir, "before", "x")
 	require.NoError(t, os.MkdirAll(obstacle, 0o700))
-	require.NoError(t, l.Note("a"))
-	require.Error(t, l.Note("b"), "the files should take turns now")
+	require.NoError(t, l.WriteIntent("a"))
+	require.Error(t, l.WriteIntent("b"), "the files should take turns now")
 	require.NoError(t, os.RemoveAll(filepath.Dir(obstacle)))
-	require.NoError(t, l.Note("c"))
-	require.NoError(t, l.Note("d"))
-	ids, err := l.Read()
+	require.NoError(t, l.WriteIntent("c"))
+	require.NoError(t, l.WriteIntent("d"))
+	ids, err := l.ReadIDs()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "b", "c", "d"}, ids)
 	require.NoError(t, l.Close())
 }
 
-func TestARedisThatNeverSawTheLedgersCommitsIsGivenAllOrRefused(t *testing.T) {
+func TestEmptyRedisGetsWholeLedgerOrIsRefused(t *testing.T) {
 	url, _ := redistest.Start(t)
 	dir := t.TempDir()
 	d, err := redis.Open(t.Context(), url, redis.Options{Ledger: dir})
 	require.NoError(t, err)
-	_, err = d.Commit(t.Context(), fresh("x"))
+	_, err = d.Commit(t.Context(), newRowCommit("x"))
 	require.NoError(t, err)
 	require.NoError(t, d.Close())
 	empty, _ := redistest.Start(t)

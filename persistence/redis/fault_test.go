@@ -32,8 +32,8 @@ func connect(t *testing.T, url string, o redis.Options) *redis.Driver {
 	return d
 }
 
-// fresh is a commit that is refused when it is done twice.
-func fresh(id string) persistence.Commit {
+// newRowCommit is a commit that is refused when it is done twice.
+func newRowCommit(id string) persistence.Commit {
 	k := persistence.Key{Table: "noun/ws", ID: id}
 	return persistence.Commit{
 		Log: "ws", Guards: []persistence.Guard{{Key: k}},
@@ -42,12 +42,12 @@ func fresh(id string) persistence.Commit {
 	}
 }
 
-func healthy(t *testing.T, d *redis.Driver, want bool) {
+func requireHealth(t *testing.T, d *redis.Driver, want bool) {
 	t.Helper()
 	require.Eventually(t, func() bool { return (d.Healthy() == nil) == want }, time.Minute, 5*time.Millisecond)
 }
 
-func TestKilledRedisLosesNothingAndIsFoundAgain(t *testing.T) {
+func TestKilledRedisLosesNoCommit(t *testing.T) {
 	url, server := redistest.Start(t)
 	d := connect(t, url, redis.Options{Wait: time.Minute})
 	var acked [4]atomic.Int64
@@ -56,7 +56,7 @@ func TestKilledRedisLosesNothingAndIsFoundAgain(t *testing.T) {
 	for w := range acked {
 		writers.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
-				_, err := d.Commit(ctx, fresh(fmt.Sprintf("%d-%d", w, i)))
+				_, err := d.Commit(ctx, newRowCommit(fmt.Sprintf("%d-%d", w, i)))
 				if ctx.Err() == nil && assert.NoError(t, err) { // a conflict: it was done twice
 					acked[w].Store(int64(i) + 1)
 				}
@@ -67,10 +67,10 @@ func TestKilledRedisLosesNothingAndIsFoundAgain(t *testing.T) {
 		before := acked[0].Load()
 		require.Eventually(t, func() bool { return acked[0].Load() > before+5 }, time.Minute, time.Millisecond)
 		server.Kill()
-		healthy(t, d, false)
+		requireHealth(t, d, false)
 		require.ErrorIs(t, d.Healthy(), persistence.ErrUnavailable)
 		server.Restart()
-		healthy(t, d, true)
+		requireHealth(t, d, true)
 	}
 	cancel()
 	writers.Wait()
@@ -99,7 +99,7 @@ func TestKilledRedisLosesNothingAndIsFoundAgain(t *testing.T) {
 	assert.LessOrEqual(t, last, total+uint64(len(acked)), "each writer had at most one under way at the end")
 }
 
-func TestCommitsFailFastWhileRedisIsAway(t *testing.T) {
+func TestCommitsFailFastWhileRedisIsUnavailable(t *testing.T) {
 	url, server := redistest.Start(t)
 	d := connect(t, url, redis.Options{Wait: 300 * time.Millisecond})
 	for name, away := range map[string][2]func(){
@@ -107,32 +107,32 @@ func TestCommitsFailFastWhileRedisIsAway(t *testing.T) {
 	} {
 		away[0]()
 		start := time.Now()
-		_, err := d.Commit(t.Context(), fresh(name))
+		_, err := d.Commit(t.Context(), newRowCommit(name))
 		require.ErrorIs(t, err, persistence.ErrUnavailable, name)
 		_, _, err = d.Get(t.Context(), persistence.Key{Table: "noun/ws", ID: name})
 		require.ErrorIs(t, err, persistence.ErrUnavailable, name)
 		require.Less(t, time.Since(start), 9*time.Second, name) // ten, were it the usual wait
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = d.Commit(ctx, fresh(name))
+		_, err = d.Commit(ctx, newRowCommit(name))
 		require.ErrorIs(t, err, context.Canceled, name)
-		healthy(t, d, false)
+		requireHealth(t, d, false)
 		away[1]()
-		healthy(t, d, true)
+		requireHealth(t, d, true)
 		require.Eventually(t, func() bool {
-			_, err := d.Commit(t.Context(), fresh(name+" later"))
+			_, err := d.Commit(t.Context(), newRowCommit(name+" later"))
 			return err == nil || errors.Is(err, domain.ErrConflict) // done, though the answer came too late
 		}, time.Minute, 10*time.Millisecond)
 	}
 }
 
-// forgetful is a way to Redis that swallows an answer and hangs up when told.
-type forgetful struct {
+// answerDropper is a way to Redis that swallows an answer and hangs up when told.
+type answerDropper struct {
 	target string
-	drop   atomic.Int64 // answers still to swallow
+	toDrop atomic.Int64 // answers still to swallow
 }
 
-func (f *forgetful) serve(t *testing.T) (addr string) {
+func (f *answerDropper) serve(t *testing.T) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -143,13 +143,13 @@ func (f *forgetful) serve(t *testing.T) (addr string) {
 			if err != nil {
 				return
 			}
-			go f.carry(c)
+			go f.forward(c)
 		}
 	}()
 	return l.Addr().String()
 }
 
-func (f *forgetful) carry(c net.Conn) {
+func (f *answerDropper) forward(c net.Conn) {
 	defer func() { _ = c.Close() }()
 	s, err := net.Dial("tcp", f.target)
 	if err != nil {
@@ -163,7 +163,7 @@ func (f *forgetful) carry(c net.Conn) {
 		if err != nil {
 			return
 		}
-		if bytes.Contains(buffer[:n], []byte("$2\r\nok\r\n")) && f.drop.Add(-1) >= 0 {
+		if bytes.Contains(buffer[:n], []byte("$2\r\nok\r\n")) && f.toDrop.Add(-1) >= 0 {
 			return
 		}
 		if _, err = c.Write(buffer[:n]); err != nil {
@@ -172,19 +172,19 @@ func (f *forgetful) carry(c net.Conn) {
 	}
 }
 
-func TestLostAnswerIsAskedForAgainAndNotDoneTwice(t *testing.T) {
+func TestCommitWithLostAnswerIsAppliedOnce(t *testing.T) {
 	address, _ := redistest.Start(t)
 	u, err := url.Parse(address)
 	require.NoError(t, err)
-	way := &forgetful{target: u.Host}
+	way := &answerDropper{target: u.Host}
 	u.Host = way.serve(t)
 	d := connect(t, u.String(), redis.Options{})
-	way.drop.Store(3)
-	result, err := d.Commit(t.Context(), fresh("x"))
+	way.toDrop.Store(3)
+	result, err := d.Commit(t.Context(), newRowCommit("x"))
 	require.NoError(t, err)
 	assert.Equal(t, persistence.Result{Versions: []uint64{1}, Offset: 1, Sequences: []uint64{1}}, result)
-	assert.Negative(t, way.drop.Add(-1), "answers were swallowed")
-	_, err = d.Commit(t.Context(), fresh("x"))
+	assert.Negative(t, way.toDrop.Add(-1), "answers were swallowed")
+	_, err = d.Commit(t.Context(), newRowCommit("x"))
 	require.ErrorIs(t, err, domain.ErrConflict)
 	entries, err := d.Events(t.Context(), "ws", 0, 10)
 	require.NoError(t, err)
@@ -200,7 +200,7 @@ func TestScriptsAreLoadedAgain(t *testing.T) {
 	t.Cleanup(func() { _ = direct.Close() })
 	flush := func() { require.NoError(t, direct.ScriptFlush(t.Context()).Err()) }
 	flush()
-	_, err = d.Commit(t.Context(), fresh("x"))
+	_, err = d.Commit(t.Context(), newRowCommit("x"))
 	require.NoError(t, err)
 	flush()
 	page, err := d.Scan(t.Context(), persistence.Range{Table: "noun/ws", Limit: 10})
@@ -212,7 +212,7 @@ func TestScriptsAreLoadedAgain(t *testing.T) {
 	assert.Len(t, entries, 1)
 }
 
-func TestSettingsThatLoseDataAreWarnedOf(t *testing.T) {
+func TestRiskyRedisSettingsAreLogged(t *testing.T) {
 	warnings := func(args ...string) string {
 		url, _ := redistest.Start(t, args...)
 		var log bytes.Buffer
@@ -226,7 +226,7 @@ func TestSettingsThatLoseDataAreWarnedOf(t *testing.T) {
 	assert.Contains(t, warnings("--appendonly", "no"), "setting=appendonly value=no")
 }
 
-func TestAnotherLayoutAndWrongAddressesAreRefused(t *testing.T) {
+func TestOpenRefusesAnotherLayoutAndInvalidURL(t *testing.T) {
 	url, server := redistest.Start(t)
 	d := connect(t, url, redis.Options{Prefix: "a:"})
 	require.NoError(t, d.Healthy())
@@ -252,11 +252,11 @@ func TestAnotherLayoutAndWrongAddressesAreRefused(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestEveryKeyStandsUnderTheHashTag(t *testing.T) {
+func TestKeysAreUnderHashTag(t *testing.T) {
 	url, _ := redistest.Start(t)
 	d := connect(t, url, redis.Options{Prefix: "mine:"})
 	require.NoError(t, d.Claim(t.Context(), "s", "1|a"))
-	c := fresh("x")
+	c := newRowCommit("x")
 	c.Shard, c.Token = "s", "1|a"
 	_, err := d.Commit(t.Context(), c)
 	require.NoError(t, err)

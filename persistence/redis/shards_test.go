@@ -19,32 +19,32 @@ import (
 // installRow is one that all shards write.
 var installRow = persistence.Key{Table: "claims/", ID: "x"}
 
-// owner is the process that has some shards.
-type owner struct {
-	t      *testing.T
-	o      redis.Options
-	way    *redistest.Proxy
-	d      *redis.Driver
-	tokens map[string]string
-	made   map[string]int // commits that were acknowledged, by shard
+// shardOwner is the process that has some shards.
+type shardOwner struct {
+	t            *testing.T
+	o            redis.Options
+	proxy        *redistest.Proxy
+	d            *redis.Driver
+	tokens       map[string]string
+	acknowledged map[string]int // commits that were acknowledged, by shard
 }
 
-func own(t *testing.T, way *redistest.Proxy, o redis.Options) *owner {
+func newShardOwner(t *testing.T, way *redistest.Proxy, o redis.Options) *shardOwner {
 	t.Helper()
-	w := &owner{t: t, o: o, way: way, tokens: make(map[string]string), made: make(map[string]int)}
+	w := &shardOwner{t: t, o: o, proxy: way, tokens: make(map[string]string), acknowledged: make(map[string]int)}
 	w.open()
 	t.Cleanup(func() { _ = w.d.Close() })
 	return w
 }
 
-func (w *owner) open() {
+func (w *shardOwner) open() {
 	w.t.Helper()
-	d, err := redis.Open(w.t.Context(), w.way.URL(), w.o)
+	d, err := redis.Open(w.t.Context(), w.proxy.URL(), w.o)
 	require.NoError(w.t, err)
 	w.d = d
 }
 
-func (w *owner) claim(token string, shards ...string) {
+func (w *shardOwner) claim(token string, shards ...string) {
 	w.t.Helper()
 	for _, shard := range shards {
 		require.NoError(w.t, w.d.Claim(w.t.Context(), shard, token))
@@ -54,9 +54,9 @@ func (w *owner) claim(token string, shards ...string) {
 
 // commit adds one to what a shard has; where install is set, to the install's
 // row too.
-func (w *owner) commit(shard string, install int) error {
+func (w *shardOwner) commit(shard string, install int) error {
 	w.t.Helper()
-	n := w.made[shard]
+	n := w.acknowledged[shard]
 	row := persistence.Key{Table: "noun/" + shard, ID: "row"}
 	c := persistence.Commit{
 		Shard: shard, Token: w.tokens[shard], Log: shard,
@@ -70,12 +70,12 @@ func (w *owner) commit(shard string, install int) error {
 	}
 	_, err := w.d.Commit(w.t.Context(), c)
 	if err == nil {
-		w.made[shard]++
+		w.acknowledged[shard]++
 	}
 	return err
 }
 
-func (w *owner) write(n int, shards ...string) {
+func (w *shardOwner) write(n int, shards ...string) {
 	w.t.Helper()
 	for range n {
 		for _, shard := range shards {
@@ -84,10 +84,10 @@ func (w *owner) write(n int, shards ...string) {
 	}
 }
 
-// has checks that all that a shard was told to keep is there, once and in order.
-func has(t *testing.T, d *redis.Driver, shard string, n int) {
+// requireCommits checks that all that a shard was told to keep is there, once and in order.
+func requireCommits(t *testing.T, d *redis.Driver, shard string, n int) {
 	t.Helper()
-	eventually(t, func() error {
+	retryUntilAnswered(t, func() error {
 		value, version, err := d.Get(t.Context(), persistence.Key{Table: "noun/" + shard, ID: "row"})
 		if err == nil {
 			assert.Equal(t, strconv.Itoa(n-1), string(value), "shard %s", shard)
@@ -104,22 +104,22 @@ func has(t *testing.T, d *redis.Driver, shard string, n int) {
 	}
 }
 
-// pair are a server and a replica behind one address.
-type pair struct {
+// replicatedServers are a server and a replica behind one address.
+type replicatedServers struct {
 	t       *testing.T
 	primary *redistest.Server
 	replica *redistest.Server
-	way     *redistest.Proxy
+	proxy   *redistest.Proxy
 }
 
-func newPair(t *testing.T) *pair {
+func newReplicatedServers(t *testing.T) *replicatedServers {
 	t.Helper()
 	_, primary := redistest.Start(t)
-	return &pair{t: t, primary: primary, replica: redistest.StartReplica(t, primary), way: redistest.NewProxy(t, primary)}
+	return &replicatedServers{t: t, primary: primary, replica: redistest.StartReplica(t, primary), proxy: redistest.NewProxy(t, primary)}
 }
 
-// cut lets the replica have what is there, and nothing of what comes.
-func (p *pair) cut(w *owner, shard string) {
+// stopReplication lets the replica have what is there, and nothing of what comes.
+func (p *replicatedServers) stopReplication(w *shardOwner, shard string) {
 	p.t.Helper()
 	k := persistence.Key{Table: "mark/" + shard, ID: "mark"}
 	_, err := w.d.Commit(p.t.Context(), persistence.Commit{Shard: shard, Token: w.tokens[shard], Puts: []persistence.Put{{Key: k, Value: []byte("v")}}})
@@ -128,25 +128,25 @@ func (p *pair) cut(w *owner, shard string) {
 	p.replica.Promote()
 }
 
-// over puts the replica in the place of the primary.
-func (p *pair) over() {
+// failOver puts the replica in the place of the primary.
+func (p *replicatedServers) failOver() {
 	p.primary.Kill()
-	p.way.SwitchTo(p.replica)
+	p.proxy.SwitchTo(p.replica)
 }
 
-func TestEachOfSeveralProcessesGivesBackItsOwnShards(t *testing.T) {
+func TestEachProcessRestoresItsOwnShards(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		t.Run(fmt.Sprint("restart=", restart), func(t *testing.T) {
-			p := newPair(t)
-			a, b := own(t, p.way, redis.Options{Ledger: t.TempDir()}), own(t, p.way, redis.Options{Ledger: t.TempDir()})
+			p := newReplicatedServers(t)
+			a, b := newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()}), newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()})
 			a.claim("100|a", "0", "1")
 			b.claim("101|b", "2", "3")
 			a.write(10, "0", "1")
 			b.write(10, "2", "3")
-			p.cut(a, "0")
+			p.stopReplication(a, "0")
 			var writing sync.WaitGroup
 			for _, w := range []struct {
-				*owner
+				*shardOwner
 				shards []string
 			}{{a, []string{"0", "1"}}, {b, []string{"2", "3"}}} {
 				writing.Go(func() {
@@ -159,7 +159,7 @@ func TestEachOfSeveralProcessesGivesBackItsOwnShards(t *testing.T) {
 			if restart {
 				require.NoError(t, a.d.Close())
 			}
-			p.over()
+			p.failOver()
 			if restart {
 				a.open()
 			}
@@ -167,9 +167,9 @@ func TestEachOfSeveralProcessesGivesBackItsOwnShards(t *testing.T) {
 			b.write(5, "2", "3")
 			for _, d := range []*redis.Driver{a.d, b.d} {
 				for _, shard := range []string{"0", "1", "2", "3"} {
-					has(t, d, shard, 35)
+					requireCommits(t, d, shard, 35)
 				}
-				healthy(t, d, true)
+				requireHealth(t, d, true)
 			}
 		})
 	}
@@ -177,46 +177,46 @@ func TestEachOfSeveralProcessesGivesBackItsOwnShards(t *testing.T) {
 
 // What a shard lost that came from another process is given back by both, the
 // claim between them included, in whatever order they notice.
-func TestAShardThatChangedHandsIsGivenBackByBoth(t *testing.T) {
-	p := newPair(t)
-	a, b := own(t, p.way, redis.Options{Ledger: t.TempDir()}), own(t, p.way, redis.Options{Ledger: t.TempDir()})
+func TestBothOwnersRestoreMovedShard(t *testing.T) {
+	p := newReplicatedServers(t)
+	a, b := newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()}), newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()})
 	a.claim("100|a", "1")
 	a.write(5, "1")
-	p.cut(a, "1")
+	p.stopReplication(a, "1")
 	a.write(5, "1")
 	b.claim("101|b", "1", "2")
-	b.made["1"] = a.made["1"]
+	b.acknowledged["1"] = a.acknowledged["1"]
 	b.write(5, "1", "2")
 	require.ErrorIs(t, a.commit("1", 0), domain.ErrFenced)
-	p.over()
-	has(t, b.d, "1", 15)
+	p.failOver()
+	requireCommits(t, b.d, "1", 15)
 	b.write(5, "1", "2")
 	require.ErrorIs(t, a.commit("1", 0), domain.ErrFenced)
-	has(t, a.d, "1", 20)
-	has(t, a.d, "2", 10)
+	requireCommits(t, a.d, "1", 20)
+	requireCommits(t, a.d, "2", 10)
 }
 
 // Rows of the install are written by several shards in turn. Whoever comes first
 // after the fail-over is refused what follows from the other's.
-func TestRowsOfTheInstallAreGivenBackInTheirOrder(t *testing.T) {
-	p := newPair(t)
-	a, b := own(t, p.way, redis.Options{Ledger: t.TempDir()}), own(t, p.way, redis.Options{Ledger: t.TempDir()})
+func TestSharedRowsAreRestoredInOrder(t *testing.T) {
+	p := newReplicatedServers(t)
+	a, b := newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()}), newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()})
 	a.claim("100|a", "0", "1")
 	b.claim("101|b", "2")
-	p.cut(a, "0")
+	p.stopReplication(a, "0")
 	for i, turn := range []struct {
-		*owner
+		*shardOwner
 		shard string
 	}{{b, "2"}, {a, "1"}, {a, "0"}, {b, "2"}, {a, "1"}, {b, "2"}} {
 		require.NoError(t, turn.commit(turn.shard, i+1))
 	}
-	p.over()
-	has(t, a.d, "0", 1) // whoever wrote it is never shown less; others may be, for a moment
-	has(t, a.d, "1", 2)
-	has(t, b.d, "2", 3)
+	p.failOver()
+	requireCommits(t, a.d, "0", 1) // whoever wrote it is never shown less; others may be, for a moment
+	requireCommits(t, a.d, "1", 2)
+	requireCommits(t, b.d, "2", 3)
 	for _, d := range []*redis.Driver{a.d, b.d} {
 		for shard, n := range map[string]int{"0": 1, "1": 2, "2": 3} {
-			has(t, d, shard, n)
+			requireCommits(t, d, shard, n)
 		}
 		value, version, err := d.Get(t.Context(), installRow)
 		require.NoError(t, err)
@@ -226,21 +226,21 @@ func TestRowsOfTheInstallAreGivenBackInTheirOrder(t *testing.T) {
 }
 
 // A shard that cannot be given back is refused and says so; others go on.
-func TestAShardThatIsLostHoldsUpNoOther(t *testing.T) {
-	p := newPair(t)
-	a := own(t, p.way, redis.Options{Ledger: t.TempDir()})
+func TestUnrestorableShardDelaysNoOtherShard(t *testing.T) {
+	p := newReplicatedServers(t)
+	a := newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()})
 	a.claim("100|a", "1")
-	p.cut(a, "1")
+	p.stopReplication(a, "1")
 	a.write(5, "1")
-	b := own(t, p.way, redis.Options{Ledger: t.TempDir(), Wait: 2 * time.Second})
+	b := newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir(), Wait: 2 * time.Second})
 	b.claim("101|b", "1", "2")
-	b.made["1"] = a.made["1"]
+	b.acknowledged["1"] = a.acknowledged["1"]
 	b.write(5, "1", "2")
 	require.NoError(t, a.d.Close()) // for good
-	p.over()
+	p.failOver()
 	one, two := b.d.ShardDriver("1"), b.d.ShardDriver("2")
 	row := func(shard string) persistence.Key { return persistence.Key{Table: "noun/" + shard, ID: "row"} }
-	eventually(t, func() error {
+	retryUntilAnswered(t, func() error {
 		_, version, err := two.Get(t.Context(), row("2"))
 		if err == nil {
 			assert.EqualValues(t, 5, version)

@@ -9,14 +9,14 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// ReadProof tells whose credentials a header holds.
-func ReadProof(header string) (user string, ok bool) {
+// ReadCredentialsUser tells whose credentials a header holds.
+func ReadCredentialsUser(header string) (user string, ok bool) {
 	p, ok := readCredentials([]string{header}, defaultRealm)
 	return p.user, ok
 }
 
-// Proves reports whether a header opens an account whose password it cannot know.
-func Proves(header string) bool {
+// VerifiesUnknownPassword reports whether a header opens an account whose password it cannot know.
+func VerifiesUnknownPassword(header string) bool {
 	a := NewVerifier("", []byte("secret"), func(user string) (Account, bool) {
 		return Account{ID: user, User: user, Password: "never told"}, true
 	})
@@ -25,29 +25,29 @@ func Proves(header string) bool {
 	return v == Authenticated
 }
 
-// Proofs are the nonces that accounts have proved themselves with.
-type Proofs struct{ n *nonces }
+// NonceStore are the nonces that accounts have proved themselves with.
+type NonceStore struct{ n *nonces }
 
 // The bounds of Proofs.
 const (
-	MaxProofs     = maxNonces
-	MaxUserProofs = maxUserNonces
+	MaxStoredNonces     = maxNonces
+	MaxStoredUserNonces = maxUserNonces
 )
 
-// NewProofs are none.
-func NewProofs() *Proofs { return &Proofs{newNonces([]byte("secret"))} }
+// NewNonceStore are none.
+func NewNonceStore() *NonceStore { return &NonceStore{newNonces([]byte("secret"))} }
 
-// Make makes a nonce.
-func (p *Proofs) Make(at time.Time) string { return p.n.newNonce(netip.IPv4Unspecified(), at) }
+// NewNonce makes a nonce.
+func (p *NonceStore) NewNonce(at time.Time) string { return p.n.newNonce(netip.IPv4Unspecified(), at) }
 
-// Take reports whether an account may prove itself with a nonce.
-func (p *Proofs) Take(account, nonce string, nc uint32, at time.Time) bool {
+// Use reports whether an account may prove itself with a nonce.
+func (p *NonceStore) Use(account, nonce string, nc uint32, at time.Time) bool {
 	made, ours, old := p.n.check(nonce, netip.IPv4Unspecified(), at)
 	return ours && !old && p.n.count(account, nonce, made, nc, at)
 }
 
-// Kept counts what is remembered.
-func (p *Proofs) Kept() (nonces, accounts int) {
+// Stored counts what is remembered.
+func (p *NonceStore) Stored() (nonces, accounts int) {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
 	for _, s := range p.n.byAccount {

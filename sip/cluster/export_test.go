@@ -16,13 +16,13 @@ func relayWithKey() *Relay {
 	return New(Config{Key: []byte("never told"), Transport: t})
 }
 
-// ReadsRelayInfo reports whether bytes are believed to be relayed by a node whose key
+// AcceptsRelayInfo reports whether bytes are believed to be relayed by a node whose key
 // their author cannot know.
-func ReadsRelayInfo(b []byte) bool { return relayWithKey().ReadRelayInfo(b, time.Now()) != nil }
+func AcceptsRelayInfo(b []byte) bool { return relayWithKey().ReadRelayInfo(b, time.Now()) != nil }
 
-// RelayThere is a request as a node relays it, and then as its owner relays a
+// RelayThereAndBack is a request as a node relays it, and then as its owner relays a
 // response back that repeats it; ok is false for bytes that are no request.
-func RelayThere(b []byte) (there, back []byte, ok bool) {
+func RelayThereAndBack(b []byte) (there, back []byte, ok bool) {
 	r := relayWithKey()
 	in, err := r.cfg.Transport.Parse(b)
 	if err != nil || !transport.IsWellFormed(b) {

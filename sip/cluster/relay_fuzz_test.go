@@ -19,7 +19,7 @@ const invite = "INVITE sip:+15551000@127.0.0.1:5060 SIP/2.0\r\n" +
 
 // What a stranger writes is never taken for the word of a node, and what may be
 // passed on arrives readable, with one Via more and the body as it was.
-func FuzzPassingOn(f *testing.F) {
+func FuzzRelay(f *testing.F) {
 	f.Add([]byte(strings.Replace(invite, "%s", "", 1)))
 	f.Add([]byte(strings.Replace(invite, "%s", "Callboard-Relay: i udp 192.0.2.1:5060 - 5060 1 1 AAAAAAAAAAAAAAAAAAAAAA"+"\r\n"+"l: 3"+"\r\n", 1)))
 	f.Add([]byte(strings.Replace(invite, "%s", "Via: SIP/2.0/UDP a:1;branch=z9hG4bKa, SIP/2.0/UDP b;branch=z9hG4bKb;cb=AAAA"+"\r\n", 1)))
@@ -29,8 +29,8 @@ func FuzzPassingOn(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		assert.False(t, cluster.ReadsRelayInfo(b))
-		on, again, ok := cluster.RelayThere(b)
+		assert.False(t, cluster.AcceptsRelayInfo(b))
+		on, again, ok := cluster.RelayThereAndBack(b)
 		if !ok {
 			return
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// smooth fails on what would end a line where a value is written.
-func smooth(t *testing.T, values ...string) {
+// requireNoLineBreak fails on what would end a line where a value is written.
+func requireNoLineBreak(t *testing.T, values ...string) {
 	t.Helper()
 	for _, v := range values {
 		if strings.ContainsAny(v, "\r\n\x00<>\"") {
@@ -26,7 +26,7 @@ func FuzzRAck(f *testing.F) {
 		if ok && (rack.RSeq == 0 || rack.Method == "") {
 			t.Fatalf("%q: %d %q", s, rack.RSeq, rack.Method)
 		}
-		smooth(t, rack.Method)
+		requireNoLineBreak(t, rack.Method)
 	})
 }
 
@@ -42,7 +42,7 @@ func FuzzReferTo(f *testing.F) {
 		if !ok {
 			return
 		}
-		smooth(t, uri)
+		requireNoLineBreak(t, uri)
 		if len(uri) > 512 || strings.Contains(uri, "?") {
 			t.Fatalf("%q", uri)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-func TestEveryFinalAnswerHasItsVerdict(t *testing.T) {
+func TestClassifyFinalResponses(t *testing.T) {
 	v := func(o domain.Outcome, r domain.Reason, next domain.NextLeg, retry string) domain.Verdict {
 		return domain.Verdict{Outcome: o, Reason: r, NextLeg: next, RetryOn: retry}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/overload"
 )
 
-func TestDetectorLeavesOneHostThreeQuartersOfTheUnansweredCalls(t *testing.T) {
+func TestDetectorBoundsUnansweredCallsPerHost(t *testing.T) {
 	d := overload.New(time.Second, 8)
 	one, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 	for range 6 {
@@ -30,7 +30,7 @@ func TestDetectorLeavesOneHostThreeQuartersOfTheUnansweredCalls(t *testing.T) {
 	assert.Equal(t, 1, hosts, "a host without unanswered calls is forgotten")
 }
 
-func TestDetectorIsBehindForOneSecondAfterALateMessage(t *testing.T) {
+func TestDetectorIsBehindForOneSecondAfterLateMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := overload.New(time.Second, 1)
 		d.NoteDelay(250 * time.Millisecond)

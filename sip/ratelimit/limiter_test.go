@@ -11,12 +11,12 @@ import (
 	"github.com/callboard/callboard/sip/ratelimit"
 )
 
-// numbered is the n-th source of 127.0.0.0/8, as many of them to each /16 as it has.
-func numbered(n int) netip.Addr {
+// sourceNumber is the n-th source of 127.0.0.0/8, as many of them to each /16 as it has.
+func sourceNumber(n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, byte(n >> 16), byte(n >> 8), byte(n)})
 }
 
-func TestLimiterGivesNoSourceTokensBecauseOfOthers(t *testing.T) {
+func TestLimiterKeepsTokensOfEachSource(t *testing.T) {
 	t.Parallel()
 	const sources, burst = 20_000, 10
 	now := time.Unix(1000, 0)
@@ -28,26 +28,26 @@ func TestLimiterGivesNoSourceTokensBecauseOfOthers(t *testing.T) {
 		}
 	}
 	for n := range sources {
-		l.Spend(numbered(n), 1, now)
+		l.Spend(sourceNumber(n), 1, now)
 	}
 	for _, a := range over {
 		assert.False(t, l.Spend(a, 0, now), "%s has tokens again", a)
 	}
 	for n := range sources { // each of them once more, until it has none
 		for range burst {
-			l.Spend(numbered(n), 1, now)
+			l.Spend(sourceNumber(n), 1, now)
 		}
-		require.False(t, l.Spend(numbered(n), 0, now), "%s has tokens again", numbered(n))
+		require.False(t, l.Spend(sourceNumber(n), 0, now), "%s has tokens again", sourceNumber(n))
 	}
 	assert.LessOrEqual(t, l.Len(), 2*4096)
 	assert.True(t, l.Spend(netip.MustParseAddr("198.51.100.7"), 0, now), "a flood from some networks stops the others")
 	now = now.Add(61 * time.Second)
-	for _, a := range append(over, numbered(0), numbered(sources-1)) {
+	for _, a := range append(over, sourceNumber(0), sourceNumber(sources-1)) {
 		assert.True(t, l.Spend(a, 0, now), "%s has no tokens after its time", a)
 	}
 }
 
-func TestLimiterCountsAnIPv6NetworkAsOneSource(t *testing.T) {
+func TestLimiterTreatsIPv6SubnetAsOneSource(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	l := ratelimit.NewLimiter(1, 1)
@@ -62,7 +62,7 @@ func TestLimiterDoesNotStoreSourcesThatSpendNothing(t *testing.T) {
 	t.Parallel()
 	l := ratelimit.NewLimiter(1, 1)
 	for n := range 100 {
-		assert.True(t, l.Spend(numbered(n), 0, time.Unix(1000, 0)))
+		assert.True(t, l.Spend(sourceNumber(n), 0, time.Unix(1000, 0)))
 	}
 	assert.Zero(t, l.Len())
 }

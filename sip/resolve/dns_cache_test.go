@@ -32,15 +32,15 @@ func (l *fakeResolver) lookup(context.Context, string) ([]dns.RR, time.Duration,
 	return l.records, l.ttl, l.err
 }
 
-func anAddress(t *testing.T) []dns.RR {
+func newAddressRecord(t *testing.T) []dns.RR {
 	t.Helper()
 	rr, err := dns.NewRR("a.example. 60 IN A 192.0.2.1")
 	require.NoError(t, err)
 	return []dns.RR{rr}
 }
 
-func TestRecordsAreCachedForTheirTTL(t *testing.T) {
-	for name, records := range map[string][]dns.RR{"an answer": anAddress(t), "no such name": nil} {
+func TestDNSCacheStoresRecordsForTheirTTL(t *testing.T) {
+	for name, records := range map[string][]dns.RR{"an answer": newAddressRecord(t), "no such name": nil} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := &fakeResolver{records: records, ttl: time.Minute}
@@ -64,8 +64,8 @@ func TestRecordsAreCachedForTheirTTL(t *testing.T) {
 }
 
 // A name without NAPTR records can be called only if that is known.
-func TestStaleAnswersServeForAnHourWhileNoServerResponds(t *testing.T) {
-	for name, records := range map[string][]dns.RR{"records": anAddress(t), "no such name": nil} {
+func TestDNSCacheUsesStaleAnswersForAnHour(t *testing.T) {
+	for name, records := range map[string][]dns.RR{"records": newAddressRecord(t), "no such name": nil} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := &fakeResolver{records: records, ttl: time.Minute}
@@ -95,9 +95,9 @@ func TestStaleAnswersServeForAnHourWhileNoServerResponds(t *testing.T) {
 	}
 }
 
-func TestStaleAnswerServesWhileServersAreSlow(t *testing.T) {
+func TestDNSCacheUsesStaleAnswerWhileServersAreSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &fakeResolver{records: anAddress(t), ttl: time.Minute}
+		l := &fakeResolver{records: newAddressRecord(t), ttl: time.Minute}
 		c := resolve.NewDNSCache(l.lookup)
 		_, err := c.Get(t.Context(), "a.example")
 		require.NoError(t, err)
@@ -117,9 +117,9 @@ func TestStaleAnswerServesWhileServersAreSlow(t *testing.T) {
 	})
 }
 
-func TestOneLookupServesAllCallersAndOutlivesTheFirst(t *testing.T) {
+func TestDNSCacheSharesLookupBetweenCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &fakeResolver{records: anAddress(t), ttl: time.Minute, took: 3 * time.Second}
+		l := &fakeResolver{records: newAddressRecord(t), ttl: time.Minute, took: 3 * time.Second}
 		c := resolve.NewDNSCache(func(ctx context.Context, name string) ([]dns.RR, time.Duration, error) {
 			records, ttl, _ := l.lookup(ctx, name)
 			deadline, ok := ctx.Deadline()
@@ -149,8 +149,8 @@ func TestOneLookupServesAllCallersAndOutlivesTheFirst(t *testing.T) {
 	})
 }
 
-func TestCacheHolds2048Names(t *testing.T) {
-	l := &fakeResolver{records: anAddress(t), ttl: time.Hour}
+func TestDNSCacheStores2048Names(t *testing.T) {
+	l := &fakeResolver{records: newAddressRecord(t), ttl: time.Hour}
 	c := resolve.NewDNSCache(l.lookup)
 	for i := range 3000 {
 		_, err := c.Get(t.Context(), fmt.Sprintf("n%d.example", i))

@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-func TestServersAreReadFromResolvConf(t *testing.T) {
+func TestReadResolvConf(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "resolv.conf")
 	assert.Empty(t, resolve.ReadResolvConf(path), "no file")
@@ -51,9 +51,9 @@ func lookup(t *testing.T, cfg resolve.Config, name string, qtype uint16) ([]stri
 	return data, ttl
 }
 
-// TestAnswersOfANameServer looks up records of two servers, each of which
+// TestLookupDNSAtRealNameServers looks up records of two servers, each of which
 // refuses the zone of the other.
-func TestAnswersOfANameServer(t *testing.T) {
+func TestLookupDNSAtRealNameServers(t *testing.T) {
 	t.Parallel()
 	records := []string{
 		"a 300 IN A 192.0.2.1", "zero 0 IN A 192.0.2.2", "long 604800 IN A 192.0.2.3", "six IN AAAA 2001:db8::6",
@@ -116,8 +116,8 @@ func TestAnswersOfANameServer(t *testing.T) {
 	assert.ErrorContains(t, err, "REFUSED", "a zone that the server does not have")
 }
 
-// TestZoneThatChangesIsSeenAfterItsTTL also stops the server, and starts it again.
-func TestZoneThatChangesIsSeenAfterItsTTL(t *testing.T) {
+// TestChangedZoneIsUsedAfterTTL also stops the server, and starts it again.
+func TestChangedZoneIsUsedAfterTTL(t *testing.T) {
 	t.Parallel()
 	before := map[string]string{"example.com": siptest.Zone("short 1 IN A 192.0.2.1", "long 3600 IN A 192.0.2.1")}
 	after := map[string]string{"example.com": siptest.Zone("short 1 IN A 192.0.2.2", "long 3600 IN A 192.0.2.2")}
@@ -126,17 +126,17 @@ func TestZoneThatChangesIsSeenAfterItsTTL(t *testing.T) {
 	short, long := resolve.Target{Host: "short.example.com", Port: 5060}, resolve.Target{Host: "long.example.com", Port: 5060}
 	resolvesTo := func(target resolve.Target, want string) {
 		t.Helper()
-		require.Eventually(t, func() bool { return assert.ObjectsAreEqual([]string{want}, found(t, r, target)) }, time.Minute, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return assert.ObjectsAreEqual([]string{want}, resolveToStrings(t, r, target)) }, time.Minute, 50*time.Millisecond)
 	}
 	resolvesTo(short, "udp 192.0.2.1:5060")
 	resolvesTo(long, "udp 192.0.2.1:5060")
 	s.Reload(t, after)
 	resolvesTo(short, "udp 192.0.2.2:5060")
-	assert.Equal(t, []string{"udp 192.0.2.1:5060"}, found(t, r, long))
+	assert.Equal(t, []string{"udp 192.0.2.1:5060"}, resolveToStrings(t, r, long))
 	s.Stop(t)
 	require.Eventually(t, func() bool { return !r.IsCached(short) }, time.Minute, 50*time.Millisecond, "its TTL passes")
-	assert.Equal(t, []string{"udp 192.0.2.2:5060"}, found(t, r, short), "stale")
-	assert.Contains(t, found(t, r, resolve.Target{Host: "new.example.com", Port: 5060})[0], "query "+s.Addr.String())
+	assert.Equal(t, []string{"udp 192.0.2.2:5060"}, resolveToStrings(t, r, short), "stale")
+	assert.Contains(t, resolveToStrings(t, r, resolve.Target{Host: "new.example.com", Port: 5060})[0], "query "+s.Addr.String())
 	s.Write(t, before)
 	s.Start(t, before)
 	resolvesTo(short, "udp 192.0.2.1:5060")
@@ -151,7 +151,7 @@ func silentServer(t *testing.T) netip.AddrPort {
 	return netip.MustParseAddrPort(c.LocalAddr().String())
 }
 
-func TestServerThatFailsLeadsToTheNext(t *testing.T) {
+func TestDNSClientTriesNextServer(t *testing.T) {
 	t.Parallel()
 	good := siptest.StartNameServer(t, map[string]string{"example.com": siptest.Zone("a IN A 192.0.2.1")})
 	empty := siptest.StartNameServer(t, map[string]string{"example.net": ""})
@@ -161,7 +161,7 @@ func TestServerThatFailsLeadsToTheNext(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
 			r := resolverAt(t, first, good.Addr)
-			assert.Equal(t, []string{"udp 192.0.2.1:5060"}, found(t, r, resolve.Target{Host: "a.example.com", Port: 5060}))
+			assert.Equal(t, []string{"udp 192.0.2.1:5060"}, resolveToStrings(t, r, resolve.Target{Host: "a.example.com", Port: 5060}))
 			if name == "silent" { // A and AAAA, each a second
 				assert.GreaterOrEqual(t, time.Since(start), 2*time.Second)
 			}
@@ -169,7 +169,7 @@ func TestServerThatFailsLeadsToTheNext(t *testing.T) {
 	}
 }
 
-func TestCallerWaitsForNameServersAsLongAsItsContext(t *testing.T) {
+func TestResolveEndsWithContext(t *testing.T) {
 	t.Parallel()
 	const enough = 900 * time.Millisecond // no server is waited for that long
 	took := enough
@@ -221,7 +221,7 @@ func parseRR(t *testing.T, text string) dns.RR {
 	return rr
 }
 
-func TestHostileResponses(t *testing.T) {
+func TestDNSClientRejectsHostileResponses(t *testing.T) {
 	t.Parallel()
 	rightRecord := parseRR(t, "a.example.com. 60 IN A 192.0.2.1")
 	forged := parseRR(t, "a.example.com. 60 IN A 192.0.2.66")
@@ -336,7 +336,7 @@ func TestNegativeTTL(t *testing.T) {
 	}
 }
 
-func FuzzResponseOfANameServer(f *testing.F) {
+func FuzzDNSResponse(f *testing.F) {
 	for qtype, texts := range map[uint16][]string{
 		dns.TypeNAPTR: {`a.example. 5 IN NAPTR 1 2 "s" "SIP+D2U" "" _sip._udp.example.`},
 		dns.TypeSRV:   {"a.example. 5 IN CNAME b.example.", "b.example. 5 IN SRV 1 2 5060 c.example."},

@@ -28,7 +28,7 @@ func resolverAt(t *testing.T, servers ...netip.AddrPort) *resolve.Resolver {
 	return resolve.New(configOf(t, servers...))
 }
 
-func found(t *testing.T, r *resolve.Resolver, target resolve.Target) []string {
+func resolveToStrings(t *testing.T, r *resolve.Resolver, target resolve.Target) []string {
 	t.Helper()
 	list, err := r.Resolve(t.Context(), target)
 	if err != nil {
@@ -45,8 +45,8 @@ func found(t *testing.T, r *resolve.Resolver, target resolve.Target) []string {
 	return out
 }
 
-// TestTargetsAreFoundAsRFC3263Says walks its sections 4.1 and 4.2.
-func TestTargetsAreFoundAsRFC3263Says(t *testing.T) {
+// TestResolveFollowsRFC3263 walks its sections 4.1 and 4.2.
+func TestResolveFollowsRFC3263(t *testing.T) {
 	t.Parallel()
 	s := siptest.StartNameServer(t, map[string]string{"example.com": siptest.Zone(
 		`a       IN A    192.0.2.1`,
@@ -98,7 +98,7 @@ func TestTargetsAreFoundAsRFC3263Says(t *testing.T) {
 		"a service that is not offered":   {resolve.Target{Host: "closed.example.com", Transport: "udp"}, []string{"sip: resolve closed.example.com: no address"}},
 		"a name that nobody knows at all": {resolve.Target{Host: "none.example.com"}, nil},
 	} {
-		got := found(t, r, c.target)
+		got := resolveToStrings(t, r, c.target)
 		if c.want == nil {
 			require.Len(t, got, 1, name)
 			assert.Contains(t, got[0], "no address", name)
@@ -108,7 +108,7 @@ func TestTargetsAreFoundAsRFC3263Says(t *testing.T) {
 	}
 }
 
-func TestLoadIsSpreadByWeight(t *testing.T) {
+func TestResolveSpreadsLoadBySRVWeight(t *testing.T) {
 	t.Parallel()
 	s := siptest.StartNameServer(t, map[string]string{"example.com": siptest.Zone(
 		"_sip._udp IN SRV 1 0 5060 h0", "_sip._udp IN SRV 1 30 5060 h1", "_sip._udp IN SRV 1 70 5060 h2",
@@ -128,7 +128,7 @@ func TestLoadIsSpreadByWeight(t *testing.T) {
 	assert.InDelta(t, 2000.0*71/103, first["192.0.2.2"], 6*20.8)
 }
 
-func TestAddressesThatFailedComeLast(t *testing.T) {
+func TestResolvePutsFailedAddressesLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hosts := filepath.Join(t.TempDir(), "hosts")
 		require.NoError(t, os.WriteFile(hosts, []byte("192.0.2.1 pair.test\n192.0.2.2 pair.test\n"), 0o600))
@@ -136,15 +136,15 @@ func TestAddressesThatFailedComeLast(t *testing.T) {
 		pair := resolve.Target{Host: "pair.test", Port: 5060}
 		one, two := "udp 192.0.2.1:5060", "udp 192.0.2.2:5060"
 		bad := resolve.Target{Host: "192.0.2.1", Port: 5060, Transport: "udp"}
-		assert.Equal(t, []string{one, two}, found(t, r, pair))
+		assert.Equal(t, []string{one, two}, resolveToStrings(t, r, pair))
 		r.MarkFailed(bad)
-		assert.Equal(t, []string{two, one}, found(t, r, pair))
+		assert.Equal(t, []string{two, one}, resolveToStrings(t, r, pair))
 		time.Sleep(31 * time.Second)
-		assert.Equal(t, []string{one, two}, found(t, r, pair))
+		assert.Equal(t, []string{one, two}, resolveToStrings(t, r, pair))
 		r.MarkFailed(bad) // again: twice as long
 		time.Sleep(31 * time.Second)
-		assert.Equal(t, []string{two, one}, found(t, r, pair))
+		assert.Equal(t, []string{two, one}, resolveToStrings(t, r, pair))
 		r.MarkReachable(bad)
-		assert.Equal(t, []string{one, two}, found(t, r, pair))
+		assert.Equal(t, []string{one, two}, resolveToStrings(t, r, pair))
 	})
 }

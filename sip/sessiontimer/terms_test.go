@@ -79,7 +79,7 @@ func TestTermsGrantedToARequest(t *testing.T) {
 	}
 }
 
-func TestTermsAreRaisedByA422AtMostFourTimes(t *testing.T) {
+func TestTermsFollowAtMostFour422Responses(t *testing.T) {
 	const tooSmall = "SIP/2.0 422 Session Interval Too Small"
 	var terms sessiontimer.Terms
 	assert.False(t, terms.Raise(parse(t, tooSmall)), "no Min-SE")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEveryNumberOfTheTestCarrierIsDocumented(t *testing.T) {
+func TestContractNumbersAreDocumented(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/campaigns.md")
 	require.NoError(t, err)

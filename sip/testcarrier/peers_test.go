@@ -10,9 +10,9 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// outer is an address of this machine that is not loopback's; of a machine
+// externalAddr is an address of this machine that is not loopback's; of a machine
 // without one it is loopback's.
-func outer(t *testing.T) netip.Addr {
+func externalAddr(t *testing.T) netip.Addr {
 	t.Helper()
 	all, err := net.InterfaceAddrs()
 	require.NoError(t, err)
@@ -26,10 +26,10 @@ func outer(t *testing.T) netip.Addr {
 
 // A service that listens at one address of the machine sends from there, to
 // loopback too.
-func TestTheServiceIsHeardFromTheAddressThatItListensAt(t *testing.T) {
+func TestCarrierAdmitsServiceOnExternalAddress(t *testing.T) {
 	t.Parallel()
-	k := startAt(t, outer(t)).call("+15005551011")
-	k.answered()
+	k := newCallerAt(t, externalAddr(t)).call("+15005551011")
+	k.requireAnswered()
 	k.until("speech in both directions", func() bool { return k.spoke })
 	k.dialog.Bye(16, "")
 	next[sip.Ended](k)

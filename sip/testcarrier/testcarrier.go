@@ -42,7 +42,7 @@ func (c *Config) isServiceAddress(a netip.Addr) bool {
 
 // overloadAfter is how long an INVITE to a phone may wait before it is read. It is long, so that a busy machine
 // does not refuse calls in the name of a phone.
-const overloadAfter = 20 * time.Second
+const testTimeout = 20 * time.Second
 
 // The events of a phone.
 const (
@@ -92,7 +92,7 @@ func New(cfg Config) (*Carrier, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: cfg.Addr}}, UserAgent: "Callboard-Simulator", OverloadAfter: overloadAfter, Log: cfg.Log})
+	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: cfg.Addr}}, UserAgent: "Callboard-Simulator", OverloadAfter: testTimeout, Log: cfg.Log})
 	if err != nil {
 		return nil, fmt.Errorf("test carrier: %w", err)
 	}

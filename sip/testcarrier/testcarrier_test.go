@@ -32,15 +32,15 @@ type caller struct {
 }
 
 // patience is how long a test waits before it gives something up.
-const overloadAfter = time.Minute
+const testTimeout = time.Minute
 
-func start(t *testing.T) *caller {
+func newCaller(t *testing.T) *caller {
 	t.Helper()
-	return startAt(t, netip.MustParseAddr("127.0.0.1"))
+	return newCallerAt(t, netip.MustParseAddr("127.0.0.1"))
 }
 
-// startAt lets the caller listen at an address of this machine.
-func startAt(t *testing.T, at netip.Addr) *caller {
+// newCallerAt lets the caller listen at an address of this machine.
+func newCallerAt(t *testing.T, at netip.Addr) *caller {
 	t.Helper()
 	theirs, ours := siptest.MediaPorts100(t), siptest.MediaPorts100(t)
 	c := &caller{t: t, seen: make(chan testcarrier.Event, 256), ended: make(chan error, 1)}
@@ -65,8 +65,8 @@ func startAt(t *testing.T, at netip.Addr) *caller {
 	return c
 }
 
-// conversation is one call as the caller lives it.
-type conversation struct {
+// calledPhone is one call as the caller lives it.
+type calledPhone struct {
 	*caller
 	dialog  *sip.Dialog
 	session *media.Session
@@ -76,9 +76,9 @@ type conversation struct {
 	sip     chan sip.Event
 }
 
-func (c *caller) call(number string) *conversation {
+func (c *caller) call(number string) *calledPhone {
 	c.t.Helper()
-	k := &conversation{caller: c, sip: make(chan sip.Event, 64)}
+	k := &calledPhone{caller: c, sip: make(chan sip.Event, 64)}
 	s, err := c.engine.Open(media.Options{Notify: func(e media.Event) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -106,7 +106,7 @@ func (c *caller) call(number string) *conversation {
 }
 
 // next is the first event of a kind.
-func next[T sip.Event](k *conversation) T {
+func next[T sip.Event](k *calledPhone) T {
 	k.t.Helper()
 	for {
 		select {
@@ -114,21 +114,21 @@ func next[T sip.Event](k *conversation) T {
 			if v, ok := e.(T); ok {
 				return v
 			}
-		case <-time.After(overloadAfter):
+		case <-time.After(testTimeout):
 			var want T
 			k.t.Fatalf("no %T", want)
 		}
 	}
 }
 
-func (k *conversation) answered() {
+func (k *calledPhone) requireAnswered() {
 	k.t.Helper()
 	next[sip.Answered](k)
 }
 
-func (k *conversation) until(what string, f func() bool) {
+func (k *calledPhone) until(what string, f func() bool) {
 	k.t.Helper()
-	deadline := time.Now().Add(overloadAfter)
+	deadline := time.Now().Add(testTimeout)
 	for {
 		k.mu.Lock()
 		ok := f()
@@ -143,9 +143,9 @@ func (k *conversation) until(what string, f func() bool) {
 	}
 }
 
-func TestEachNumberBehavesAsTheContractSays(t *testing.T) {
+func TestContractNumbersBehaveAsDocumented(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := newCaller(t)
 	for number, code := range map[string]int{
 		"+15005550001": 486, "15005550005": 404, "+15005550006": 503, "+15005557713": 603, "+15005557714": 486, "+15005557719": 404, "+15005557720": 480,
 	} {
@@ -158,16 +158,16 @@ func TestEachNumberBehavesAsTheContractSays(t *testing.T) {
 	assert.True(t, next[sip.Refused](forever).Final.Cancelled)
 }
 
-func TestPeopleSpeakListenAndPressKeys(t *testing.T) {
+func TestPersonSpeaksListensAndPressesKeys(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := newCaller(t)
 	wants := map[string]string{"+15005550000": "1", "+15005550004": "2", "+447700900123": "1", "+15005557717": "71"}
-	calls := make(map[string]*conversation)
+	calls := make(map[string]*calledPhone)
 	for number := range wants {
 		calls[number] = c.call(number)
 	}
 	for number, k := range calls {
-		k.answered()
+		k.requireAnswered()
 		k.until("hello of "+number, func() bool { return k.spoke })
 		k.session.Play(1, tone.Make(800*time.Millisecond, 0.3, 300, 500))
 	}
@@ -178,17 +178,17 @@ func TestPeopleSpeakListenAndPressKeys(t *testing.T) {
 	}
 }
 
-func TestSomePhonesSayNothingSpeakFirstOrHangUp(t *testing.T) {
+func TestPhonesThatStaySilentSpeakFirstOrHangUp(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := newCaller(t)
 	deaf := c.call("+15005550009")
 	voicemail, fax, stop := c.call("+15005550003"), c.call("+15005550008"), c.call("+15005550007")
 	leaving := c.call("+15005557718")
-	deaf.answered()
-	voicemail.answered()
-	fax.answered()
-	stop.answered()
-	leaving.answered()
+	deaf.requireAnswered()
+	voicemail.requireAnswered()
+	fax.requireAnswered()
+	stop.requireAnswered()
+	leaving.requireAnswered()
 	assert.True(t, next[sip.Ended](leaving).ByRemote)
 	voicemail.until("greeting", func() bool { return voicemail.spoke })
 	fax.until("carrier tone", func() bool { return fax.session.Stats().PacketsReceived > 20 })
@@ -201,12 +201,12 @@ func TestSomePhonesSayNothingSpeakFirstOrHangUp(t *testing.T) {
 
 	c.end()
 	require.NoError(t, <-c.ended, "the carrier ends")
-	for _, k := range []*conversation{deaf, voicemail, fax, stop} {
+	for _, k := range []*calledPhone{deaf, voicemail, fax, stop} {
 		assert.True(t, next[sip.Ended](k).ByRemote, "each phone hangs up first")
 	}
 }
 
-func TestACarrierThatIsEndedAtOnceEnds(t *testing.T) {
+func TestCarrierStopsRightAfterStart(t *testing.T) {
 	t.Parallel()
 	low := siptest.MediaPorts100(t)
 	sim, err := testcarrier.New(testcarrier.Config{PortMin: low, PortMax: low + 99})

@@ -10,18 +10,18 @@ import (
 // MaxStream bounds the head and the body of a message on a stream, each.
 const MaxStream = maxStream
 
-// stream is a connection whose far end has sent all it will ever send.
-type stream struct {
+// finishedStream is a connection whose far end has sent all it will ever send.
+type finishedStream struct {
 	net.Conn
 	r *bytes.Reader
 }
 
-func (s stream) Read(b []byte) (int, error)      { return s.r.Read(b) }
-func (s stream) SetReadDeadline(time.Time) error { return nil }
+func (s finishedStream) Read(b []byte) (int, error)      { return s.r.Read(b) }
+func (s finishedStream) SetReadDeadline(time.Time) error { return nil }
 
 // SplitStream returns the messages of a stream, up to the first fault.
 func SplitStream(b []byte) (all [][]byte) {
-	s := stream{r: bytes.NewReader(b)}
+	s := finishedStream{r: bytes.NewReader(b)}
 	c := &Connection{Conn: s, pool: &connectionPool{headerTimeout: time.Minute}, r: bufio.NewReaderSize(s, 4096), out: make(chan Outgoing, len(b)), closed: make(chan struct{})}
 	for {
 		frame, err := c.readFrame()

@@ -15,14 +15,14 @@ import (
 // join opens an engine and joins; the engine leaves when the test ends.
 func join(t *testing.T, url, space string, self lease.Node, o lease.Options) (lease.Engine, error) {
 	t.Helper()
-	o.Lease = short
+	o.Lease = shortLease
 	e, err := open(url, space, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = e.Leave(context.Background()) })
 	return e, e.Join(t.Context(), self, func() {})
 }
 
-func TestProcessesOnOneStoreHaveTheSameParameters(t *testing.T) {
+func TestJoinRefusesOtherParameters(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	node := lease.Node{ID: "a", Addr: "10.0.0.1:8090", Lease: 2000, Shards: 4}
@@ -72,7 +72,7 @@ func valueOf(n lease.Node, setting string) string {
 	return ""
 }
 
-func TestANodeWhoseLeaseEndedIsRefusedWhereOthersHaveOtherParametersMeanwhile(t *testing.T) {
+func TestRejoinIsRefusedAfterParametersChanged(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	refusals := make(chan error, 1)

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-const short = time.Second
+const shortLease = time.Second
 
 func open(url, space string, o lease.Options) (lease.Engine, error) {
 	return redis.New(url, redis.Options{Prefix: space + ":", Options: o})
@@ -26,10 +26,10 @@ func open(url, space string, o lease.Options) (lease.Engine, error) {
 func TestMain(m *testing.M) { leasetest.Main(m, open) }
 
 func suite(url string) leasetest.Suite {
-	return leasetest.Suite{Store: url, Open: open, ShortLease: short}
+	return leasetest.Suite{Store: url, Open: open, ShortLease: shortLease}
 }
 
-func TestRedisConforms(t *testing.T) {
+func TestRedisLeasesConform(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	suite(url).Run(t)
@@ -44,7 +44,7 @@ func direct(t testing.TB, url string) *client.Client {
 	return c
 }
 
-func TestAFrozenAndAKilledRedisAreOutlived(t *testing.T) {
+func TestNodesSurvivePausedAndKilledRedis(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
 	suite(url).RunFaults(t, server)
@@ -52,11 +52,11 @@ func TestAFrozenAndAKilledRedisAreOutlived(t *testing.T) {
 
 // Who had a shard before, nobody can tell then: for a moment two may take
 // themselves for its owner, and it is not watched whether they do.
-func TestARedisThatIsEmptiedAndForgetsItsScriptsIsFilledAgain(t *testing.T) {
+func TestNodesRefillFlushedRedis(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	s := suite(url)
-	a, b := s.JoinHolder(t, "a", 24, lease.Options{Lease: short}), s.JoinHolder(t, "b", 24, lease.Options{Lease: short})
+	a, b := s.JoinHolder(t, "a", 24, lease.Options{Lease: shortLease}), s.JoinHolder(t, "b", 24, lease.Options{Lease: shortLease})
 	leasetest.WaitUntilShared(t, 24, a, b)
 	top := lease.Token("")
 	for _, seat := range []*leasetest.TestHolder{a, b} {
@@ -88,13 +88,13 @@ func TestARedisThatIsEmptiedAndForgetsItsScriptsIsFilledAgain(t *testing.T) {
 
 // A replica that has not seen everything takes the place of its primary: what
 // it does not know is not believed any longer, though it has the numbers.
-func TestAReplicaThatLacksClaimsIsBelieved(t *testing.T) {
+func TestPromotedReplicaWithoutClaimsIsDetected(t *testing.T) {
 	t.Parallel()
 	_, primary := redistest.Start(t)
 	replica := redistest.StartReplica(t, primary)
 	way := redistest.NewProxy(t, primary)
 	s := suite(way.URL())
-	a, b := s.JoinHolder(t, "a", 24, lease.Options{Lease: short}), s.JoinHolder(t, "b", 24, lease.Options{Lease: short})
+	a, b := s.JoinHolder(t, "a", 24, lease.Options{Lease: shortLease}), s.JoinHolder(t, "b", 24, lease.Options{Lease: shortLease})
 	leasetest.WaitUntilShared(t, 24, a, b)
 	tokens := a.Tokens()
 	leasetest.Eventually(t, "the replica has it", func() bool { return replica.HasKey("lease:rows") })
@@ -121,11 +121,11 @@ func TestAReplicaThatLacksClaimsIsBelieved(t *testing.T) {
 	}
 }
 
-func TestALeaseThatNoClockCanMeanIsShortened(t *testing.T) {
+func TestLeaseBeyondMaximumIsShortened(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	r := direct(t, url)
-	e, err := open(url, "x", lease.Options{Lease: short})
+	e, err := open(url, "x", lease.Options{Lease: shortLease})
 	require.NoError(t, err)
 	ahead := float64(time.Now().Add(time.Hour).UnixMilli()) // Redis's clock was an hour ahead when it was renewed last
 	require.NoError(t, r.ZAdd(t.Context(), "x:{cb}lease:nodes", client.Z{Score: ahead, Member: "gone"}).Err())
@@ -140,7 +140,7 @@ func TestALeaseThatNoClockCanMeanIsShortened(t *testing.T) {
 	leasetest.Eventually(t, "the node is gone", func() bool { return len(e.Nodes()) == 1 })
 }
 
-func TestEveryKeyIsTheInstallsAndGoesWithTheNodes(t *testing.T) {
+func TestLeaseKeysAreUnderPrefixAndDeleted(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	e, err := open(url, "mine", lease.Options{})
@@ -162,7 +162,7 @@ func TestEveryKeyIsTheInstallsAndGoesWithTheNodes(t *testing.T) {
 	assert.Equal(t, map[string]string{"0": string(tokens[0]), "1": fmt.Sprintf("%d|", tokens[1].Epoch())}, rows)
 }
 
-func TestAnAddressThatIsNoneIsNotRepeated(t *testing.T) {
+func TestInvalidURLIsNotInError(t *testing.T) {
 	_, err := redis.New("redis://:secret@[", redis.Options{})
 	require.Error(t, err)
 	assert.NotContains(t, err.Error(), "secret")
@@ -172,25 +172,25 @@ func TestAnAddressThatIsNoneIsNotRepeated(t *testing.T) {
 	require.NoError(t, e.Leave(t.Context()))
 }
 
-func BenchmarkRedis(b *testing.B) {
+func BenchmarkRedisLeases(b *testing.B) {
 	url, _ := redistest.Start(b)
 	suite(url).Bench(b)
 }
 
-// BenchmarkWithoutNotices is what a hand-over takes where changes are only seen
+// BenchmarkHandoverWithoutNotices is what a hand-over takes where changes are only seen
 // by beats.
-func BenchmarkWithoutNotices(b *testing.B) {
+func BenchmarkHandoverWithoutNotices(b *testing.B) {
 	url, _ := redistest.Start(b)
 	s := suite(url)
 	s.Open = func(url, space string, o lease.Options) (lease.Engine, error) {
-		return redis.Unheard(url, redis.Options{Prefix: space + ":", Options: o})
+		return redis.NewWithoutNotices(url, redis.Options{Prefix: space + ":", Options: o})
 	}
 	b.Run("Handover", s.BenchHandover)
 }
 
-// BenchmarkCrowd is what docs/scale.md calculates with: it takes about a
+// BenchmarkHundredNodeLeases is what docs/scale.md calculates with: it takes about a
 // minute.
-func BenchmarkCrowd(b *testing.B) {
+func BenchmarkHundredNodeLeases(b *testing.B) {
 	url, _ := redistest.Start(b)
 	r := direct(b, url)
 	suite(url).BenchHundredNodes(b, func() time.Duration {
