@@ -13,12 +13,11 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// lateDriver is one on which a commit that nobody waits for lands while a
-// workspace is being erased.
+// lateDriver is a driver on which a late commit lands while a workspace is being erased.
 type lateDriver struct {
 	persistence.Driver
-	late  *persistence.Commit // after the first commit that forgets a log
-	first int                 // scans of rows of agents from their beginning
+	late  *persistence.Commit // applied after the first commit that deletes a log
+	first int                 // scans of agent rows from the beginning
 }
 
 func (d *lateDriver) Commit(ctx context.Context, c persistence.Commit) (persistence.Result, error) {

@@ -79,7 +79,7 @@ func TestStoreOfNewerFormatIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, persistence.ErrFormat)
 		require.EqualError(t, err, fmt.Sprintf("the data need Callboard 9.8.7 (store format %d), and this is Callboard 1.2.3 (store format %d): "+
 			"install 9.8.7 or newer, or restore the backup that was made before the upgrade", persistence.StoreFormat+1, persistence.StoreFormat))
-		apply(t, s, commit.Change{Puts: []domain.Record{agent(1, "a")}}) // the refused program took nothing
+		apply(t, s, commit.Change{Puts: []domain.Record{agent(1, "a")}}) // the refused program has not fenced this store
 	})
 }
 

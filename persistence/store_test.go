@@ -61,7 +61,7 @@ func webhook(id, secret string) *domain.Webhook {
 	return &domain.Webhook{Meta: domain.Meta{ID: id, WorkspaceID: ws, Environment: domain.Live}, URL: "https://x.example", Secret: secret}
 }
 
-// both runs a test on a store of each driver.
+// both runs a test on a store with each driver.
 func both(t *testing.T, test func(*testing.T, *persistence.Store, persistence.Driver)) {
 	t.Helper()
 	t.Run("pebble", func(t *testing.T) {
@@ -79,7 +79,7 @@ func both(t *testing.T, test func(*testing.T, *persistence.Store, persistence.Dr
 
 func TestRecordsAreReadAsWritten(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
-		want := agent(1, strings.Repeat("a long name ", 5000)) // compressed
+		want := agent(1, strings.Repeat("a long name ", 5000)) // long enough to be compressed
 		want.CreatedAt = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 		want.Metadata = map[string]string{"k": "v"}
 		apply(t, s, commit.Change{Guards: []commit.Guard{commit.Absent(want.Key())}, Puts: []domain.Record{want}})
@@ -188,7 +188,7 @@ func TestInvalidCursorsAreRefused(t *testing.T) {
 	}
 }
 
-// A cursor is a stranger's text: it may move within a list, never out of it.
+// A cursor comes from a client: it may move within a list, but never out of it.
 func FuzzCursor(f *testing.F) {
 	s := open(f, embedded(f))
 	_, err := s.Apply(context.Background(), commit.Change{Puts: []domain.Record{agent(1, "mine"), agent(2, "mine")}})
@@ -391,7 +391,7 @@ func TestDataKeyIsCreatedOnce(t *testing.T) {
 				if i%2 == 0 { // another store on the same data, as after a restart
 					var err error
 					own, err = persistence.NewStore(t.Context(), d, master, "1|node")
-					if err != nil { // not the test's goroutine
+					if err != nil { // not on the goroutine of the test
 						t.Errorf("another store: %v", err)
 						return
 					}

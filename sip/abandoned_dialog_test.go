@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// storedState is a state as it comes back from a commit.
+// storedState returns a state as it is read back from a commit.
 func storedState(t *testing.T, s sip.DialogState) sip.DialogState {
 	t.Helper()
 	b, err := domain.AppendRow(nil, &s)
@@ -26,7 +26,7 @@ func storedState(t *testing.T, s sip.DialogState) sip.DialogState {
 	return back
 }
 
-// restart is a second user agent with the same secret and address.
+// restart starts a second user agent with the same secret and address.
 func (s *stage) restart() *stage {
 	s.t.Helper()
 	s.stop()
@@ -94,8 +94,8 @@ func TestEndAbandonedCancelsRingingCallAfterCrash(t *testing.T) {
 	})
 }
 
-// Another node ends what rang. A far end that compares owners INVITE a CANCEL is
-// for (RFC 3261 9.2, 17.2.3), as proxies do, takes it for that of the node before.
+// Another node ends a ringing leg. A proxy accepts a CANCEL only if its Via matches that of the INVITE (RFC 3261
+// §9.2, §17.2.3).
 func TestEndAbandonedRepeatsViaAndRouteOfAnotherNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := newStage(t, nil)
@@ -110,7 +110,7 @@ func TestEndAbandonedRepeatsViaAndRouteOfAnotherNode(t *testing.T) {
 		next[sip.Ringing](t, old.events)
 		state := storedState(t, d.State())
 		assert.Equal(t, localAddr, state.SentBy)
-		const elsewhere = "127.0.0.8:5060" // where the node before was
+		const elsewhere = "127.0.0.8:5060" // address of the node that sent the INVITE
 		state.SentBy = elsewhere
 		inv.text = strings.Replace(inv.text, localAddr+";rport", elsewhere+";rport", 1)
 		s := old.restart()
@@ -143,7 +143,7 @@ func TestEndAbandonedEndsLateResponsesOfUnansweredInvite(t *testing.T) {
 		cancel := s.peer.expect("CANCEL sip:+15550001@127.0.0.1:5070")
 		assert.Equal(t, inv.get("Via"), cancel.get("Via"))
 		s.peer.send(cancel.reply(200, ""), s.localAddr())
-		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr()) // they crossed
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr()) // the 200 crosses the CANCEL
 		s.peer.expect("ACK sip:peer@")
 		bye := s.peer.expect("BYE sip:peer@")
 		s.peer.send(bye.reply(200, ""), s.localAddr())
@@ -175,7 +175,7 @@ func TestUnknown2xxOfOwnInviteIsAcknowledgedAndEnded(t *testing.T) {
 		bye := s.peer.expect("BYE sip:peer@127.0.0.1:5070")
 		assert.Equal(t, inv.get("From"), bye.get("From"))
 		s.peer.send(bye.reply(200, ""), s.localAddr())
-		// A forged one gets nothing.
+		// A forged response gets no answer.
 		forged := inv
 		forged.text = strings.ReplaceAll(inv.text, inv.get("Call-ID"), "cb-000000000000000000000000000000000000")
 		s.peer.send(forged.reply(200, "p1", contact, sdp), s.localAddr())

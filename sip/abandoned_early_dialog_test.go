@@ -12,10 +12,10 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-const deadNodeAddr = "127.0.0.8:5060" // where the process before was
+const deadNodeAddr = "127.0.0.8:5060" // address of the node that sent the INVITE
 
-// newRingingCallOfDeadNode is a call that rang at a far end behind a proxy when its process, on
-// another node, was killed, and the stage of the next one.
+// newRingingCallOfDeadNode returns a call that rings at a remote party behind a proxy, after its process on another
+// node was killed. It also returns the stage of the next process and the stored state.
 func newRingingCallOfDeadNode(t *testing.T) (s *stage, inv msg, state sip.DialogState) {
 	t.Helper()
 	old := newStage(t, nil)
@@ -29,8 +29,8 @@ func newRingingCallOfDeadNode(t *testing.T) (s *stage, inv msg, state sip.Dialog
 	return old.restart(), inv, state
 }
 
-// Who has answered between the end of a process and the start of the next one on
-// another node told it to the dead one: a CANCEL does nothing to such a call.
+// A remote party that answered between the death of one node and the take-over by another sent its 200 to the dead
+// node. A CANCEL has no effect on such a call.
 func TestEndAbandonedEndsCallAnsweredToDeadNode(t *testing.T) {
 	for name, c := range map[string]struct {
 		cancel, bye int
@@ -73,7 +73,7 @@ func TestEndAbandonedEndsCallAnsweredToDeadNode(t *testing.T) {
 	}
 }
 
-// An answer that comes here ends it as ever, and there is no second BYE.
+// A 2xx that arrives at this process is ended as usual, without a second BYE.
 func TestEndAbandonedSendsOneByeForAnswerAfterCrash(t *testing.T) {
 	for name, answered := range map[string]bool{"it was cancelled": false, "it had answered": true} {
 		t.Run(name, func(t *testing.T) {
@@ -100,8 +100,8 @@ func TestEndAbandonedSendsOneByeForAnswerAfterCrash(t *testing.T) {
 	}
 }
 
-// Its 200 comes again and again until it is acknowledged: one that does so here
-// after our BYE is acknowledged again.
+// The 200 is repeated until it is acknowledged. A repetition that arrives after the BYE of this process gets
+// another ACK.
 func TestRepeated2xxAfterByeIsAcknowledgedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, inv, state := newRingingCallOfDeadNode(t)
@@ -120,7 +120,7 @@ func TestRepeated2xxAfterByeIsAcknowledgedAgain(t *testing.T) {
 	})
 }
 
-// expectIgnoring is expect, behind repetitions of what is not asked for.
+// expectIgnoring is expect, but skips messages with another prefix.
 func (p *peer) expectIgnoring(prefix, but string) msg {
 	p.t.Helper()
 	for {

@@ -27,7 +27,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// attackDuration is how long an attack lasts: a moment, or ATTACK_SECONDS.
+// attackDuration returns how long an attack lasts: briefly, or ATTACK_SECONDS.
 func attackDuration() time.Duration {
 	if n, err := strconv.Atoi(os.Getenv("ATTACK_SECONDS")); err == nil {
 		return time.Duration(n) * time.Second
@@ -35,7 +35,7 @@ func attackDuration() time.Duration {
 	return 300 * time.Millisecond
 }
 
-// quietLog counts lines instead of writing them.
+// quietLog counts log records instead of writing them.
 type quietLog struct{ lines atomic.Int64 }
 
 func (l *quietLog) Enabled(context.Context, slog.Level) bool  { return true }
@@ -47,7 +47,7 @@ func onlyFrom(host string) func(transport.Source) sip.Admission {
 	return func(s transport.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr() == a} }
 }
 
-// dialFrom dials with an address of our choice.
+// dialFrom dials from a chosen local address.
 func dialFrom(t *testing.T, host, network, to string) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.UDPAddr{IP: net.ParseIP(host)}, Timeout: 3 * time.Second}
@@ -64,16 +64,15 @@ func optionsRequest(method string) string {
 	return strings.NewReplacer("INVITE", method).Replace(inboundInvite("no body"))
 }
 
-// livesTries is how often a known source asks, once a second, before it is not
-// served.
+// maxServedAttempts is how often requireServed sends a request, once per second, before it fails.
 const maxServedAttempts = 60
 
-// requireServed proves that a known source is still served.
+// requireServed checks that a known source still gets answers.
 func requireServed(t *testing.T, host string, ua *sip.UserAgent) {
 	t.Helper()
 	c := dialFrom(t, host, "udp", ua.Addr("udp").String())
 	b := make([]byte, 4096)
-	for range maxServedAttempts { // a datagram may be lost in a flood, or wait behind all of it
+	for range maxServedAttempts { // a datagram may be lost in a flood or wait behind it
 		_, err := c.Write([]byte(optionsRequest("OPTIONS")))
 		require.NoError(t, err)
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Second)))
@@ -85,8 +84,8 @@ func requireServed(t *testing.T, host string, ua *sip.UserAgent) {
 	require.Fail(t, "a known source got no answer")
 }
 
-// TestAttackUnknownSourcesGetNoAnswer: whatever an unknown source sends, it
-// hears nothing, is not remembered, and writes no log.
+// TestAttackUnknownSourcesGetNoAnswer: whatever an unknown source sends, it gets no answer, is not stored and
+// causes no log record.
 func TestAttackUnknownSourcesGetNoAnswer(t *testing.T) {
 	var log quietLog
 	ua := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
@@ -122,8 +121,8 @@ func TestAttackUnknownSourcesGetNoAnswer(t *testing.T) {
 	assert.Zero(t, ua.Counters().Dialogs)
 }
 
-// TestAttackAmplificationIsBounded: an unauthenticated source that may register gets
-// one answer, no larger than its question.
+// TestAttackAmplificationIsBounded: an unauthenticated source that may register gets one response, not larger than
+// its request.
 func TestAttackAmplificationIsBounded(t *testing.T) {
 	ua := startUserAgent(t, func(_ *sip.Config, ua *sip.UserAgent) {
 		if ua != nil {
@@ -161,8 +160,8 @@ func TestAttackAmplificationIsBounded(t *testing.T) {
 	assert.LessOrEqual(t, answers, 3, "only REGISTER is answered at all")
 }
 
-// TestAttackFloodOfOneSourceIsRateLimited: a known source that sends more than its rate
-// is cut off, and the others are served on.
+// TestAttackFloodOfOneSourceIsRateLimited: a known source that exceeds its rate is not served, while other sources
+// are.
 func TestAttackFloodOfOneSourceIsRateLimited(t *testing.T) {
 	ua := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.SourceRate = 100
@@ -178,16 +177,16 @@ func TestAttackFloodOfOneSourceIsRateLimited(t *testing.T) {
 	}
 	requireServed(t, "127.0.0.2", ua)
 	got := ua.Counters().Received
-	took := time.Since(began) // with the wait for an answer: what is left in the socket is read meanwhile
+	took := time.Since(began) // includes the wait for an answer, as the datagrams left in the socket are read meanwhile
 	t.Logf("attack: one source sent %d requests in %v, %d were read", sent, took.Round(time.Millisecond), got)
 	assert.LessOrEqual(t, float64(got), 200+100*took.Seconds()+maxServedAttempts)
 	assert.Positive(t, ua.Counters().DroppedRate)
 }
 
-// TestAttackSlowConnectionsAreClosed: connections that bring no whole message are closed
-// in time, and one host cannot take all of them.
+// TestAttackSlowConnectionsAreClosed: connections without a complete message are closed in time, and one host
+// cannot use all of them.
 func TestAttackSlowConnectionsAreClosed(t *testing.T) {
-	t.Parallel() // it waits for most of its time
+	t.Parallel() // waits most of the time
 	const each, most = 8, 20
 	ca := newAuthority(t)
 	for _, network := range []string{"tcp", "tls"} {
@@ -197,7 +196,7 @@ func TestAttackSlowConnectionsAreClosed(t *testing.T) {
 			ua := startUserAgent(t, listenTLS(conf, func(c *sip.Config, ua *sip.UserAgent) {
 				c.MaxPerHost, c.MaxTCPConns = each, most
 				if ua != nil {
-					ua.SetTransportTimeouts(4*time.Second, 4*time.Second) // the good one has to be heard within it
+					ua.SetTransportTimeouts(4*time.Second, 4*time.Second) // long enough for the good connection to be served
 					ua.SetAdmission(func(s transport.Source) sip.Admission {
 						return sip.Admission{Allow: s.Addr.Addr().IsLoopback() && s.Addr.Addr().String() != "127.0.0.66"}
 					})
@@ -221,7 +220,7 @@ func TestAttackSlowConnectionsAreClosed(t *testing.T) {
 			}
 			require.Eventually(t, func() bool { return ua.Counters().TCP <= each }, time.Minute, 5*time.Millisecond)
 			held := ua.Counters().TCP
-			// Meanwhile another host is served.
+			// Another host is served meanwhile.
 			good := dialFrom(t, "127.0.0.2", "tcp", to)
 			if network == "tls" {
 				good = tls.Client(good, &tls.Config{RootCAs: ca.pool, ServerName: "127.0.0.1"})
@@ -247,9 +246,8 @@ func TestAttackSlowConnectionsAreClosed(t *testing.T) {
 	}
 }
 
-// TestAttackUnansweredCallsAreBounded: calls that are begun and left cost a bounded
-// number of dialogs, and nothing in the end; the callers beyond are told when
-// to come back.
+// TestAttackUnansweredCallsAreBounded: calls that are begun and abandoned use a bounded number of dialogs, and none
+// in the end. Further callers get a Retry-After.
 func TestAttackUnansweredCallsAreBounded(t *testing.T) {
 	const most, flood = 40, 2000
 	synctest.Test(t, func(t *testing.T) {

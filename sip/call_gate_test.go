@@ -44,8 +44,7 @@ func TestSuspendCallsStopsInitialInvites(t *testing.T) {
 	})
 }
 
-// Whoever has lost the right to call while an INVITE was on its way to the
-// network keeps it here.
+// The permission to call may end while an INVITE waits for its connection. The INVITE is not sent then.
 func TestInviteIsNotSentOnceMayCallReturnsFalse(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]bool{"nobody of the agent": false, "whom the call is of": true} {
@@ -71,7 +70,7 @@ func testMayCallReturnsFalse(t *testing.T, own bool) {
 		in.MayBegin = once
 	}
 	_, err := near.Invite(in)
-	require.NoError(t, err, "asked for the first time")
+	require.NoError(t, err, "asked for the first time") // the first check
 	f := next[sip.Refused](t, here).Final
 	assert.True(t, f.CallsSuspended)
 	in.Attempt = "b"

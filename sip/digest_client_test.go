@@ -19,7 +19,7 @@ func setCredentials(in *sip.Invite) {
 	in.Credentials = &auth.Credentials{Username: "ann", Password: "secret", Realm: "carrier"}
 }
 
-// verifiesDigest recomputes the response of an Authorization header.
+// verifiesDigest reports whether the response of an Authorization header is correct.
 func verifiesDigest(t *testing.T, m msg, header, uri string) bool {
 	t.Helper()
 	c, err := digest.ParseCredentials(m.get(header))
@@ -47,7 +47,7 @@ func TestDigestChallengeIsAnsweredWithStrongestAlgorithm(t *testing.T) {
 		assert.NotEqual(t, first.get("Via"), second.get("Via"))
 		assert.Contains(t, second.get("Authorization"), "SHA-256")
 		assert.True(t, verifiesDigest(t, second, "Authorization", "sip:+15550001@127.0.0.1:5070"))
-		s.peer.send(first.reply(401, "p0"), s.localAddr()) // again: its ACK again, no third INVITE
+		s.peer.send(first.reply(401, "p0"), s.localAddr()) // retransmission: gets another ACK and no third INVITE
 		s.peer.expect("ACK")
 		s.peer.send(second.reply(200, "p1", contact, sdp), s.localAddr())
 		assert.Equal(t, second.get("Authorization"), s.peer.expect("ACK").get("Authorization"))
@@ -99,7 +99,7 @@ func setCredentialsForAnyRealm(in *sip.Invite) {
 	in.Credentials = &auth.Credentials{Username: "ann", Password: "secret"}
 }
 
-// realmsOf are the realms of the credentials in a request, in their order.
+// realmsOf returns the realms of the credentials in a request, in order.
 func realmsOf(t *testing.T, m msg, header string) (realms []string) {
 	t.Helper()
 	for line := range strings.SplitSeq(m.text, "\r\n") {

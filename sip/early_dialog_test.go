@@ -14,7 +14,9 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// withHeaders adds headers, and after "\n\n" a body, to a request of the caller's.
+// withHeaders adds headers, and a body after "
+//
+// ", to a request of the caller.
 func withHeaders(request string, extra ...string) string {
 	head, _, _ := strings.Cut(request, "Content-Length: 0")
 	body, lines := "", []string{head}
@@ -46,7 +48,7 @@ func TestReliableProvisionalOutOfOrderGetsNoPrack(t *testing.T) {
 		assert.True(t, early.Reliable)
 		assert.Equal(t, 500*time.Millisecond, s.peer.expect("PRACK").at.Sub(prack.at))
 		s.peer.send(prack.reply(200, ""), s.localAddr())
-		s.peer.send(inv.reply(180, "p1", contact, require100rel, "RSeq: 7"), s.localAddr()) // 6 is missing
+		s.peer.send(inv.reply(180, "p1", contact, require100rel, "RSeq: 7"), s.localAddr()) // RSeq 6 is missing
 		s.peer.send(inv.reply(183, "p1", contact, require100rel, "RSeq: 5", sdp), s.localAddr())
 		s.peer.expectNothing(time.Second)
 		s.events.requireNoEvent(t)
@@ -87,11 +89,11 @@ func TestReliableProvisionalsAndUpdatesInEarlyDialog(t *testing.T) {
 		inv := s.peer.expect("INVITE")
 		offer := sdpContentType + sdp + "a=sendonly\r\n"
 		s.peer.send(s.request(inv, "UPDATE", 1, offer), s.localAddr())
-		s.peer.expect("SIP/2.0 481") // no such early dialog
+		s.peer.expect("SIP/2.0 481") // there is no such early dialog
 		s.peer.send(inv.reply(183, "p1", contact, require100rel, "RSeq: 1", "Allow: UPDATE", sdp), s.localAddr())
 		prack := s.peer.expect("PRACK")
 		s.peer.send(s.request(inv, "UPDATE", 2, offer), s.localAddr())
-		s.peer.expect("SIP/2.0 491") // our offer's answer has not been acknowledged
+		s.peer.expect("SIP/2.0 491") // the PRACK of the offer's answer is missing
 		s.peer.send(prack.reply(200, ""), s.localAddr())
 		s.peer.send(s.request(inv, "UPDATE", 3, offer), s.localAddr())
 		next[sip.Trying](t, s.events)
@@ -103,9 +105,9 @@ func TestReliableProvisionalsAndUpdatesInEarlyDialog(t *testing.T) {
 		got.Reply(200, sdpWithDirection("recvonly"))
 		assert.Contains(t, s.peer.expect("SIP/2.0 200").text, "a=recvonly")
 		s.peer.send(s.request(inv, "UPDATE", 3, offer), s.localAddr())
-		assert.Contains(t, s.peer.expect("SIP/2.0 200").text, "a=recvonly") // repeated
+		assert.Contains(t, s.peer.expect("SIP/2.0 200").text, "a=recvonly") // retransmission
 		s.peer.send(s.request(inv, "BYE", 5), s.localAddr())
-		s.peer.expect("SIP/2.0 481") // only a caller may
+		s.peer.expect("SIP/2.0 481") // only a caller may send BYE
 		s.peer.send(s.request(inv, "INFO", 6, "Content-Type: application/dtmf\n\n5"), s.localAddr())
 		s.peer.expect("SIP/2.0 200")
 		s.peer.send(s.request(inv, "INVITE", 7, offer), s.localAddr())
@@ -187,7 +189,7 @@ func TestOfferInPrackIsAnswered(t *testing.T) {
 		s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
 		i.Notify(s.events.add)
-		i.Progress(183, []byte(sdp)) // our offer, for there was none
+		i.Progress(183, []byte(sdp)) // an offer of this side, as the INVITE had none
 		tag := toTagOf(s.peer.expect("SIP/2.0 183"))
 		s.peer.send(withHeaders(followUpRequest("PRACK", tag, 11), "RAck: 1 10 INVITE", sdpContentType+sdp), s.localAddr())
 		s.peer.expect("SIP/2.0 200")

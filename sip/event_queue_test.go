@@ -20,7 +20,7 @@ func TestEventQueueDeliversInOrderWithoutLock(t *testing.T) {
 	q.notify = func(e Event) {
 		assert.True(t, q.mu.TryLock(), "the lock is released")
 		q.mu.Unlock()
-		if _, first := e.(Trying); first { // an owner may call the dialog from within
+		if _, first := e.(Trying); first { // an owner may call the dialog within a callback
 			q.do(func() { q.emit(Accepted{}) })
 			assert.Empty(t, got, "but gets no second event meanwhile")
 		}

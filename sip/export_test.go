@@ -9,23 +9,24 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// UseSocket makes the user agent use a socket of the test's.
+// UseSocket makes the user agent use a socket of the test.
 func (u *UserAgent) UseSocket(c transport.PacketConn) {
 	u.transport.Bind = func(context.Context, string) (transport.PacketConn, error) { return c, nil }
 }
 
-// AdmitsDatagram is the verdict of the ingress filter on one datagram.
+// AdmitsDatagram reports whether the ingress filter admits a datagram.
 func (u *UserAgent) AdmitsDatagram(b []byte, from netip.AddrPort) bool {
 	return u.transport.AdmitsDatagram(b, from)
 }
 
-// StoredSources tells how much the ingress filter and sipgo's pool hold.
+// StoredSources returns how many sources and peers the ingress filter stores, and how many addresses sipgo's pool
+// stores.
 func (u *UserAgent) StoredSources() (sources, peers, pool int) {
 	sources, peers = u.transport.Filter.Size()
 	return sources, peers, u.transport.ParserPoolSize()
 }
 
-// SpendTokens takes n tokens of one source at one moment and tells how many there were.
+// SpendTokens takes n tokens of one source at one time and returns how many it got.
 func SpendTokens(rate, n int, a netip.Addr, now time.Time) int {
 	f, had := transport.NewIngressFilter(rate), 0
 	for range n {
@@ -36,7 +37,7 @@ func SpendTokens(rate, n int, a netip.Addr, now time.Time) int {
 	return had
 }
 
-// ValidateBytes parses a request and tells which rule it breaks.
+// ValidateBytes parses a request and returns the validation rule that it breaks, with the status code.
 func ValidateBytes(b []byte) (code int, name string) {
 	if !transport.IsWellFormed(b) {
 		return 0, "malformed"
@@ -61,8 +62,8 @@ func ValidateBytes(b []byte) (code int, name string) {
 	return m.Validate()
 }
 
-// ValidationRules names every rule of the validation with its answer.
+// ValidationRules returns the status code of each validation rule by name.
 func ValidationRules() map[string]int { return message.ValidationRules() }
 
-// SetMinSessionInterval lets session timers be as short as a test wants; before Serve.
+// SetMinSessionInterval sets the minimum session interval that is accepted. Call it before Serve.
 func (u *UserAgent) SetMinSessionInterval(least time.Duration) { u.sessions.Least = least }

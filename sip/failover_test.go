@@ -20,13 +20,13 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// requestLog is the order in which several targets received requests.
+// requestLog records the requests that several targets received, in order.
 type requestLog struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-// add leaves out retransmissions.
+// add records a request. Retransmissions are ignored.
 func (l *requestLog) add(target string, m msg) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,8 +41,8 @@ func (l *requestLog) has(line string) bool {
 	return slices.Contains(l.lines, line)
 }
 
-// take empties the log: the INVITEs in their order, and all other requests
-// sorted, as nothing orders an ACK and the INVITE to the next target.
+// drain returns the recorded requests and empties the log: the INVITEs in order, then the other requests sorted,
+// because an ACK and the next INVITE have no fixed order.
 func (l *requestLog) drain() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,8 +59,8 @@ func (l *requestLog) drain() []string {
 	return append(invites, others...)
 }
 
-// newTarget opens a UDP socket that answers an INVITE with the responses given
-// and everything else but ACK with 200. It returns its port.
+// newTarget opens a UDP socket that answers INVITEs with the given responses, in order, and other requests except
+// ACK with 200. It returns its port.
 func (l *requestLog) newTarget(t *testing.T, name string, responses ...func(m msg) string) int {
 	t.Helper()
 	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -93,8 +93,8 @@ func status(code int, extra ...string) func(msg) string {
 	return func(m msg) string { return m.reply(code, "p1", extra...) }
 }
 
-// TestInviteTriesSRVTargetsInOrder reads at the sockets of the targets
-// what each received. The CSeq shows the INVITE to the closed port.
+// TestInviteTriesSRVTargetsInOrder records what each target receives. The CSeq shows that an INVITE was sent to the
+// closed port.
 func TestInviteTriesSRVTargetsInOrder(t *testing.T) {
 	t.Parallel()
 	log := new(requestLog)
@@ -112,7 +112,7 @@ func TestInviteTriesSRVTargetsInOrder(t *testing.T) {
 		{
 			"unavailable 2 INVITE", "silent 3 INVITE", "working 4 INVITE", "unavailable 2 ACK", "working 4 ACK", "working 5 BYE",
 		},
-		{"working 1 INVITE", "working 1 ACK", "working 2 BYE"}, // those that failed come last
+		{"working 1 INVITE", "working 1 ACK", "working 2 BYE"}, // the failed targets come last
 	} {
 		events := newEventLog()
 		d, err := near.Invite(sip.Invite{
@@ -151,8 +151,8 @@ func TestInviteTriesNextTargetAfterClosedTCPPort(t *testing.T) {
 	next[sip.Ended](t, events)
 }
 
-// TestInviteTriesNextTargetOnlyAfter503 has 503 as the only one (RFC 3263 §4.3),
-// and not where a phone rang or the carrier limits the rate.
+// TestInviteTriesNextTargetOnlyAfter503: only 503 leads to the next target (RFC 3263 §4.3), except if a phone rang
+// or the response names a rate limit.
 func TestInviteTriesNextTargetOnlyAfter503(t *testing.T) {
 	t.Parallel()
 	tooMany := func(m msg) string { return m.reply(503, "p1", `Reason: SIP;cause=503;text="Too many calls"`) }
@@ -201,7 +201,7 @@ func TestInviteTriesNextTargetOnlyAfter503(t *testing.T) {
 	}
 }
 
-// resolverOf asks one name server.
+// resolverOf returns a resolver that asks one name server.
 func resolverOf(t *testing.T, server *siptest.NameServer) *resolve.Resolver {
 	t.Helper()
 	hosts := filepath.Join(t.TempDir(), "hosts")

@@ -15,8 +15,8 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// callTwoPhones rings one account that is registered at two places, each behind a
-// NAT: its Contact leads nowhere.
+// callTwoPhones calls one account with two registered phones. Each phone is behind NAT, so its Contact cannot be
+// reached.
 func callTwoPhones(s *stage) (r *forking.Call, a, b *peer) {
 	s.t.Helper()
 	a, b = &peer{s.t, s.net.open("127.0.0.1:5071")}, &peer{s.t, s.net.open("127.0.0.1:5072")}
@@ -31,7 +31,7 @@ func callTwoPhones(s *stage) (r *forking.Call, a, b *peer) {
 	return r, a, b
 }
 
-// answeredBeforeReturn is answered before Invite returns the dialog.
+// answeredBeforeReturn is an Inviter whose leg is answered before Invite returns the dialog.
 type answeredBeforeReturn struct{ d *sip.Dialog }
 
 func (a answeredBeforeReturn) Invite(in sip.Invite) (*sip.Dialog, error) {

@@ -41,7 +41,7 @@ func TestReinviteGlareOfOutboundCall(t *testing.T) {
 	})
 }
 
-// RFC 3261 14.1: whoever was called tries again within two seconds.
+// The callee of a call sends again within two seconds after a glare (RFC 3261 §14.1).
 func TestReinviteGlareOfInboundCall(t *testing.T) {
 	bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
 		s.peer.send(inboundInvite(), s.localAddr())

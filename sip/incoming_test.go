@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// callReceiver takes inbound calls in a test.
+// callReceiver passes inbound calls to a test.
 type callReceiver struct{ calls chan *sip.Incoming }
 
 func bubbleInbound(t *testing.T, f func(t *testing.T, s *stage, in *callReceiver)) {
@@ -30,7 +30,7 @@ func bubbleInbound(t *testing.T, f func(t *testing.T, s *stage, in *callReceiver
 	})
 }
 
-// inboundInvite is an INVITE of the scripted peer. Lines replace or add headers.
+// inboundInvite returns an INVITE of the scripted peer. Lines replace headers, or add them with a leading "+".
 func inboundInvite(lines ...string) string {
 	head := []string{
 		"INVITE sip:+15551000@" + localAddr + " SIP/2.0",
@@ -62,7 +62,7 @@ func inboundInvite(lines ...string) string {
 	return strings.Join(append(head, fmt.Sprintf("Content-Length: %d", len(body)), "", body), "\r\n")
 }
 
-// followUpRequest turns the caller's INVITE into its ACK, CANCEL or BYE.
+// followUpRequest returns the caller's ACK, CANCEL or BYE after its INVITE.
 func followUpRequest(method, tag string, cseq int) string {
 	branch := "z9hG4bK" + strings.ToLower(method) + strconv.Itoa(cseq)
 	if method == "CANCEL" {
@@ -84,7 +84,7 @@ func toTagOf(m msg) string {
 	return tag
 }
 
-// A signed identity is long, may stand several times, and has a short name.
+// An Identity header is long, may occur several times, and has a compact form (RFC 8224).
 func TestIdentityHeadersOfInboundCallAreComplete(t *testing.T) {
 	bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
 		long := strings.Repeat("a", 2000) + ";info=<https://c.example/x>;ppt=shaken"
@@ -113,7 +113,7 @@ func TestInboundCallIsAnsweredAndEnded(t *testing.T) {
 		assert.Equal(t, toTagOf(ring), toTagOf(ok))
 		assert.Equal(t, "<sip:+15551000@127.0.0.1:5060>", ok.get("Contact"))
 		assert.True(t, strings.HasSuffix(ok.text, sdp))
-		d.Bye(16, "") // before the ACK: it has to wait
+		d.Bye(16, "") // before the ACK, so the BYE has to wait
 		s.peer.expectNothing(400 * time.Millisecond)
 		s.peer.send(followUpRequest("ACK", toTagOf(ok), 10), s.localAddr())
 		bye := s.peer.expect("BYE sip:peer@127.0.0.1:5070 SIP/2.0")
@@ -348,7 +348,7 @@ func TestUpdateInfoAndOptionsWithinTheCall(t *testing.T) {
 		s.peer.expect("SIP/2.0 200")
 		assert.Equal(t, sip.InfoDigit{Key: '5', DurationMs: 250}, next[sip.InfoDigit](t, s.events))
 		s.peer.send(s.request(inv, "INFO", 1, "Content-Type: application/dtmf-relay\n\nSignal= 5\r\nDuration= 250\r\n"), s.localAddr())
-		s.peer.expect("SIP/2.0 200") // repeated: answered, not pressed again
+		s.peer.expect("SIP/2.0 200") // retransmission: answered, and reported once
 		s.peer.send(s.request(inv, "INFO", 2, "Content-Type: application/dtmf\n\n#"), s.localAddr())
 		s.peer.expect("SIP/2.0 200")
 		assert.Equal(t, byte('#'), next[sip.InfoDigit](t, s.events).Key)
@@ -360,9 +360,9 @@ func TestUpdateInfoAndOptionsWithinTheCall(t *testing.T) {
 		s.peer.expect("SIP/2.0 200")
 		assert.Equal(t, "sip:moved@127.0.0.1:5070", d.State().RemoteTarget)
 		s.peer.send(s.request(inv, "OPTIONS", 4, "X-Old: 1"), s.localAddr())
-		s.peer.expect("SIP/2.0 200") // kept answer
+		s.peer.expect("SIP/2.0 200") // the stored response
 		s.peer.send(s.request(inv, "UPDATE", 3), s.localAddr())
-		s.peer.expect("SIP/2.0 500") // an older CSeq
+		s.peer.expect("SIP/2.0 500") // a lower CSeq
 		s.events.requireNoEvent(t)
 	})
 }
@@ -380,7 +380,7 @@ func TestReofferFailsWhenCallEnds(t *testing.T) {
 		require.Error(t, (<-got).Err)
 		require.Error(t, (<-got).Err)
 		next[sip.Ended](t, s.events)
-		s.peer.send(re.reply(200, "", contact, sdp), s.localAddr()) // it crossed the BYE
+		s.peer.send(re.reply(200, "", contact, sdp), s.localAddr()) // crosses the BYE
 		s.peer.expect("ACK sip:peer@")
 		d.Reoffer([]byte(sdp), hear)
 		require.Error(t, (<-got).Err)

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// initialInvites are INVITEs owners process is killed before it has heard a thing.
+// initialInvites are INVITEs whose process is killed before it receives a response.
 func initialInvites() map[string]func(*sip.Invite) {
 	return map[string]func(*sip.Invite){
 		"straight": func(*sip.Invite) {},
@@ -29,8 +29,8 @@ func initialInvites() map[string]func(*sip.Invite) {
 	}
 }
 
-// What is stored before an INVITE leaves lets another node cancel it, which is
-// nobody's call yet and would ring on until somebody hears silence.
+// The state that is stored before an INVITE is sent lets another node cancel the INVITE. Otherwise the phone would
+// ring and the callee would hear silence.
 func TestInitialStateLetsAnotherNodeCancelInvite(t *testing.T) {
 	for name, set := range initialInvites() {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestInitialStateLetsAnotherNodeCancelInvite(t *testing.T) {
 	}
 }
 
-// A target that asks for a proof has the second INVITE, and most have asked by then.
+// A target that requires authentication has received a second INVITE, and the CANCEL must match that one.
 func TestInitialStateCancelsBothInvitesOfChallengedCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := newStage(t, nil)
@@ -92,7 +92,7 @@ func TestInitialStateCancelsBothInvitesOfChallengedCall(t *testing.T) {
 			s.peer.send(cancel.reply(map[bool]int{true: 481, false: 200}[cancel.get("CSeq") == "1 CANCEL"], ""), s.localAddr())
 		}
 		assert.Empty(t, via)
-		// The process has come back at its address: it hears the end.
+		// The peer answers the restarted process, which handles the end of the INVITE.
 		s.peer.send(second.reply(487, "p1"), s.localAddr())
 		s.peer.expect("ACK")
 		assert.True(t, <-done)
@@ -100,8 +100,8 @@ func TestInitialStateCancelsBothInvitesOfChallengedCall(t *testing.T) {
 	})
 }
 
-// One that rings only now, at an address that is the old one, is cancelled again;
-// what cannot be foretold is a name and nothing else.
+// A phone that starts to ring after the CANCEL is cancelled again. A target with a host name cannot be predicted,
+// so its INVITE cannot be cancelled.
 func TestInitialStateCancelsLateRingingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := newStage(t, nil)
@@ -136,13 +136,13 @@ func TestInitialStateCancelsLateRingingAgain(t *testing.T) {
 	})
 }
 
-// splitRequestURI is the Request-URI.
+// splitRequestURI returns the Request-URI and the rest of a request.
 func splitRequestURI(text string) (uri, rest string, found bool) {
 	_, after, _ := strings.Cut(text, " ")
 	return strings.Cut(after, " ")
 }
 
-// BenchmarkInitialState is what each call costs that is opened, and the row's bytes.
+// BenchmarkInitialState measures the time of InitialState per call and the size of the state.
 func BenchmarkInitialState(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, Secret: []byte("secret")})

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// bubble runs a test on fake time with a user agent and a scripted peer.
+// bubble runs a test on synthetic time with a user agent and a scripted peer.
 func bubble(t *testing.T, f func(t *testing.T, s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestCancelWaitsForTheFirstProvisional(t *testing.T) {
 		s.peer.expect("ACK")
 		refused := next[sip.Refused](t, s.events)
 		assert.Equal(t, outcome.Final{Code: 487, Phrase: "X", Cancelled: true, Sent: true}, refused.Final)
-		// The 487 again, because the ACK was lost.
+		// The 487 is repeated because its ACK was lost.
 		s.peer.send(inv.reply(487, "p1"), s.localAddr())
 		s.peer.expect("ACK")
 		s.peer.expectNothing(time.Minute)
@@ -211,7 +211,7 @@ func TestCancelCrossing2xxEndsCall(t *testing.T) {
 		f := next[sip.Refused](t, s.events).Final
 		assert.True(t, f.Cancelled)
 		assert.True(t, f.RangBefore)
-		// The 200 again: its ACK again, and no second BYE.
+		// The 200 is repeated: it gets another ACK and no second BYE.
 		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 		s.peer.expect("ACK")
 		s.peer.expectNothing(time.Minute)

@@ -25,7 +25,7 @@ func newTextMessage(name string) *textmessage.Message {
 	}
 }
 
-// sendText sends in the background.
+// sendText sends a message on another goroutine.
 func (s *stage) sendText(t *textmessage.Message) <-chan outcome.Final {
 	out := make(chan outcome.Final, 1)
 	go func() {
@@ -84,8 +84,8 @@ func TestMessageIsAuthenticatedRefusedAndTimesOut(t *testing.T) {
 	})
 }
 
-// After a crash the message goes out under its names again: the far end takes
-// it for a retransmission.
+// After a crash the message is sent again with the same identifiers, so that the remote party treats it as a
+// retransmission.
 func TestMessageHasSameIdentifiersAfterRestart(t *testing.T) {
 	t.Parallel()
 	names := func() (out []string) {

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// Parts of bodies, with their headers.
+// Parts of multipart bodies with their headers.
 const (
 	sdpPart      = "Content-Type: application/sdp\r\n\r\n" + sdp
 	isupPart     = "Content-Type: application/isup;version=itu-t92+\r\nContent-Disposition: signal;handling=optional\r\n\r\n\x01\x00\x48"
@@ -21,12 +21,12 @@ const (
 	requiredPart = "Content-Type: application/x-unknown\r\nContent-Disposition: signal;handling=required\r\n\r\n?"
 )
 
-// multipartBody is a body of several parts.
+// multipartBody returns a multipart body.
 func multipartBody(boundary string, parts ...string) string {
 	return "Passed over.\r\n--" + boundary + "\r\n" + strings.Join(parts, "\r\n--"+boundary+"\r\n") + "\r\n--" + boundary + "--\r\n"
 }
 
-// withBody is a request with another body.
+// withBody returns a request with another body.
 func withBody(request, contentType, body string) string {
 	head, _, _ := strings.Cut(request, "\r\n\r\n")
 	var lines []string
@@ -38,7 +38,7 @@ func withBody(request, contentType, body string) string {
 	return strings.Join(append(lines, "Content-Type: "+contentType, fmt.Sprintf("Content-Length: %d", len(body)), "", body), "\r\n")
 }
 
-// inviteWithParts is an INVITE of a trunk.
+// inviteWithParts returns an INVITE of a trunk with a multipart body.
 func inviteWithParts(boundary string, parts ...string) string {
 	return withBody(inboundInvite(), "multipart/mixed;boundary="+boundary, multipartBody(strings.Trim(boundary, `"`), parts...))
 }
@@ -51,7 +51,7 @@ func TestSDPPartOfMultipartBodyIsUsed(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		invite string
-		body   string // that the owner is told; "415": the INVITE is refused
+		body   string // that the owner receives; "415": the INVITE is refused
 	}{
 		"ISUP behind it":             {inviteWithParts("part-1", sdpPart, isupPart), sdp},
 		"ISUP before it, quoted":     {inviteWithParts(`"part 1"`, isupPart, sdpPart), sdp},

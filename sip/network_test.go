@@ -18,9 +18,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// startUserAgent is a user agent of ours on real sockets of the loopback. It takes a
-// call that waited while the machine stood still: who tests the refusal of it
-// says how long is too long.
+// startUserAgent starts a user agent on real sockets of loopback. It accepts calls that waited long because the
+// machine was busy; tests of overload set OverloadAfter.
 func startUserAgent(t testing.TB, set func(*sip.Config, *sip.UserAgent)) *sip.UserAgent {
 	t.Helper()
 	cfg := sip.Config{
@@ -61,7 +60,7 @@ func TestTwoUserAgentsCallEachOther(t *testing.T) {
 	for _, network := range []string{"udp", "tcp"} {
 		for _, host := range []string{"127.0.0.1", "localhost"} {
 			repeated := uint64(1)
-			for tries := 0; repeated > 0 && tries < 20; tries++ { // until the machine does not stand still for half a second
+			for tries := 0; repeated > 0 && tries < 20; tries++ { // repeated, because a busy machine may cause retransmissions
 				repeated = callEachOther(t, network, host)
 			}
 			assert.Zero(t, repeated, "nothing is said twice")
@@ -69,8 +68,7 @@ func TestTwoUserAgentsCallEachOther(t *testing.T) {
 	}
 }
 
-// callEachOther tells how many messages of a call between two of us were
-// repeated.
+// callEachOther makes a call between two user agents and returns the number of retransmitted messages.
 func callEachOther(t *testing.T, network, host string) uint64 {
 	t.Helper()
 	there := newEventLog()
@@ -133,7 +131,7 @@ func TestUnreachableTargetFailsAtOnce(t *testing.T) {
 		assert.True(t, f.TransportFailure, network)
 		assert.True(t, f.Sent)
 		assert.Less(t, time.Since(start), 20*time.Second, "and not after the 32 of a target that is silent")
-		// The socket goes on working.
+		// The socket still works.
 		there := newEventLog()
 		far := startUserAgent(t, answerCalls(there))
 		_, err = ua.Invite(sip.Invite{

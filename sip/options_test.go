@@ -20,8 +20,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// A dispatcher takes a node for dead that does not answer OPTIONS, also one
-// where no trunk leads to it.
+// A dispatcher considers a node as down if the node does not answer OPTIONS, even if no trunk leads to the node.
 func TestDispatcherGetsAnswerToOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNetwork()
@@ -94,8 +93,7 @@ func TestDispatcherMaySendOptionsOverTCP(t *testing.T) {
 	assert.Empty(t, read(dialFrom(t, "127.0.0.9", "tcp", to)), "whoever else is shown out")
 }
 
-// A dispatcher is a trunk of some workspace: each node answers it, also one that
-// has other workspaces, or none.
+// A dispatcher is the trunk of some workspace. Each node answers it, even a node without this workspace.
 func TestDispatcherKnownToAnotherNodeGetsAnswer(t *testing.T) {
 	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
 		n.ownerOf = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
@@ -123,8 +121,7 @@ func TestDispatcherKnownToAnotherNodeGetsAnswer(t *testing.T) {
 	})
 }
 
-// What comes to a node that is cut off goes its way all the same: OPTIONS alone
-// says that others are to be asked.
+// An isolated node relays and accepts calls as usual. Only OPTIONS tells a dispatcher to prefer other nodes.
 func TestIsolatedNodeRefusesOptionsOnly(t *testing.T) {
 	bubbleWithTwoNodes(t, func(_ *nodePair, _ string, c *sip.Config, _ *sip.UserAgent) {
 		if c != nil {

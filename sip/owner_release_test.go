@@ -10,12 +10,12 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// callOwner is whoever has a call, as the collector of garbage sees it.
+// callOwner stands for the owner of a call, so that the test can see when it is garbage collected.
 type callOwner struct{ events *eventLog }
 
 func (o *callOwner) add(e sip.Event) { o.events.add(e) }
 
-// newCallOwner makes one; held says whether anybody still holds it.
+// newCallOwner returns the callback of a call owner. held reports whether the owner is still referenced.
 func newCallOwner(e *eventLog) (hear func(sip.Event), held func() bool) {
 	o := &callOwner{events: e}
 	w := weak.Make(o)
@@ -25,8 +25,8 @@ func newCallOwner(e *eventLog) (hear func(sip.Event), held func() bool) {
 	}
 }
 
-// A dialog that is over is kept for most of a minute, for what the wire still
-// brings; a call with its sound and its conversation must not be kept with it.
+// An ended dialog stays in memory for up to 40 s for late messages. It must not keep the call with its media and
+// conversation in memory.
 func TestEndedOutboundDialogReleasesOwner(t *testing.T) {
 	for name, end := range map[string]func(s *stage, d *sip.Dialog, inv msg){
 		"we hang up": func(s *stage, d *sip.Dialog, inv msg) {

@@ -24,18 +24,18 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// phoneAccounts is who may register in a test, and where they are.
+// phoneAccounts are the accounts of a test with their bindings.
 type phoneAccounts struct {
 	mu    sync.Mutex
 	bound map[string][]registrar.Binding
-	calls []string // the accounts owners calls came in
+	calls []string // the accounts whose calls were received
 }
 
 func newPhoneAccounts() *phoneAccounts {
 	return &phoneAccounts{bound: make(map[string][]registrar.Binding)}
 }
 
-// newPhoneStage is a stage that only phones may enter: no trunk admits anybody.
+// newPhoneStage returns a stage that admits phones only: no trunk admits a source.
 func newPhoneStage(t *testing.T, r *phoneAccounts) *stage {
 	t.Helper()
 	return newStage(t, func(ua *sip.UserAgent) {
@@ -77,14 +77,14 @@ func newPhoneStage(t *testing.T, r *phoneAccounts) *stage {
 	})
 }
 
-// phoneRequest is a REGISTER or INVITE of a phone as it is built for a test.
+// phoneRequest is a REGISTER or INVITE of a phone.
 type phoneRequest struct {
 	method, user, contact, expires string
 	cseq                           int
-	algorithm                      string // "": without credentials
+	algorithm                      string // digest algorithm; "": without credentials
 	password, nonce, uri           string
 	nc                             int
-	from                           string // "": user
+	from                           string // user in From; "": user
 	callID                         string
 }
 
@@ -119,7 +119,7 @@ func (a phoneRequest) text() string {
 	return strings.Join(append(lines, "Content-Length: 0", "", ""), "\r\n")
 }
 
-// digestResponse is computed here once more, as a phone would.
+// digestResponse computes the response independently of the code under test.
 func (a phoneRequest) digestResponse() string {
 	h := func(s string) string {
 		w := map[string]func() hash.Hash{"MD5": md5.New, "SHA-256": sha256.New}[a.algorithm]()
@@ -134,14 +134,14 @@ func (a phoneRequest) digestResponse() string {
 
 var noncePattern = regexp.MustCompile(`nonce="([^"]*)"`)
 
-// sendPhoneRequest sends a request and returns the answer.
+// sendPhoneRequest sends a request and returns the response.
 func (s *stage) sendPhoneRequest(a phoneRequest) msg {
 	s.t.Helper()
 	s.peer.send(a.text(), s.localAddr())
 	return s.peer.expect("SIP/2.0")
 }
 
-// fetchNonce gets a nonce.
+// fetchNonce returns the nonce of a challenge.
 func (s *stage) fetchNonce(a phoneRequest) string {
 	s.t.Helper()
 	a.algorithm = ""
@@ -150,7 +150,7 @@ func (s *stage) fetchNonce(a phoneRequest) string {
 	return noncePattern.FindStringSubmatch(m.text)[1]
 }
 
-// registerPhone registers with a good proof and returns the answer.
+// registerPhone registers with correct credentials and returns the response.
 func (s *stage) registerPhone(a phoneRequest) msg {
 	s.t.Helper()
 	a.nonce = s.fetchNonce(a)
@@ -413,7 +413,7 @@ func TestPhoneWithSHA256IsNotDowngradedToMD5(t *testing.T) {
 		a.nonce = s.fetchNonce(a)
 		a.cseq, a.algorithm, a.password, a.nc = 2, "SHA-256", "secret of 1001", 1
 		assert.Contains(t, s.sendPhoneRequest(a).line(), "200")
-		for cseq := range 4 { // somebody sends these with the phone's address
+		for cseq := range 4 { // forged requests with the phone's address
 			s.sendPhoneRequest(phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: cseq + 10, callID: "forged"})
 		}
 		a.cseq, a.algorithm = 20, ""

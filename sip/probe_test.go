@@ -31,9 +31,9 @@ func TestProbeReportsResponseOfRemoteParty(t *testing.T) {
 				s.peer.send(m.reply(c.code, "", contact, "Session-Expires: 1800;refresher=uac"), s.localAddr())
 				assert.Equal(t, c.code, <-heard)
 				s.events.requireNoEvent(t)
-				wait := 5 * time.Minute // until the refresh that was due anyhow
+				wait := 5 * time.Minute // until the refresh that is due
 				if c.asked == "UPDATE" && c.code == 200 {
-					wait = 15 * time.Minute // it was one
+					wait = 15 * time.Minute // the probe was a refresh
 				}
 				s.peer.expectNothing(wait - time.Second)
 				assert.Empty(t, heard, "told once")

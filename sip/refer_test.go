@@ -53,8 +53,7 @@ func TestReferReportsTargetOnly(t *testing.T) {
 	})
 }
 
-// Whoever leaves a call once the far end's wish has come true must not take the
-// news of that along.
+// An owner that ends its call once the transfer has succeeded must not lose the last NOTIFY.
 func TestByeIsSentAfterLastNotify(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, inv, _ := s.establishCall()
@@ -144,7 +143,7 @@ func TestNotifiesAreSentOneAfterAnother(t *testing.T) {
 		s.peer.expect("SIP/2.0 202")
 		first := s.peer.expect("NOTIFY")
 		s.peer.send(refer, s.localAddr())
-		s.peer.expect("SIP/2.0 202") // repeated, not obeyed twice
+		s.peer.expect("SIP/2.0 202") // retransmission: answered, but not handled again
 		notify(180, "Ring\r\nX: y", false)
 		notify(183, "", false)
 		notify(200, "", true)
@@ -160,7 +159,7 @@ func TestNotifiesAreSentOneAfterAnother(t *testing.T) {
 	})
 }
 
-// collectProgress collects what is heard of a REFER.
+// collectProgress sends a REFER and collects its progress.
 func collectProgress(d *sip.Dialog, to sip.ReferTo) chan sip.ReferProgress {
 	heard := make(chan sip.ReferProgress, 16)
 	d.Refer(to, func(p sip.ReferProgress) { heard <- p })
@@ -187,7 +186,7 @@ func TestReferReportsProgressUntilFinalNotify(t *testing.T) {
 		frag(3, "active;expires=60", "SIP/2.0 180 Ringing")
 		s.peer.expect("SIP/2.0 200")
 		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing", Notify: true}, <-heard)
-		s.peer.send(refer.reply(202, ""), s.localAddr()) // it comes last
+		s.peer.send(refer.reply(202, ""), s.localAddr()) // the response arrives last
 		assert.Equal(t, sip.ReferProgress{Code: 202, Phrase: "X"}, <-heard)
 		frag(4, "terminated;reason=timeout", "no status line")
 		s.peer.expect("SIP/2.0 200")
@@ -213,7 +212,7 @@ func TestReferWithoutFinalNotifyFails(t *testing.T) {
 		s.peer.send(s.peer.expect("REFER").reply(202, ""), s.localAddr())
 		assert.Equal(t, 202, (<-heard).Code)
 		at = time.Now()
-		for i := range 4 { // of 180, which keep nothing open
+		for i := range 4 { // NOTIFYs with 180 do not extend the time limit
 			time.Sleep(40 * time.Second)
 			s.peer.send(s.request(inv, "NOTIFY", i+1, "Event: refer", "Subscription-State: active", "Content-Type: message/sipfrag\n\nSIP/2.0 180 Ringing"), s.localAddr())
 			s.peer.expect("SIP/2.0 200")
@@ -229,7 +228,7 @@ func TestReferWithoutFinalNotifyFails(t *testing.T) {
 		heard = collectProgress(d, sip.ReferTo{URI: "sip:a@b"})
 		s.peer.send(s.peer.expect("REFER").reply(202, ""), s.localAddr())
 		assert.Equal(t, 202, (<-heard).Code)
-		s.peer.send(s.request(inv, "BYE", 9), s.localAddr()) // many hang up as soon as they are told to
+		s.peer.send(s.request(inv, "BYE", 9), s.localAddr()) // many phones hang up after the REFER
 		s.peer.expect("SIP/2.0 200")
 		next[sip.Ended](t, s.events)
 		s.peer.send(s.request(inv, "NOTIFY", 10, "Event: refer", "Subscription-State: terminated", "Content-Type: message/sipfrag\n\nSIP/2.0 200 OK"), s.localAddr())
@@ -240,14 +239,14 @@ func TestReferWithoutFinalNotifyFails(t *testing.T) {
 	})
 }
 
-// What phones leave out or spell otherwise is understood while a REFER is out.
+// NOTIFYs that omit headers or spell them differently are accepted while a REFER is pending.
 func TestNonconformingNotifiesOfReferAreAccepted(t *testing.T) {
 	body := func(kind, text string) string { return kind + "\n\n" + text }
 	const frag, done = "Content-Type: message/sipfrag;version=2.0", "SIP/2.0 200 OK"
 	for name, c := range map[string]struct {
-		answer  string // further headers of the answer to the REFER
+		answer  string // further headers of the response to the REFER
 		headers []string
-		code    string // of the answer to the NOTIFY; "": none is sent
+		code    string // of the response to the NOTIFY; "": none is sent
 		want    sip.ReferProgress
 	}{
 		"as the RFC says":          {"", []string{"Event: refer;id=2", "Subscription-State: terminated;reason=noresource", body(frag, done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
@@ -274,7 +273,7 @@ func TestNonconformingNotifiesOfReferAreAccepted(t *testing.T) {
 				c.want.Final = true
 				assert.Equal(t, c.want, <-heard)
 				s.peer.send(s.request(inv, "NOTIFY", 2, "Subscription-State: active"), s.localAddr())
-				s.peer.expect("SIP/2.0 489") // nothing is out any more
+				s.peer.expect("SIP/2.0 489") // no REFER is pending any more
 			})
 		})
 	}
@@ -315,10 +314,10 @@ func TestReplacesWithoutMatchingDialogIsRefused(t *testing.T) {
 		}
 		s.peer.send(inboundInvite("Call-ID: r-x", fits), s.localAddr())
 		trying := s.peer.expect("SIP/2.0 100")
-		next[sip.Replaced](t, s.events) // and nothing is done
+		next[sip.Replaced](t, s.events) // the owner does not answer
 		assert.Equal(t, 5*time.Second, s.peer.expect("SIP/2.0 403").at.Sub(trying.at))
 		for range 10 {
-			s.peer.expect("SIP/2.0 403") // until it is acknowledged, which it never is
+			s.peer.expect("SIP/2.0 403") // repeated, because no ACK is sent
 		}
 		s.peer.send(s.request(inv, "BYE", 9), s.localAddr())
 		s.peer.expect("SIP/2.0 200")

@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// startTwoNodes are two of us on real sockets: near has nothing and passes all on.
+// startTwoNodes starts two nodes on real sockets. near owns no workspace and relays every request to owner.
 func startTwoNodes(t testing.TB, take func(*sip.Incoming), admit func(transport.Source) sip.Admission) (near, owner *sip.UserAgent) {
 	t.Helper()
 	node := func(c *sip.Config, mark string) {
@@ -50,8 +50,8 @@ func startTwoNodes(t testing.TB, take func(*sip.Incoming), admit func(transport.
 	return near, owner
 }
 
-// SIPp sends all of a call to the address that it has called, as a carrier
-// does that does not heed our Contact: what is within a call finds its node too.
+// SIPp sends all requests of a call to the node that it called, like a carrier that ignores the Contact. Requests
+// within the call must reach the owner as well.
 func TestSIPpCallsThroughRelayingNode(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
 	for scenario, take := range map[string]func(*sip.Incoming){
 		"uac-call": func(i *sip.Incoming) {
@@ -68,7 +68,7 @@ func TestSIPpCallsThroughRelayingNode(t *testing.T) { //nolint:tparallel // besi
 	} {
 		for _, network := range []string{"udp", "tcp"} {
 			if network == "tcp" && scenario == "uac-prack" {
-				continue // it waits for a repetition
+				continue // the scenario waits for a retransmission
 			}
 			t.Run(scenario+" "+network, func(t *testing.T) {
 				t.Parallel()
@@ -100,7 +100,7 @@ func TestSIPpCallsThroughRelayingNodeWithPacketLoss(t *testing.T) {
 	}, nil)
 	there := runSIPp(t, "uac-hangup", "udp", "-m", strconv.Itoa(calls), "-r", "20", "-lost", "5", "-s", "+15551000", "-d", "100", "-timeout", "40", near.Addr("udp").String())
 	select {
-	case err := <-there.done: // some it gives up: 5 % lost at both ends of three exchanges
+	case err := <-there.done: // SIPp gives some calls up, as 5 % of the messages are lost at both ends of three exchanges
 		t.Logf("SIPp, whether satisfied or not, which is chance: %v", err)
 	case <-time.After(2 * time.Minute):
 		require.Fail(t, "SIPp does not end", there.out.String())
@@ -111,8 +111,8 @@ func TestSIPpCallsThroughRelayingNodeWithPacketLoss(t *testing.T) {
 	assert.Zero(t, owner.Counters().Forged+near.Counters().Forged)
 }
 
-// What is too large for a datagram goes over a connection between the nodes,
-// and where there is none by a datagram all the same.
+// A request that is too large for a datagram is relayed over TCP between the nodes, and over UDP if there is no
+// connection.
 func TestRelayOfLargeRequestsUsesTCPOrUDP(t *testing.T) {
 	for _, connected := range []bool{true, false} {
 		there, here := newEventLog(), newEventLog()
@@ -154,8 +154,7 @@ func TestRelayOfLargeRequestsUsesTCPOrUDP(t *testing.T) {
 	}
 }
 
-// BenchmarkRelayedCall measures what a node between costs: the same calls
-// with and without it, in turns.
+// BenchmarkRelayedCall measures the cost of a relaying node: calls with and without it, alternately.
 func BenchmarkRelayedCall(b *testing.B) {
 	near, owner := startTwoNodes(b, func(i *sip.Incoming) {
 		i.Ring()

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// registerPhonesAtOwner lets phones register at the owner, wherever they ask.
+// registerPhonesAtOwner lets phones register at the owner node, whichever node receives the REGISTER.
 func registerPhonesAtOwner(r *phoneAccounts) func(*nodePair, string, *sip.Config, *sip.UserAgent) {
 	return func(_ *nodePair, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name != "owner" || ua == nil {
@@ -125,8 +125,8 @@ func TestRelayOfCallFromPhoneOfAnotherNode(t *testing.T) {
 	})
 }
 
-// A stranger that asks to register gets one answer at most, of half as many bytes
-// again as it has sent at most.
+// An unknown source gets at most one response to a REGISTER, of at most one and a half times the size of its
+// request.
 func TestRelayOfRegisterBoundsResponses(t *testing.T) {
 	bubbleWithTwoNodes(t, registerPhonesAtOwner(newPhoneAccounts()), func(n *nodePair) {
 		a := newPhoneRequest()

@@ -14,9 +14,9 @@ import (
 	"github.com/callboard/callboard/sip/cluster"
 )
 
-const captureAddr = "127.0.0.4:5060" // where a test reads what one node sends to another
+const captureAddr = "127.0.0.4:5060" // where a test receives what one node relays to another
 
-// captureRelayed lets a node send to the test what it passes on.
+// captureRelayed makes a node relay requests to the test.
 func (n *nodePair) captureRelayed() *peer {
 	n.ownerOf = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.MustParseAddrPort(captureAddr), true }
 	return &peer{n.t, n.net.open(captureAddr)}
@@ -68,8 +68,8 @@ func TestRelayRejectsForgedSeal(t *testing.T) {
 	}
 }
 
-// The Via of a node says where an answer goes; who has not written it cannot
-// make the node send anywhere.
+// The Via of a relaying node carries the return path of the response. A forged Via cannot make the node send to
+// another address.
 func TestRelayRejectsForgedReturnPath(t *testing.T) {
 	for how, change := range map[string]func(string) string{
 		"as it is":        func(s string) string { return s },
@@ -126,7 +126,7 @@ func TestRelayedMessagesAreTracedWithoutSeal(t *testing.T) {
 	})
 }
 
-// Whoever is not known here costs a bounded number of look-ups, and no answer.
+// Messages of unknown sources cause a bounded number of lookups and get no response.
 func TestRelayBoundsLookupsOfUnknownSources(t *testing.T) {
 	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
 		n.peer.send(inboundInvite(), n.localAddr()) // the carrier, which the owner knows
@@ -172,8 +172,8 @@ func TestRelayBoundsLookupsOfUnknownSources(t *testing.T) {
 	})
 }
 
-// An INVITE, what repeats it, its CANCEL and the ACK to its refusal are one
-// transaction to whoever they are passed on to (RFC 3261 16.11).
+// An INVITE, its retransmissions, its CANCEL and the ACK of its refusal have the same branch after relaying (RFC
+// 3261 §16.11).
 func TestRelayKeepsBranchWithinTransaction(t *testing.T) {
 	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
 		sniffer := n.captureRelayed()

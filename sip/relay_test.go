@@ -21,19 +21,19 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-const ownerAddr = "127.0.0.3:5060" // of the node that has the call
+const ownerAddr = "127.0.0.3:5060" // of the node that owns the call
 
-// nodePair are two of ours and a carrier, which sends its calls to the one that
-// has them not and does not know it. The other one is at ownerAddr.
+// nodePair is two nodes and a carrier. The carrier sends its calls to the node near, which does not own them and
+// does not know the carrier. The other node is at ownerAddr.
 type nodePair struct {
-	*stage // near, and the carrier
+	*stage // the node near, and the carrier
 
 	owner       *sip.UserAgent
 	calls       chan *sip.Incoming
-	lookups     atomic.Int64 // of Elsewhere
-	queries     sync.Map     // what it was asked last, by method
+	lookups     atomic.Int64 // calls of Config.Owner
+	queries     sync.Map     // the last query by method
 	lookupDelay time.Duration
-	ownerOf     func(cluster.OwnerQuery) (netip.AddrPort, bool) // nil: the owner has all of it
+	ownerOf     func(cluster.OwnerQuery) (netip.AddrPort, bool) // nil: the other node owns every request
 }
 
 func (n *nodePair) lookUpOwner(w cluster.OwnerQuery) (netip.AddrPort, bool) {
@@ -48,14 +48,13 @@ func (n *nodePair) lookUpOwner(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 	return netip.MustParseAddrPort(ownerAddr), true
 }
 
-// admitCarrierOnly admits the carrier by address and port: the nodes send from the
-// same host.
+// admitCarrierOnly admits the carrier by address and port, because the nodes send from the same host.
 func admitCarrierOnly(s transport.Source) sip.Admission {
 	return sip.Admission{Allow: s.Addr == netip.MustParseAddrPort(peerAddr), TrunkID: "trunk"}
 }
 
-// bubbleWithTwoNodes runs f in a bubble. set may change both configs; near is owners
-// name is "near".
+// bubbleWithTwoNodes runs f in a synctest bubble. set may change the configuration of both nodes; the name of one
+// is "near".
 func bubbleWithTwoNodes(t *testing.T, set func(n *nodePair, name string, c *sip.Config, ua *sip.UserAgent), f func(n *nodePair)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,7 +167,7 @@ func TestRelayOfCancel(t *testing.T) {
 	})
 }
 
-// ackTo is the ACK to a refusal of callUs, which shares its branch.
+// ackTo returns the ACK of a refused inboundInvite, which has the same branch.
 func ackTo(m msg) string {
 	return strings.Replace(followUpRequest("ACK", toTagOf(m), 10), "z9hG4bKack10", "z9hG4bKin1", 1)
 }
@@ -192,11 +191,11 @@ func TestRelayOfRetransmittedInviteIsOneCall(t *testing.T) {
 			n.peer.send(inboundInvite(), n.localAddr())
 			n.peer.expect("SIP/2.0 100")
 		}
-		n.peer.send(inboundInvite(), n.ownerAddrPort()) // a dispatcher may send it elsewhere the next time
+		n.peer.send(inboundInvite(), n.ownerAddrPort()) // a dispatcher may send a retransmission to another node
 		synctest.Wait()
 		assert.Len(t, n.calls, 1)
 		assert.EqualValues(t, 1, n.owner.Counters().Incoming)
-		n.peer.send(followUpRequest("CANCEL", "", 10), n.ownerAddrPort()) // and its CANCEL
+		n.peer.send(followUpRequest("CANCEL", "", 10), n.ownerAddrPort()) // to the other node, like the retransmission
 		n.peer.expect("SIP/2.0 100")
 		n.peer.expect("SIP/2.0 200")
 		n.peer.expect("SIP/2.0 487")
@@ -209,7 +208,7 @@ func TestRelayRetransmissionStartsNoSecondLookup(t *testing.T) {
 		for range 3 {
 			n.peer.send(inboundInvite(), n.localAddr())
 		}
-		n.peer.send(followUpRequest("CANCEL", "", 10), n.localAddr()) // it waits behind its INVITE
+		n.peer.send(followUpRequest("CANCEL", "", 10), n.localAddr()) // waits for the lookup of its INVITE
 		n.peer.expect("SIP/2.0 100")
 		n.peer.expect("SIP/2.0 200 OK")
 		n.peer.expect("SIP/2.0 487")
@@ -266,7 +265,7 @@ func TestRelayLeavesOwnRequestsToNode(t *testing.T) {
 	}
 }
 
-// A node that is asked by another never asks a third one.
+// A node does not look up the owner of a request that another node has relayed.
 func TestRelayDoesNotLoopBetweenNodes(t *testing.T) {
 	bubbleWithTwoNodes(t, func(n *nodePair, name string, c *sip.Config, ua *sip.UserAgent) {
 		if name == "owner" && c != nil {
@@ -359,7 +358,7 @@ func TestRelayOfDigestAuthentication(t *testing.T) {
 		assert.Equal(t, "1001", second.(cluster.OwnerQuery).User, "whom it says to be tells the node")
 		i.Reject(486, 0)
 		n.peer.expect("SIP/2.0 486")
-		// What was proved once is not proved by saying it again.
+		// Credentials that were used once are not accepted again.
 		a.callID, a.cseq = "reg-2", 3
 		n.peer.send(a.text(), n.localAddr())
 		n.peer.expect("SIP/2.0 401")
@@ -385,8 +384,7 @@ func TestRelayOfMessageToOwner(t *testing.T) {
 	})
 }
 
-// What a carrier sends within a call finds the node that has it, although it
-// does not heed our Contact.
+// A request within a call reaches the node that owns the call, even if the carrier ignores the Contact.
 func TestRelayOfRequestsWithinDialog(t *testing.T) {
 	for _, by := range []string{"the tag", "the Contact"} {
 		bubbleWithTwoNodes(t, nil, func(n *nodePair) {
@@ -424,8 +422,7 @@ func TestRelayOfRequestsWithinDialog(t *testing.T) {
 	}
 }
 
-// A call that was taken up has the tag of its first node, and the Contact of the
-// one that has it now.
+// A resumed call has the tag of its first node and the Contact of its current node.
 func TestRelayPrefersNodeMarkOfContact(t *testing.T) {
 	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
 		marks := make(chan string, 4)

@@ -28,7 +28,7 @@ func (s *sentRequests) answerChallenge(_ *received, _ string, first bool, _ []by
 	return nil
 }
 
-// methods are those of the requests sent so far.
+// methods returns the methods of the requests sent so far.
 func (s *sentRequests) methods() (methods []string) {
 	for _, r := range s.requests {
 		methods = append(methods, r.method)

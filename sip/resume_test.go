@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// resumeAndReoffer takes a call of the process before up, and offers.
+// resumeAndReoffer resumes a call of an earlier process and sends an offer.
 func (s *stage) resumeAndReoffer(state sip.DialogState, heard chan sip.OfferResult) *sip.Dialog {
 	s.t.Helper()
 	state.RaiseCSeq()

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// establishTimedCall brings a call up owners far end settles the session timer.
+// establishTimedCall makes a call whose 200 settles the session timer.
 func (s *stage) establishTimedCall(extra ...string) (d *sip.Dialog, inv msg, at time.Time) {
 	s.t.Helper()
 	d = s.invite(func(in *sip.Invite) { in.SessionExpires = 30 * time.Minute })
@@ -35,7 +35,7 @@ func TestSessionTimerRefreshesAtHalfTime(t *testing.T) {
 			assert.Equal(t, "0", m.get("Content-Length"))
 			s.peer.send(m.reply(200, "", contact, "Session-Expires: 1800;refresher=uac"), s.localAddr())
 		}
-		// Nobody answers any more: repeated, and the call is ended.
+		// The UPDATE gets no response: it is retransmitted, and then the call is ended.
 		first := s.peer.expectWithinHour("UPDATE")
 		for range 10 {
 			s.peer.expect("UPDATE")
@@ -76,7 +76,7 @@ func TestRefusedSessionRefreshFallsBackToReinvite(t *testing.T) {
 		update := s.peer.expectWithinHour("UPDATE")
 		s.peer.send(update.reply(500, ""), s.localAddr())
 		again := s.peer.expectWithinHour("UPDATE")
-		assert.Equal(t, 15*time.Minute+434*time.Second, again.at.Sub(at)) // half of what is left
+		assert.Equal(t, 15*time.Minute+434*time.Second, again.at.Sub(at)) // half of the remaining time
 		s.peer.send(again.reply(405, ""), s.localAddr())
 		re := s.peer.expect("INVITE")
 		assert.Equal(t, "1800;refresher=uac", re.get("Session-Expires"))
@@ -84,7 +84,7 @@ func TestRefusedSessionRefreshFallsBackToReinvite(t *testing.T) {
 		s.peer.send(re.reply(200, "", contact, sdp, "Session-Expires: 1800;refresher=uac"), s.localAddr())
 		s.peer.expect("ACK")
 		settled := time.Now()
-		re = s.peer.expectWithinHour("INVITE") // and from now on
+		re = s.peer.expectWithinHour("INVITE") // later refreshes also use INVITE
 		assert.Equal(t, 15*time.Minute, re.at.Sub(settled))
 		s.peer.send(re.reply(422, "", "Min-SE: 3600"), s.localAddr())
 		s.peer.expect("ACK")
@@ -108,7 +108,7 @@ func TestSessionTimerIsRaisedAfter422(t *testing.T) {
 			inv = s.peer.expect("INVITE")
 			assert.Equal(t, []string{least, least}, []string{inv.get("Session-Expires"), inv.get("Min-SE")})
 		}
-		s.peer.send(inv.reply(422, "p0", "Min-SE: 1900"), s.localAddr()) // four times are enough
+		s.peer.send(inv.reply(422, "p0", "Min-SE: 1900"), s.localAddr()) // the fifth 422 is not followed
 		s.peer.expect("ACK")
 		assert.Equal(t, 422, next[sip.Refused](t, s.events).Final.Code)
 	})

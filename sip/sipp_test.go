@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// sipp runs a scenario of deploy/sipp and tells its port and its log.
+// sipp is a running scenario of deploy/sipp, with its port and its log.
 type sipp struct {
 	port int
 	log  string
@@ -41,7 +41,7 @@ func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
 	args := []string{
 		"-sf", path, "-i", "127.0.0.1", "-p", strconv.Itoa(s.port), "-mp", strconv.Itoa(siptest.MediaPorts100(t)), "-nostdin",
 		"-trace_logs", "-log_file", s.log, "-trace_err", "-error_file", filepath.Join(dir, "err"),
-		"-watchdog_minor_maxtriggers", "1000000", "-watchdog_major_maxtriggers", "1000000", // on a busy machine it often finds itself late
+		"-watchdog_minor_maxtriggers", "1000000", "-watchdog_major_maxtriggers", "1000000", // on a busy machine SIPp's watchdog often triggers
 	}
 	if network == "tcp" {
 		args = append(args, "-t", "t1")
@@ -61,12 +61,12 @@ func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
 	return s
 }
 
-// waitUntilListening waits until SIPp has its socket, without touching it.
+// waitUntilListening waits until SIPp has bound its socket, without sending to it.
 func (s *sipp) waitUntilListening(t *testing.T, network string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		table, err := os.ReadFile("/proc/net/" + network)
-		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X 00000000:0000", s.port)) // a closed connection has the address of its peer there
+		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X 00000000:0000", s.port)) // a closed connection would have its peer's address there
 	}, time.Minute, 10*time.Millisecond)
 }
 
@@ -116,8 +116,8 @@ func TestOutcomesOfSIPpScenarios(t *testing.T) { //nolint:tparallel // beside it
 	}
 }
 
-// finalOutcome follows a leg to its end; an answered one is ended by us after a
-// talk, unless the far end is quicker.
+// finalOutcome runs a leg to its end and returns the outcome. An answered call is ended by this side after talk, or
+// earlier by the remote party.
 func finalOutcome(t *testing.T, d *sip.Dialog, here *eventLog, talk time.Duration) string {
 	t.Helper()
 	limit := time.After(2 * time.Minute)

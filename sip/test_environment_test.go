@@ -72,7 +72,7 @@ func TestTestEnvironmentMayCallTestCarrierOnly(t *testing.T) {
 	require.NoError(t, err)
 	b := make([]byte, 4096)
 	require.NoError(t, carrier.SetReadDeadline(time.Now().Add(10*time.Second)))
-	for n := 0; !strings.Contains(string(b[:n]), "INVITE sip:+15005550000@"); { // the live call to a name may come before
+	for n := 0; !strings.Contains(string(b[:n]), "INVITE sip:+15005550000@"); { // the live call to a name may arrive first
 		n, _, err = carrier.ReadFromUDP(b)
 		require.NoError(t, err)
 	}

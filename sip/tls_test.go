@@ -26,13 +26,13 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// authority issues certificates in a test.
+// authority issues certificates for a test.
 type authority struct {
 	t    testing.TB
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 	pool *x509.CertPool
-	next atomic.Int64 // the last serial number: parallel tests share it
+	next atomic.Int64 // the last serial number; shared by parallel tests
 }
 
 func newAuthority(t testing.TB) *authority {
@@ -54,7 +54,7 @@ func newAuthority(t testing.TB) *authority {
 	return a
 }
 
-// issue makes a certificate for a name or an address, good for so long.
+// issue returns a certificate for a name or an address with a validity.
 func (a *authority) issue(name string, good time.Duration) (chain, key []byte) {
 	a.t.Helper()
 	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -77,7 +77,7 @@ func (a *authority) issue(name string, good time.Duration) (chain, key []byte) {
 		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})
 }
 
-// certificateSource is a source of one certificate.
+// certificateSource returns a source of one certificate.
 func (a *authority) certificateSource(name string, good time.Duration) func() (*tls.Certificate, error) {
 	a.t.Helper()
 	pair, err := tls.X509KeyPair(a.issue(name, good))
@@ -85,7 +85,7 @@ func (a *authority) certificateSource(name string, good time.Duration) func() (*
 	return func() (*tls.Certificate, error) { return &pair, nil }
 }
 
-// listenTLS listens on TLS besides.
+// listenTLS adds a TLS listener to a user agent.
 func listenTLS(conf *transport.TLS, more func(*sip.Config, *sip.UserAgent)) func(*sip.Config, *sip.UserAgent) {
 	return func(c *sip.Config, ua *sip.UserAgent) {
 		if ua == nil {
@@ -220,7 +220,7 @@ func TestTLSListenerRequiresClientCertificate(t *testing.T) {
 			here := newEventLog()
 			near := startUserAgent(t, listenTLS(&transport.TLS{Certificate: c.by, Roots: ca.pool}, nil))
 			in := newTLSInvite(far, here, "")
-			if !c.fine { // they are hung up on, or hear nothing: no need to wait long for nothing
+			if !c.fine { // no answer arrives, so the test waits briefly only
 				in.SilentAfter = 500 * time.Millisecond
 			}
 			_, err := near.Invite(in)
@@ -258,14 +258,15 @@ func TestTLSCertificateFilesAreReloaded(t *testing.T) {
 	assert.Equal(t, "one.example.com", shown())
 	write("two.example.com", time.Unix(2000, 0))
 	assert.Equal(t, "two.example.com", shown())
-	// Half written: the one before stays.
+	// A half-written file: the previous certificate stays in use.
 	require.NoError(t, os.WriteFile(chain, []byte("-----BEGIN"), 0o600))
 	assert.Equal(t, "two.example.com", shown())
 	require.NoError(t, os.Remove(key))
 	assert.Equal(t, "two.example.com", shown())
 	write("three.example.com", time.Unix(3000, 0))
 	assert.Equal(t, "three.example.com", shown())
-	// A key that cannot be read for now, as one owners rights are still to be set: once it can, size and time are the same.
+	// A key that cannot be read yet, for example because its permissions are set later. Once it can be read, its
+	// size and time are unchanged.
 	write("four.example.com", time.Unix(4000, 0))
 	right, err := os.ReadFile(key)
 	require.NoError(t, err)
@@ -313,7 +314,7 @@ func TestTLSListenerNeedsCertificate(t *testing.T) {
 	}
 }
 
-// TestTLSDialogIgnoresUDPContact: a Contact that leads into the open is not followed.
+// TestTLSDialogIgnoresUDPContact: a Contact that leads to an insecure transport is not followed.
 func TestTLSDialogIgnoresUDPContact(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
@@ -353,7 +354,7 @@ func TestTLSDialogIgnoresUDPContact(t *testing.T) {
 	near := startUserAgent(t, listenTLS(&transport.TLS{Roots: ca.pool}, nil))
 	d, err := near.Invite(sip.Invite{
 		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Transport: "tls"}, To: "+1", From: "+2", Notify: here.add,
-		Body: []byte(sdp), // without one, the ACK would wait for our answer to the far end's offer
+		Body: []byte(sdp), // without a body the ACK would wait for the answer to the remote party's offer
 	})
 	require.NoError(t, err)
 	next[sip.Answered](t, here)

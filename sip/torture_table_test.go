@@ -26,14 +26,14 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// updateTable writes the table of docs/interoperability.md anew.
+// updateTable is the flag to rewrite the table of docs/interoperability.md.
 var updateTable = flag.Bool("update", false, "write the table of torture messages into docs/interoperability.md") //nolint:gochecknoglobals // a flag
 
-// tortureRow is a message of RFC 4475 or RFC 5118, what the RFC expects, the status codes that are sent over UDP and TCP, ""
-// for no answer, and the audio of the call that was accepted over TCP.
+// tortureRow is a message of RFC 4475 or RFC 5118 with the expectation of the RFC. udp and tcp are the status codes
+// sent, "" for no response. audio is the audio of a call accepted over TCP.
 type tortureRow struct{ name, section, expectation, udp, tcp, audio string }
 
-// tortureTable is every message of both RFCs with the reaction of a user agent owners agent accepts calls.
+// tortureTable returns every message of both RFCs with the reaction of a user agent that accepts calls.
 func tortureTable() []tortureRow {
 	return []tortureRow{
 		{"wsinv", "3.1.1.1", "Valid: white space, folded and compact headers. Its To has a tag, so it belongs to a dialog.", "481", "481", ""},
@@ -100,7 +100,7 @@ func tortureTable() []tortureRow {
 	}
 }
 
-// acceptIfAgreed accepts a call owners SDP has something in common with ours.
+// acceptIfAgreed accepts a call whose SDP has a common codec.
 func acceptIfAgreed(i *sip.Incoming) {
 	terms := mediasdp.Terms{Codecs: []mediasdp.Format{{Type: 0, Name: "PCMU", Clock: 8000}, {Type: 8, Name: "PCMA", Clock: 8000}}, Events: true, Offered: true}
 	local := mediasdp.Local{ID: 1, Version: 1, Addr: netip.MustParseAddr("127.0.0.1"), Port: 4000, Formats: terms.Codecs}
@@ -121,7 +121,8 @@ func acceptIfAgreed(i *sip.Incoming) {
 	i.Answer(local.Answer(theirs, agreed.Stream), func(sip.Event) {})
 }
 
-// udpReaction sends a message of farEnd by UDP and tells the codes of the answers, repetitions left out; "" for nothing.
+// udpReaction sends a message from torturePeer over UDP and returns the status codes of the responses without
+// retransmissions; "" for none.
 func udpReaction(t *testing.T, b []byte, more ...func(*sip.UserAgent)) string {
 	t.Helper()
 	var said []string
@@ -149,25 +150,25 @@ func udpReaction(t *testing.T, b []byte, more ...func(*sip.UserAgent)) string {
 		c := s.ua.Counters()
 		assert.Zero(t, c.Panics)
 		assert.EqualValues(t, len(said), c.Sent, "every answer found its way")
-		time.Sleep(5 * time.Minute) // whatever it began is over
+		time.Sleep(5 * time.Minute) // whatever the message started is over
 		assert.Zero(t, s.ua.Counters().Dialogs)
 		s.stop()
 	})
 	return strings.Join(said, " ")
 }
 
-// lastWord is a request owners answer shows that all before it has been answered.
+// lastRequest is a request whose response shows that all previous messages have been handled.
 const lastRequest = "OPTIONS sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP 127.0.0.1;branch=z9hG4bKlast\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:a@b>\r\n" +
 	"Call-ID: the-last-word\r\nCSeq: 1 OPTIONS\r\nContent-Length: 0\r\n\r\n"
 
-// tcpReaction is the same by TCP.
+// tcpReaction is udpReaction over TCP.
 func tcpReaction(address string, b []byte) (string, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = conn.Close() }()
-	if err = conn.SetDeadline(time.Now().Add(3 * time.Second)); err != nil { // for what is answered by nothing
+	if err = conn.SetDeadline(time.Now().Add(3 * time.Second)); err != nil { // for a message that gets no response
 		return "", err
 	}
 	if _, err = conn.Write(append(bytes.Clone(b), lastRequest...)); err != nil {
@@ -183,7 +184,7 @@ func tcpReaction(address string, b []byte) (string, error) {
 		case line == "Call-ID: the-last-word":
 			return strings.Join(said, " "), nil
 		case line == "" && last != "":
-			if len(said) == 0 || said[len(said)-1] != last { // or it is a repetition
+			if len(said) == 0 || said[len(said)-1] != last { // skips retransmissions
 				said = append(said, last)
 			}
 			last = ""
@@ -192,13 +193,13 @@ func tcpReaction(address string, b []byte) (string, error) {
 	return strings.Join(said, " "), nil
 }
 
-// audioAgent accepts calls with a media session of its own, and keeps the latest.
+// audioAgent accepts calls with a media session, and keeps the latest session.
 type audioAgent struct {
 	engine *media.Engine
 	call   chan *media.Session
 }
 
-// loopbackMedia is an engine that sends to loopback only.
+// loopbackMedia returns a media engine that sends to loopback only.
 func loopbackMedia(t *testing.T) *media.Engine {
 	t.Helper()
 	low := siptest.MediaPorts400(t)
@@ -230,8 +231,8 @@ func (a *audioAgent) accept(i *sip.Incoming) {
 	a.call <- s
 }
 
-// exchangeAudio talks to the session of the call that was accepted, as a phone behind NAT owners SDP names another address, and
-// tells whether each side hears the other.
+// exchangeAudio sends audio to the session of the accepted call, like a phone behind NAT whose SDP has another
+// address. It returns in which directions audio arrives.
 func (a *audioAgent) exchangeAudio() (string, error) {
 	s := <-a.call
 	defer s.Close()
@@ -266,7 +267,8 @@ func (a *audioAgent) exchangeAudio() (string, error) {
 	return "", nil
 }
 
-// tcpReactions are those to all messages, each of which has a user agent of its own, and the audio of accepted calls.
+// tcpReactions returns the reactions to all messages over TCP, each at a user agent of its own, and the audio of
+// accepted calls.
 func tcpReactions(t *testing.T, all map[string][]byte) (said, audio map[string]string) {
 	t.Helper()
 	engine := loopbackMedia(t)

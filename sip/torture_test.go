@@ -15,10 +15,10 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// farEnd is a host of many ports on the wire of a test.
+// torturePeer is a host that may send from any port.
 const torturePeer = "127.0.0.2"
 
-// Where phones may register, each REGISTER is challenged.
+// A registrar challenges every REGISTER.
 func TestTortureMessagesCreateNoBinding(t *testing.T) {
 	want, got, all := map[string]string{}, map[string]string{}, siptest.TortureMessages(t)
 	for _, row := range tortureTable() {
@@ -44,8 +44,8 @@ func TestTortureMessagesCreateNoBinding(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestUnreadableRequestsAreAnsweredOnce: an answer to what the parser refuses
-// is no larger than the question, and repeats nothing that was not in it.
+// TestUnreadableRequestsAreAnsweredOnce: the response to a request that cannot be parsed is not larger than the
+// request and repeats only its headers.
 func TestUnreadableRequestsAreAnsweredOnce(t *testing.T) {
 	for name, b := range siptest.TortureMessages(t) {
 		answer := sip.ParseErrorResponse(b)

@@ -16,12 +16,12 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// startLoopbackAgent is a user agent on a free loopback port, until the test ends.
+// startLoopbackAgent starts a user agent on a free loopback port until the test ends.
 func startLoopbackAgent(t *testing.T, set func(*sip.UserAgent)) *sip.UserAgent {
 	t.Helper()
 	u, err := sip.New(sip.Config{
 		Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, UserAgent: "carrier/1.0",
-		OverloadAfter: time.Minute, // no call is refused because the machine stood still
+		OverloadAfter: time.Minute, // no call is refused because the machine is busy
 	})
 	require.NoError(t, err)
 	if set != nil {

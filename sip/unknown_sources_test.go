@@ -18,19 +18,19 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// TestAttackConnectionsOfUnknownHostsAreBounded: phones may connect from anywhere, and whoever
-// asks to register once could keep every connection from the trunks.
+// TestAttackConnectionsOfUnknownHostsAreBounded: phones may connect from anywhere, so hosts that only pretend to
+// register must not use up the connections of trunks.
 func TestAttackConnectionsOfUnknownHostsAreBounded(t *testing.T) {
-	t.Parallel() // it waits for most of its time
+	t.Parallel() // waits most of the time
 	const most = 8
-	var home atomic.Pointer[netip.AddrPort] // where a phone is registered
+	var home atomic.Pointer[netip.AddrPort] // address of a registered phone
 	ua := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.Listen = []transport.Listener{{Network: "tcp", Addr: "127.0.0.1:0"}}
 		c.MaxTCPConns, c.MaxPerHost = most, most
 		if ua == nil {
 			return
 		}
-		ua.SetTransportTimeouts(8*time.Second, 8*time.Second) // all have to be in before the first is let go
+		ua.SetTransportTimeouts(8*time.Second, 8*time.Second) // all hosts connect before the first connection is closed
 		ua.SetAdmission(func(s transport.Source) sip.Admission {
 			return sip.Admission{Allow: s.Addr.Addr().String() == "127.0.0.2"}
 		})

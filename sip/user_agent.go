@@ -1,7 +1,7 @@
 // Package sip is a SIP user agent (RFC 3261). It makes and receives calls and keeps their dialogs until they are
 // over. Of SDP it reads only the hold attributes.
 //
-// Transactions and dialogs are implemented here (docs/adr/0002-sip-transactions.md). A message is handled on the
+// Transactions and dialogs are implemented here (docs/adr/0002-sip-transactions-and-dialogs.md). A message is handled on the
 // goroutine that read it; a dialog is guarded by its own lock. Events are reported to the owner after the lock is
 // released.
 //

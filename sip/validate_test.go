@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// hostileMessages is what the parser lets through, and the answer it gets; 0 is none.
+// hostileMessages are messages that the parser accepts although they are invalid, with their responses; 0 is none.
 func hostileMessages() map[string]struct {
 	text string
 	want string

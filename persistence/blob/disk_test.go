@@ -24,7 +24,7 @@ func TestDiskConforms(t *testing.T) {
 	})
 }
 
-// newDiskTestStore is a store whose bytes lie in a folder.
+// newDiskTestStore returns a test store whose bytes are in a folder.
 func newDiskTestStore(t *testing.T, store blobtest.Store, dir string) blobtest.TestStore {
 	t.Helper()
 	return blobtest.TestStore{

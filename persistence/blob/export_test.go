@@ -2,33 +2,33 @@ package blob
 
 import "time"
 
-// CircuitBreaker is circuitBreaker.
+// CircuitBreaker exports circuitBreaker.
 type CircuitBreaker struct{ b circuitBreaker }
 
-// NewCircuitBreaker makes one.
+// NewCircuitBreaker returns a closed circuit breaker.
 func NewCircuitBreaker(least, most time.Duration) *CircuitBreaker {
 	return &CircuitBreaker{circuitBreaker{minOpen: least, maxOpen: most}}
 }
 
-// Acquire is enter.
+// Acquire calls acquire for a request that may probe.
 func (b *CircuitBreaker) Acquire(now time.Time) (time.Duration, error) {
 	_, after, err := b.b.acquire(now, true)
 	return after, err
 }
 
-// AcquireAndAbandon is enter and leave of one caller.
+// AcquireAndAbandon calls acquire and abandon for one caller.
 func (b *CircuitBreaker) AcquireAndAbandon(now time.Time) {
 	probes, _, _ := b.b.acquire(now, true)
 	b.b.abandon(probes)
 }
 
-// Abandon is leave of a caller that does not probe.
+// Abandon calls abandon for a caller that does not probe.
 func (b *CircuitBreaker) Abandon() { b.b.abandon(false) }
 
-// RecordFailure is failed.
+// RecordFailure calls recordFailure.
 func (b *CircuitBreaker) RecordFailure(now time.Time, err error) time.Duration {
 	return b.b.recordFailure(now, err)
 }
 
-// RecordSuccess is succeeded.
+// RecordSuccess calls recordSuccess.
 func (b *CircuitBreaker) RecordSuccess() { b.b.recordSuccess() }

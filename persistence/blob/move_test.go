@@ -45,7 +45,7 @@ func (m *moveTest) put(workspace, name, text string) {
 	require.NoError(m, err)
 }
 
-// move moves all that is left.
+// move moves all remaining blobs.
 func (m *moveTest) move() (blob.MoveResult, error) {
 	return blob.MoveToBucket(m.Context(), m.disk, m.bucket, func(blob.MoveResult) {})
 }

@@ -53,7 +53,7 @@ func TestS3RetriesTransientFailuresOnly(t *testing.T) {
 			_, _, err := s.Open(t.Context(), "ws_1", "a")
 			seen := len(server.TakeRequests())
 			if c.fault == s3test.ResetBefore || c.fault == s3test.ResetAfter {
-				assert.GreaterOrEqual(t, seen, c.tries) // net/http may send what broke off once more by itself
+				assert.GreaterOrEqual(t, seen, c.tries) // net/http may repeat a request whose connection broke
 			} else {
 				assert.Equal(t, c.tries, seen)
 			}

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// limitsWithShortOpenPeriod gives up soon, and asks again at once.
+// limitsWithShortOpenPeriod gives up soon and asks again at once.
 func limitsWithShortOpenPeriod() blob.S3Limits {
 	return blob.S3Limits{StallTimeout: 300 * time.Millisecond, RequestTimeout: 3 * time.Second, MaxAttempts: 3, OpenPeriod: time.Millisecond, MaxOpenPeriod: 2 * time.Millisecond}
 }
@@ -53,7 +53,7 @@ func TestS3Conforms(t *testing.T) {
 				n <- i + 1
 				f := faults[i/3%len(faults)]
 				if i%3 > 0 || f == s3test.ErrorInBody && (r.Method != http.MethodPost || strings.Contains(r.Query, "uploads")) {
-					return s3test.None // the other faults would be lies of the store, not mishaps
+					return s3test.None // the other faults are wrong data, which a retry cannot fix
 				}
 				return f
 			}
@@ -63,7 +63,7 @@ func TestS3Conforms(t *testing.T) {
 			blobtest.Run(t, func(t *testing.T) blobtest.TestStore {
 				server := s3test.New(t)
 				server.ListPageSize = 10
-				var limits blob.S3Limits // as in daily life, where nothing goes wrong
+				var limits blob.S3Limits // the default limits, as no fault is injected
 				if fault := fault(); fault != nil {
 					server.InjectFaults(fault)
 					limits = limitsWithShortOpenPeriod()

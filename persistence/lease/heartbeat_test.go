@@ -37,7 +37,7 @@ func TestHeartbeatRenewsThreeTimesPerLease(t *testing.T) {
 	})
 }
 
-// The end of another's lease is looked for when it comes, not a beat later.
+// The end of another node's lease is noticed at its time, not at the next renewal.
 func TestHeartbeatNoticesEndOfLeaseAtOnce(t *testing.T) {
 	for phase := range 6 {
 		bubble(t, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestHeartbeatNoticesEndOfLeaseAtOnce(t *testing.T) {
 			require.NoError(t, other.Join(t.Context(), lease.Node{ID: "other"}, func() {}))
 			sleepAndSettle(5 * time.Second)
 			wire.Disconnect(true)
-			ends := dead.Deadline().Add(length / 5) // this node's fifth less
+			ends := dead.Deadline().Add(length / 5) // without the safety margin of the deadline
 			sleepAndSettle(time.Until(ends) - time.Millisecond)
 			assert.Len(t, other.Nodes(), 2)
 			sleepAndSettle(20 * time.Millisecond)

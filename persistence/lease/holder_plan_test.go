@@ -14,7 +14,7 @@ func TestMakePlan(t *testing.T) {
 	}{
 		"its own that are free": {
 			planInput{placement: []string{a, b, a}, owners: []string{none, none, a}},
-			plan{claim: []int{0, 2}}, // the last was claimed without the answer being heard
+			plan{claim: []int{0, 2}}, // the last one was claimed in a request without an answer
 		},
 		"another's is left to it, also where it is due to this one": {
 			planInput{placement: []string{a, a}, owners: []string{b, b}}, plan{},

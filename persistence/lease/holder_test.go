@@ -21,13 +21,13 @@ import (
 
 const length = 2 * time.Second
 
-// testCluster is several nodes over one store in memory.
+// testCluster is several nodes over one in-memory store.
 type testCluster struct {
 	t          *testing.T
 	store      *leasetest.MemoryStore
 	lease      time.Duration
 	shards     int
-	startError error // of the Starts of those that join
+	startError error // returned by Start of nodes that join
 }
 
 type testNode struct {
@@ -41,10 +41,10 @@ type testNode struct {
 	starts        int
 	lost          int
 	healthError   error
-	startError    error         // of Start
-	stopDuration  time.Duration // of Stop
-	reachesNone   bool          // reaches nobody
-	keepsShards   bool          // what it has stays for now
+	startError    error         // returned by Start
+	stopDuration  time.Duration // duration of Stop
+	reachesNone   bool          // reaches no other node
+	keepsShards   bool          // KeepShard returns true
 	concurrent    int
 	maxConcurrent int
 }
@@ -123,8 +123,7 @@ func (h *testCluster) stop(w *testNode, shard int, lost bool) {
 	}
 }
 
-// checkShares checks that each shard is used by exactly one of the nodes, and says
-// how many each has.
+// checkShares checks that each shard is used by exactly one of the nodes, and returns how many each has.
 func (h *testCluster) checkShares(of ...*testNode) map[string]int {
 	h.t.Helper()
 	count := make(map[string]int)
@@ -147,7 +146,7 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 	synctest.Test(t, f)
 }
 
-// sleepAndSettle lets time go by and everything settle.
+// sleepAndSettle sleeps and waits until all goroutines are blocked.
 func sleepAndSettle(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -195,7 +194,7 @@ func TestHolderTakesOverShardsOfDeadNode(t *testing.T) {
 		b2 := get(b, &b.starts)
 		a.client.Disconnect(true)
 		renewed := time.Now()
-		for n := h.store.RenewCount(); n == h.store.RenewCount(); { // the other's renewals come between
+		for n := h.store.RenewCount(); n == h.store.RenewCount(); { // the renewals of the other node come between
 			sleepAndSettle(time.Millisecond)
 		}
 		for get(b, &b.starts) == b2 {
@@ -216,7 +215,7 @@ func TestHolderTakesOverShardsOfDeadNode(t *testing.T) {
 	})
 }
 
-// anyShard is a shard that the node serves.
+// anyShard returns a shard that the node serves.
 func (w *testNode) anyShard() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -249,8 +248,8 @@ func TestStoreClockJumpMovesNoShards(t *testing.T) {
 	}
 }
 
-// testShardsStay has something happen to the store of three nodes that renew at
-// different times, after which each has what it had, by the same tokens.
+// testShardsStay disturbs the store of three nodes that renew at different times. Each node must keep its shards
+// with the same tokens.
 func testShardsStay(t *testing.T, happens func(h *testCluster, of ...*testNode)) {
 	t.Helper()
 	bubble(t, func(t *testing.T) {
@@ -389,7 +388,7 @@ func TestIsolatedNodeDrainsUntilItReachesAnother(t *testing.T) {
 	})
 }
 
-// flakyEngine is an engine that says when it no longer holds what it held.
+// flakyEngine is an engine that can report that it no longer owns a shard.
 type flakyEngine struct {
 	*lease.Heartbeat
 	lost atomic.Bool

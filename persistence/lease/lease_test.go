@@ -53,7 +53,7 @@ func TestNodeCheckRefusesInvalidIDs(t *testing.T) {
 	require.ErrorIs(t, lease.CheckShards(lease.MaxShards), lease.ErrMalformed)
 }
 
-// The store in memory is held to what it stands for.
+// The in-memory store has to pass the suite, as it stands in for real stores.
 func TestMemoryStoreConforms(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease/leasetest"
 )
 
-// drainingNodes are the nodes that say they give their shards away, as one of them hears it.
+// drainingNodes returns the IDs of the nodes that this node sees draining.
 func (w *testNode) drainingNodes() (ids []string) {
 	for _, n := range w.engine.Nodes() {
 		if n.Draining {
@@ -19,10 +19,9 @@ func (w *testNode) drainingNodes() (ids []string) {
 	return ids
 }
 
-// Whoever sees neither the others nor the store cannot say that it drains, and
-// must not be heard to say so once it sees them again: it would have no shards from
-// then on, and the others would take it for one that does not go on. So it is
-// whenever in between the store goes away.
+// A node that reaches neither the store nor other nodes cannot announce that it drains. The announcement must not
+// arrive later, when the node reaches them again: the node would have no shards, and others would not count it as
+// serving. The store outage may begin at any time of a round.
 func TestIsolationIsWithdrawnAfterStoreOutage(t *testing.T) {
 	for offset := time.Duration(0); offset < 8*time.Second; offset += 100 * time.Millisecond {
 		bubble(t, func(t *testing.T) {
@@ -43,9 +42,8 @@ func TestIsolationIsWithdrawnAfterStoreOutage(t *testing.T) {
 	}
 }
 
-// The same of a node that is parted from everybody for as long as it takes to give
-// its work away, and of the next one that sees nobody: it gives its work to those
-// that are well again.
+// A node that is isolated long enough to release its shards recovers. When the next node becomes isolated, the
+// recovered node takes its shards.
 func TestRecoveredNodeTakesShardsOfNextIsolatedNode(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newTestCluster(t, 30)
@@ -56,7 +54,7 @@ func TestRecoveredNodeTakesShardsOfNextIsolatedNode(t *testing.T) {
 			w.client.Disconnect(true)
 			sleepAndSettle(9 * time.Second)
 			w.client.Disconnect(false)
-			for range 15 { // the others answer a moment after the store
+			for range 15 { // the other nodes answer a moment after the store
 				sleepAndSettle(100 * time.Millisecond)
 				assert.False(t, w.IsIsolated(), w.id)
 			}
@@ -64,7 +62,7 @@ func TestRecoveredNodeTakesShardsOfNextIsolatedNode(t *testing.T) {
 			sleepAndSettle(5 * time.Second)
 		}
 		set(a, &a.reachesNone, true)
-		sleepAndSettle(8 * time.Second) // the lease, and six rounds
+		sleepAndSettle(8 * time.Second) // the lease and six rounds
 		assert.True(t, a.IsIsolated())
 		count := h.checkShares(a, b, c)
 		assert.Zero(t, count["a"])
@@ -92,8 +90,8 @@ func TestAnotherIsolatedNodeGoesOnAfterLastOneDies(t *testing.T) {
 	})
 }
 
-// Of two nodes the one that is left does not take itself for cut off before the
-// other one's lease has ended, however long that is: it would end its calls.
+// Of two nodes, the remaining one does not count as isolated before the lease of the dead node has ended, whatever
+// its duration. Otherwise it would end its calls.
 func TestNodeKeepsShardsAfterOnlyPeerDies(t *testing.T) {
 	for _, of := range []time.Duration{time.Second, 2 * time.Second, 2900 * time.Millisecond, 10 * time.Second, time.Minute} {
 		for phase := range 10 {

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// newNodes are nodes that know of bounds, with IDs as they are drawn.
+// newNodes returns n nodes with random IDs, always the same for the same n.
 func newNodes(n int) []lease.Node {
 	r := rand.New(rand.NewPCG(uint64(n), 7))
 	list := make([]lease.Node, n)
@@ -55,7 +55,7 @@ func TestPlaceShardsIsDeterministic(t *testing.T) {
 	}
 }
 
-// Of what has a place, little more moves when a node comes or goes than has to.
+// Of the shards that are assigned, few more move than necessary when a node joins or leaves.
 func TestPlaceShardsMovesFewShards(t *testing.T) {
 	t.Parallel()
 	for n := 2; n <= 12; n++ {

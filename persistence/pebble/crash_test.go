@@ -23,7 +23,8 @@ const (
 
 func pairName(w, i int) string { return fmt.Sprintf("%d/%06d", w, i) }
 
-// pair is a commit of two rows, a list entry each and an event; a half one shows.
+// pair returns a commit of two rows, each with a list entry, and an event, so that a partial commit can be
+// detected.
 func pair(w, i, size int) persistence.Commit {
 	name := pairName(w, i)
 	row := func(side string) persistence.Put {
@@ -37,7 +38,7 @@ func pair(w, i, size int) persistence.Commit {
 	}
 }
 
-// keepWriting commits a pair per ticket and says w for each acknowledged.
+// keepWriting commits one pair per ticket and sends w for each acknowledged commit.
 func keepWriting(ctx context.Context, d persistence.Driver, w int, tickets <-chan struct{}, acked chan<- int) error {
 	dice := rand.New(rand.NewPCG(uint64(w), rand.Uint64()))
 	for i := 0; ; i++ {
@@ -46,7 +47,7 @@ func keepWriting(ctx context.Context, d persistence.Driver, w int, tickets <-cha
 		}
 		size := dice.IntN(2048)
 		if dice.IntN(40) == 0 {
-			size = 32 << 10 // so that memory tables fill up and logs change
+			size = 32 << 10 // so that memtables fill up and logs are switched
 		}
 		if _, err := d.Commit(ctx, pair(w, i, size)); err != nil {
 			return err
@@ -55,9 +56,8 @@ func keepWriting(ctx context.Context, d persistence.Driver, w int, tickets <-cha
 	}
 }
 
-// countSurvivors counts what is there of each writer's pairs after a power cut and
-// fails the test on anything half: in the log and the table, and in the lists
-// given.
+// countSurvivors counts the pairs of each writer after a power cut. It fails the test if a pair is incomplete in
+// the log, in the table or in the given lists.
 func countSurvivors(t *testing.T, fs vfs.FS, lists ...string) [crashWriters]int64 {
 	t.Helper()
 	d, err := pebble.Open("data", pebble.Options{FS: fs, MemTable: smallTable})
@@ -102,8 +102,8 @@ func countSurvivors(t *testing.T, fs vfs.FS, lists ...string) [crashWriters]int6
 	return events
 }
 
-// runPowerCuts lets writers work and cuts the power again and again; it returns how
-// many cuts lost something that had been acknowledged.
+// runPowerCuts lets writers commit and cuts the power repeatedly. It returns how many cuts lost acknowledged
+// commits.
 func runPowerCuts(t *testing.T, cuts, unsynced int, noSync bool) (losses int) {
 	t.Helper()
 	const burst = 12
@@ -131,10 +131,10 @@ func runPowerCuts(t *testing.T, cuts, unsynced int, noSync bool) (losses int) {
 			tickets <- struct{}{}
 		}
 		heard := dice.Int64N(burst)
-		hear(heard) // the others are somewhere on their way
+		hear(heard) // the other commits are under way
 		after := disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: dice})
 		var lists []string
-		if n%4 == 3 { // row by row they are slow to read under the race detector
+		if n%4 == 3 { // reading each row is slow with the race detector
 			lists = []string{"all"}
 		}
 		kept := countSurvivors(t, after, lists...)
@@ -161,7 +161,7 @@ func TestPowerCutLosesNoAcknowledgedCommit(t *testing.T) {
 	}
 }
 
-// The control: without waiting for the disk the same test must find losses.
+// The control experiment: without syncs the same test must find losses.
 func TestPowerCutWithoutSyncLosesCommits(t *testing.T) {
 	assert.Positive(t, runPowerCuts(t, 10, 0, true))
 }
@@ -178,7 +178,7 @@ func TestReadersSeeDurableCommitsOnly(t *testing.T) {
 		_, err := d.Commit(t.Context(), pair(0, 1, 10))
 		done <- err
 	}()
-	<-gate.reached // the commit is in memory, its sync waits
+	<-gate.reached // the commit is in memory and waits for its sync
 	entries, err := d.Events(t.Context(), "ws", 0, 10)
 	require.NoError(t, err)
 	assert.Len(t, entries, 1)

@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/persistence/pebble"
 )
 
-// syncGate holds up syncs of the log while it is closed.
+// syncGate blocks syncs of the log while it is closed.
 type syncGate struct {
 	shut    atomic.Pointer[chan struct{}]
 	reached chan struct{}
@@ -46,7 +46,7 @@ func (g *syncGate) wrap(fs vfs.FS) vfs.FS {
 	}))
 }
 
-// commitUntilRefused commits until the store refuses: logs and manifests are written anew.
+// commitUntilRefused commits until the store refuses, so that logs and manifests are switched.
 func commitUntilRefused(t *testing.T, d persistence.Driver) (acked int, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -116,7 +116,7 @@ func TestStoreRecoversFromFailedTableWrites(t *testing.T) {
 	require.NoError(t, err)
 	broken.Store(true)
 	done := make(chan error, 1)
-	go func() { // commits wait once two tables are full
+	go func() { // commits wait once two memtables are full
 		_, err := commitUntilRefused(t, d)
 		done <- err
 	}()
@@ -213,7 +213,7 @@ func TestPebbleStoreOfAnotherLayoutIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, db.Set([]byte("v"), []byte(layout), engine.Sync))
 		require.NoError(t, db.Close())
-		for range 2 { // the first refusal lets go of the directory
+		for range 2 { // the first refusal releases the directory
 			_, err = pebble.Open(dir, pebble.Options{})
 			require.ErrorIs(t, err, persistence.ErrFormat)
 			require.ErrorContains(t, err, says)
@@ -223,7 +223,7 @@ func TestPebbleStoreOfAnotherLayoutIsRefused(t *testing.T) {
 	}
 }
 
-// TestMain lets the test binary be another process that holds a directory.
+// TestMain lets the test binary act as another process that holds a directory.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("CALLBOARD_TEST_HOLD"); dir != "" {
 		holdDirectory(dir)
@@ -232,7 +232,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// holdDirectory commits for ever and says on standard output what was acknowledged.
+// holdDirectory commits forever and prints each acknowledged commit.
 func holdDirectory(dir string) {
 	d, err := pebble.Open(dir, pebble.Options{})
 	if err != nil {

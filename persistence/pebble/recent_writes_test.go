@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// What the committer remembers, and takes for new without a look, must never
-// differ from what is stored, however little it remembers.
+// What recentWrites remembers, and what it considers absent, must always match the store, however few keys it
+// remembers.
 func TestRecentWritesMatchStore(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -24,12 +24,12 @@ func TestRecentWritesMatchStore(t *testing.T) {
 			versions := map[persistence.Key]uint64{}
 			counts := map[string]uint64{}
 			begins := []string{"", "a_", "b_"}
-			if seed%2 == 1 { // of owners
+			if seed%2 == 1 { // ids with an owner
 				begins = []string{"o_1/", "o_1/e_", "o_2/e_"}
 			}
 			for step := range 600 {
 				switch rnd.IntN(60) {
-				case 0: // it starts anew, and remembers nothing
+				case 0: // restarts without remembered keys
 					require.NoError(t, d.Close())
 					d = openWithRecentKeys(t, fs, 1+rnd.IntN(12))
 				case 1:
@@ -39,7 +39,7 @@ func TestRecentWritesMatchStore(t *testing.T) {
 				case 2:
 					require.NoError(t, d.Claim(t.Context(), "shard", strconv.Itoa(step)))
 				}
-				// Most ids are greater than all before; some are old, some of no order.
+				// Most ids are greater than all previous ones; some are old, some random.
 				id := fmt.Sprintf("%05d", step)
 				switch rnd.IntN(3) {
 				case 0:

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis"
 )
 
-// startFixedAnswerServer is a Redis that answers everything with one line.
+// startFixedAnswerServer starts a server that answers every command with one line.
 func startFixedAnswerServer(t *testing.T, line string) (url string) {
 	t.Helper()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -28,7 +28,7 @@ func startFixedAnswerServer(t *testing.T, line string) (url string) {
 			go func() {
 				defer func() { _ = conn.Close() }()
 				for lines := bufio.NewScanner(conn); lines.Scan(); {
-					if strings.HasPrefix(lines.Text(), "*") { // a command begins
+					if strings.HasPrefix(lines.Text(), "*") { // the beginning of a command
 						_, _ = conn.Write([]byte(line))
 					}
 				}

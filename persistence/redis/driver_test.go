@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/persistence/storetest"
 )
 
-// openWithPrefix gives each test a prefix of its own on one server.
+// openWithPrefix opens a store for each test, with a prefix of its own on one server.
 func openWithPrefix(t testing.TB) storetest.Open {
 	t.Helper()
 	url, _ := redistest.Start(t)
@@ -32,8 +32,7 @@ func openWithPrefix(t testing.TB) storetest.Open {
 
 func TestRedisConforms(t *testing.T) { storetest.Run(t, openWithPrefix(t)) }
 
-// A node that was stopped between its lease and its claim takes nothing from the
-// one that came after it.
+// A node that was paused between its lease and its claim cannot take a shard from the next owner.
 func TestDelayedClaimIsFenced(t *testing.T) {
 	d := openWithPrefix(t)(t)
 	put := func(token string) error {
@@ -49,8 +48,8 @@ func TestDelayedClaimIsFenced(t *testing.T) {
 	require.NoError(t, put("1|c"))
 }
 
-// A node that was stopped since before another process took the whole takes
-// nothing from it, nor from whoever came after that.
+// A node that was paused before another process claimed the whole store cannot take a shard from that process, nor
+// from a later owner.
 func TestDelayedClaimAfterClaimAllIsFenced(t *testing.T) {
 	d := openWithPrefix(t)(t)
 	put := func(shard, token string) error {
@@ -71,8 +70,8 @@ func TestDelayedClaimAfterClaimAllIsFenced(t *testing.T) {
 	require.ErrorIs(t, put("1", "1001|a"), domain.ErrFenced)
 }
 
-// A place that stays where it is is not taken out and put back: what a call
-// becomes changes one of its lists, and Redis writes each step down.
+// A list position that does not change is not removed and added again. A change of a call affects one of its lists,
+// and Redis logs each write.
 func TestCommitTouchesChangedListsOnly(t *testing.T) {
 	url, _ := redistest.Start(t)
 	d, err := redis.Open(t.Context(), url, redis.Options{})

@@ -1,9 +1,9 @@
 package redis
 
-// Ledger is one by itself.
+// Ledger is a ledger without a driver.
 type Ledger struct{ l *ledger }
 
-// OpenLedger opens one whose files take turns after some bytes.
+// OpenLedger opens a ledger whose files are rotated at a size.
 func OpenLedger(dir string, most int64) (Ledger, error) {
 	l, _, err := openLedger(dir)
 	if err != nil {
@@ -13,12 +13,12 @@ func OpenLedger(dir string, most int64) (Ledger, error) {
 	return Ledger{l}, l.openFile("install")
 }
 
-// WriteIntent writes what is about to be sent.
+// WriteIntent writes a commit that is about to be sent.
 func (l Ledger) WriteIntent(id string) error {
 	return l.l.writeEntries(true, func(add func(byte, ...string) error) error { return add(entryIntent, id, "an argument") })
 }
 
-// WriteTornEntry leaves a part of an entry, as a full disk does.
+// WriteTornEntry writes a part of an entry, like a full disk.
 func (l Ledger) WriteTornEntry() error {
 	l.l.mu.Lock()
 	defer l.l.mu.Unlock()
@@ -27,7 +27,7 @@ func (l Ledger) WriteTornEntry() error {
 	return err
 }
 
-// ReadIDs are the ids of what it holds.
+// ReadIDs returns the ids of the entries.
 func (l Ledger) ReadIDs() (ids []string, err error) {
 	all, err := l.l.read()
 	for _, p := range all {
@@ -36,5 +36,5 @@ func (l Ledger) ReadIDs() (ids []string, err error) {
 	return ids, err
 }
 
-// Close closes it.
+// Close closes the ledger.
 func (l Ledger) Close() error { return l.l.close() }

@@ -18,9 +18,8 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// failOverToReplica writes to a server whose replica has stopped to follow, and puts
-// that in its place; restart says whether the process ends in between. It
-// returns the driver of afterwards.
+// failOverToReplica writes to a server whose replica no longer follows, and replaces the server by the replica.
+// restart: the process restarts in between. It returns the driver after the fail-over.
 func failOverToReplica(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error) {
 	t.Helper()
 	_, primary := redistest.Start(t)
@@ -61,8 +60,8 @@ func failOverToReplica(t *testing.T, o redis.Options, restart bool) (*redis.Driv
 	return d, err
 }
 
-// retryUntilAnswered asks until there is an answer: while Redis lacks commits there is
-// none, and never an older one.
+// retryUntilAnswered repeats a read until Redis answers. While Redis lacks commits, it must give no answer and
+// never an older one.
 func retryUntilAnswered(t *testing.T, ask func() error) {
 	t.Helper()
 	var err error
@@ -75,8 +74,8 @@ func retryUntilAnswered(t *testing.T, ask func() error) {
 	}, time.Minute, time.Millisecond)
 }
 
-// requireAllCommits checks that every acknowledged commit is there, once and in order, and
-// that nobody is shown less.
+// requireAllCommits checks that every acknowledged commit exists once and in order, and that no read returned
+// fewer.
 func requireAllCommits(t *testing.T, d *redis.Driver) {
 	t.Helper()
 	row := persistence.Key{Table: "noun/ws", ID: "row"}
@@ -118,8 +117,8 @@ func TestCommitsAreRestoredToPromotedReplica(t *testing.T) {
 	}
 }
 
-// The controls: a Redis that is taken as it is has lost what was acknowledged,
-// and without a ledger it can only be refused.
+// The control experiments: a Redis that is accepted as it is has lost acknowledged commits, and without a ledger it
+// can only be refused.
 func TestAnyHistoryLosesCommitsAfterFailover(t *testing.T) {
 	d, err := failOverToReplica(t, redis.Options{AnyHistory: true}, false)
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ func connect(t *testing.T, url string, o redis.Options) *redis.Driver {
 	return d
 }
 
-// newRowCommit is a commit that is refused when it is done twice.
+// newRowCommit returns a commit that is refused if it is applied twice.
 func newRowCommit(id string) persistence.Commit {
 	k := persistence.Key{Table: "noun/ws", ID: id}
 	return persistence.Commit{
@@ -57,7 +57,7 @@ func TestKilledRedisLosesNoCommit(t *testing.T) {
 		writers.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
 				_, err := d.Commit(ctx, newRowCommit(fmt.Sprintf("%d-%d", w, i)))
-				if ctx.Err() == nil && assert.NoError(t, err) { // a conflict: it was done twice
+				if ctx.Err() == nil && assert.NoError(t, err) { // a conflict would mean that the commit was applied twice
 					acked[w].Store(int64(i) + 1)
 				}
 			}
@@ -111,7 +111,7 @@ func TestCommitsFailFastWhileRedisIsUnavailable(t *testing.T) {
 		require.ErrorIs(t, err, persistence.ErrUnavailable, name)
 		_, _, err = d.Get(t.Context(), persistence.Key{Table: "noun/ws", ID: name})
 		require.ErrorIs(t, err, persistence.ErrUnavailable, name)
-		require.Less(t, time.Since(start), 9*time.Second, name) // ten, were it the usual wait
+		require.Less(t, time.Since(start), 9*time.Second, name) // below the default wait of ten seconds
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err = d.Commit(ctx, newRowCommit(name))
@@ -121,15 +121,15 @@ func TestCommitsFailFastWhileRedisIsUnavailable(t *testing.T) {
 		requireHealth(t, d, true)
 		require.Eventually(t, func() bool {
 			_, err := d.Commit(t.Context(), newRowCommit(name+" later"))
-			return err == nil || errors.Is(err, domain.ErrConflict) // done, though the answer came too late
+			return err == nil || errors.Is(err, domain.ErrConflict) // applied, although the answer came too late
 		}, time.Minute, 10*time.Millisecond)
 	}
 }
 
-// answerDropper is a way to Redis that swallows an answer and hangs up when told.
+// answerDropper is a proxy to Redis that drops answers and closes their connections on request.
 type answerDropper struct {
 	target string
-	toDrop atomic.Int64 // answers still to swallow
+	toDrop atomic.Int64 // answers that are still to be dropped
 }
 
 func (f *answerDropper) serve(t *testing.T) (addr string) {
@@ -269,7 +269,7 @@ func TestKeysAreUnderHashTag(t *testing.T) {
 	require.Len(t, keys, 10)
 	for _, k := range keys {
 		assert.Regexp(t, `^mine:\{cb\}`, k)
-		if bytes.HasPrefix([]byte(k), []byte("mine:{cb}c:")) { // the answer is not kept for ever
+		if bytes.HasPrefix([]byte(k), []byte("mine:{cb}c:")) { // results expire
 			ttl, err := direct.PTTL(t.Context(), k).Result()
 			require.NoError(t, err)
 			assert.InDelta(t, 10*time.Minute, ttl, float64(time.Minute))

@@ -16,17 +16,17 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// installRow is one that all shards write.
+// installRow is a row that all shards write.
 var installRow = persistence.Key{Table: "claims/", ID: "x"}
 
-// shardOwner is the process that has some shards.
+// shardOwner is a process that owns some shards.
 type shardOwner struct {
 	t            *testing.T
 	o            redis.Options
 	proxy        *redistest.Proxy
 	d            *redis.Driver
 	tokens       map[string]string
-	acknowledged map[string]int // commits that were acknowledged, by shard
+	acknowledged map[string]int // acknowledged commits by shard
 }
 
 func newShardOwner(t *testing.T, way *redistest.Proxy, o redis.Options) *shardOwner {
@@ -52,8 +52,7 @@ func (w *shardOwner) claim(token string, shards ...string) {
 	}
 }
 
-// commit adds one to what a shard has; where install is set, to the install's
-// row too.
+// commit adds one to the counter of a shard and, if install is set, to the shared row.
 func (w *shardOwner) commit(shard string, install int) error {
 	w.t.Helper()
 	n := w.acknowledged[shard]
@@ -84,7 +83,7 @@ func (w *shardOwner) write(n int, shards ...string) {
 	}
 }
 
-// requireCommits checks that all that a shard was told to keep is there, once and in order.
+// requireCommits checks that all commits of a shard exist, once and in order.
 func requireCommits(t *testing.T, d *redis.Driver, shard string, n int) {
 	t.Helper()
 	retryUntilAnswered(t, func() error {
@@ -104,7 +103,7 @@ func requireCommits(t *testing.T, d *redis.Driver, shard string, n int) {
 	}
 }
 
-// replicatedServers are a server and a replica behind one address.
+// replicatedServers are a server and its replica behind one address.
 type replicatedServers struct {
 	t       *testing.T
 	primary *redistest.Server
@@ -118,7 +117,7 @@ func newReplicatedServers(t *testing.T) *replicatedServers {
 	return &replicatedServers{t: t, primary: primary, replica: redistest.StartReplica(t, primary), proxy: redistest.NewProxy(t, primary)}
 }
 
-// stopReplication lets the replica have what is there, and nothing of what comes.
+// stopReplication makes the replica miss all later writes.
 func (p *replicatedServers) stopReplication(w *shardOwner, shard string) {
 	p.t.Helper()
 	k := persistence.Key{Table: "mark/" + shard, ID: "mark"}
@@ -128,7 +127,7 @@ func (p *replicatedServers) stopReplication(w *shardOwner, shard string) {
 	p.replica.Promote()
 }
 
-// failOver puts the replica in the place of the primary.
+// failOver replaces the primary by the replica.
 func (p *replicatedServers) failOver() {
 	p.primary.Kill()
 	p.proxy.SwitchTo(p.replica)
@@ -175,8 +174,8 @@ func TestEachProcessRestoresItsOwnShards(t *testing.T) {
 	}
 }
 
-// What a shard lost that came from another process is given back by both, the
-// claim between them included, in whatever order they notice.
+// The lost commits of a shard that two processes owned in turn are restored by both, including the claim between
+// them, in any order.
 func TestBothOwnersRestoreMovedShard(t *testing.T) {
 	p := newReplicatedServers(t)
 	a, b := newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()}), newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()})
@@ -196,8 +195,8 @@ func TestBothOwnersRestoreMovedShard(t *testing.T) {
 	requireCommits(t, a.d, "2", 10)
 }
 
-// Rows of the install are written by several shards in turn. Whoever comes first
-// after the fail-over is refused what follows from the other's.
+// Several shards write rows without a workspace in turn. The process that restores first is refused commits that
+// depend on those of the other.
 func TestSharedRowsAreRestoredInOrder(t *testing.T) {
 	p := newReplicatedServers(t)
 	a, b := newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()}), newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()})
@@ -211,7 +210,7 @@ func TestSharedRowsAreRestoredInOrder(t *testing.T) {
 		require.NoError(t, turn.commit(turn.shard, i+1))
 	}
 	p.failOver()
-	requireCommits(t, a.d, "0", 1) // whoever wrote it is never shown less; others may be, for a moment
+	requireCommits(t, a.d, "0", 1) // the writer never sees less; other processes may for a moment
 	requireCommits(t, a.d, "1", 2)
 	requireCommits(t, b.d, "2", 3)
 	for _, d := range []*redis.Driver{a.d, b.d} {
@@ -225,7 +224,7 @@ func TestSharedRowsAreRestoredInOrder(t *testing.T) {
 	}
 }
 
-// A shard that cannot be given back is refused and says so; others go on.
+// A shard whose commits cannot be restored is refused and reports that. Other shards go on.
 func TestUnrestorableShardDelaysNoOtherShard(t *testing.T) {
 	p := newReplicatedServers(t)
 	a := newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()})
@@ -236,7 +235,7 @@ func TestUnrestorableShardDelaysNoOtherShard(t *testing.T) {
 	b.claim("101|b", "1", "2")
 	b.acknowledged["1"] = a.acknowledged["1"]
 	b.write(5, "1", "2")
-	require.NoError(t, a.d.Close()) // for good
+	require.NoError(t, a.d.Close()) // not opened again
 	p.failOver()
 	one, two := b.d.ShardDriver("1"), b.d.ShardDriver("2")
 	row := func(shard string) persistence.Key { return persistence.Key{Table: "noun/" + shard, ID: "row"} }

@@ -9,13 +9,13 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// ReadCredentialsUser tells whose credentials a header holds.
+// ReadCredentialsUser returns the user in the credentials of a header.
 func ReadCredentialsUser(header string) (user string, ok bool) {
 	p, ok := readCredentials([]string{header}, defaultRealm)
 	return p.user, ok
 }
 
-// VerifiesUnknownPassword reports whether a header opens an account whose password it cannot know.
+// VerifiesUnknownPassword reports whether a header authenticates an account with a random password.
 func VerifiesUnknownPassword(header string) bool {
 	a := NewVerifier("", []byte("secret"), func(user string) (Account, bool) {
 		return Account{ID: user, User: user, Password: "never told"}, true
@@ -25,28 +25,28 @@ func VerifiesUnknownPassword(header string) bool {
 	return v == Authenticated
 }
 
-// NonceStore are the nonces that accounts have proved themselves with.
+// NonceStore holds the nonces that authenticated accounts.
 type NonceStore struct{ n *nonces }
 
-// The bounds of Proofs.
+// The limits of NonceStore.
 const (
 	MaxStoredNonces     = maxNonces
 	MaxStoredUserNonces = maxUserNonces
 )
 
-// NewNonceStore are none.
+// NewNonceStore returns an empty store.
 func NewNonceStore() *NonceStore { return &NonceStore{newNonces([]byte("secret"))} }
 
-// NewNonce makes a nonce.
+// NewNonce returns a nonce that was created at a time.
 func (p *NonceStore) NewNonce(at time.Time) string { return p.n.newNonce(netip.IPv4Unspecified(), at) }
 
-// Use reports whether an account may prove itself with a nonce.
+// Use reports whether an account may use a nonce with a nonce count.
 func (p *NonceStore) Use(account, nonce string, nc uint32, at time.Time) bool {
 	made, ours, old := p.n.check(nonce, netip.IPv4Unspecified(), at)
 	return ours && !old && p.n.count(account, nonce, made, nc, at)
 }
 
-// Stored counts what is remembered.
+// Stored returns the number of stored nonces and of accounts.
 func (p *NonceStore) Stored() (nonces, accounts int) {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()

@@ -16,12 +16,11 @@ func relayWithKey() *Relay {
 	return New(Config{Key: []byte("never told"), Transport: t})
 }
 
-// AcceptsRelayInfo reports whether bytes are believed to be relayed by a node whose key
-// their author cannot know.
+// AcceptsRelayInfo reports whether bytes are accepted as relayed by a node with an unknown key.
 func AcceptsRelayInfo(b []byte) bool { return relayWithKey().ReadRelayInfo(b, time.Now()) != nil }
 
-// RelayThereAndBack is a request as a node relays it, and then as its owner relays a
-// response back that repeats it; ok is false for bytes that are no request.
+// RelayThereAndBack returns a request as a node relays it, and a response with its Via headers as the owner relays
+// it back. ok is false if the bytes are not a request.
 func RelayThereAndBack(b []byte) (there, back []byte, ok bool) {
 	r := relayWithKey()
 	in, err := r.cfg.Transport.Parse(b)

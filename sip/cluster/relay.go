@@ -1,4 +1,4 @@
-// Package cluster relays SIP messages between the nodes of an installation (ADR 77).
+// Package cluster relays SIP messages between the nodes of an installation (docs/adr/0077-sip-relay-between-nodes.md).
 //
 // The relaying node stores nothing about a call: its Via header carries the return path of the response.
 package cluster

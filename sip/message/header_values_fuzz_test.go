@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// requireNoLineBreak fails on what would end a line where a value is written.
+// requireNoLineBreak fails if a value could end its header line.
 func requireNoLineBreak(t *testing.T, values ...string) {
 	t.Helper()
 	for _, v := range values {

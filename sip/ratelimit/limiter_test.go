@@ -11,7 +11,8 @@ import (
 	"github.com/callboard/callboard/sip/ratelimit"
 )
 
-// sourceNumber is the n-th source of 127.0.0.0/8, as many of them to each /16 as it has.
+// sourceNumber returns the n-th address of 127.0.0.0/8, in order, so that all addresses of a /16 come before the
+// next one.
 func sourceNumber(n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, byte(n >> 16), byte(n >> 8), byte(n)})
 }
@@ -33,7 +34,7 @@ func TestLimiterKeepsTokensOfEachSource(t *testing.T) {
 	for _, a := range over {
 		assert.False(t, l.Spend(a, 0, now), "%s has tokens again", a)
 	}
-	for n := range sources { // each of them once more, until it has none
+	for n := range sources { // uses up the tokens of each source
 		for range burst {
 			l.Spend(sourceNumber(n), 1, now)
 		}

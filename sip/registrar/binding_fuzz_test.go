@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// Whatever stands in Contact, what is taken from it can stand in a request
-// line of ours, and the number of bindings stays bounded.
+// FuzzContact: whatever a Contact contains, its URI can be used as a Request-URI, and the number of bindings stays
+// bounded.
 func FuzzContact(f *testing.F) {
 	for _, seed := range []string{
 		"<sip:1001@10.0.0.7:5060>;expires=600;q=0.5", "*", "\"a, b\" <sip:a@b>, sip:c@d;expires=1", "<sip:a@b", "sip:a@b>", "<sips:a@[::1]:5061;transport=tls>",

@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// ReadChange reads the contacts of a REGISTER.
+// ReadChange parses the contacts of a REGISTER.
 func ReadChange(contact, expires string) (Change, int) {
 	return ParseRegister(&message.Message{Headers: []sipmsg.Header{sipmsg.NewHeader("m", contact), sipmsg.NewHeader("Expires", expires)}})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// fakeResolver is a name server in memory.
+// fakeResolver is an in-memory name server.
 type fakeResolver struct {
 	records []dns.RR
 	ttl     time.Duration
@@ -63,7 +63,7 @@ func TestDNSCacheStoresRecordsForTheirTTL(t *testing.T) {
 	}
 }
 
-// A name without NAPTR records can be called only if that is known.
+// A name without NAPTR records can be called only if their absence is known.
 func TestDNSCacheUsesStaleAnswersForAnHour(t *testing.T) {
 	for name, records := range map[string][]dns.RR{"records": newAddressRecord(t), "no such name": nil} {
 		t.Run(name, func(t *testing.T) {

@@ -51,8 +51,7 @@ func lookup(t *testing.T, cfg resolve.Config, name string, qtype uint16) ([]stri
 	return data, ttl
 }
 
-// TestLookupDNSAtRealNameServers looks up records of two servers, each of which
-// refuses the zone of the other.
+// TestLookupDNSAtRealNameServers looks up records at two servers, each of which refuses the zone of the other.
 func TestLookupDNSAtRealNameServers(t *testing.T) {
 	t.Parallel()
 	records := []string{
@@ -116,7 +115,7 @@ func TestLookupDNSAtRealNameServers(t *testing.T) {
 	assert.ErrorContains(t, err, "REFUSED", "a zone that the server does not have")
 }
 
-// TestChangedZoneIsUsedAfterTTL also stops the server, and starts it again.
+// TestChangedZoneIsUsedAfterTTL also stops and restarts the server.
 func TestChangedZoneIsUsedAfterTTL(t *testing.T) {
 	t.Parallel()
 	before := map[string]string{"example.com": siptest.Zone("short 1 IN A 192.0.2.1", "long 3600 IN A 192.0.2.1")}
@@ -142,7 +141,7 @@ func TestChangedZoneIsUsedAfterTTL(t *testing.T) {
 	resolvesTo(short, "udp 192.0.2.1:5060")
 }
 
-// silentServer takes queries and answers none.
+// silentServer returns the address of a server that never answers.
 func silentServer(t *testing.T) netip.AddrPort {
 	t.Helper()
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -162,7 +161,7 @@ func TestDNSClientTriesNextServer(t *testing.T) {
 			start := time.Now()
 			r := resolverAt(t, first, good.Addr)
 			assert.Equal(t, []string{"udp 192.0.2.1:5060"}, resolveToStrings(t, r, resolve.Target{Host: "a.example.com", Port: 5060}))
-			if name == "silent" { // A and AAAA, each a second
+			if name == "silent" { // A and AAAA take a second each
 				assert.GreaterOrEqual(t, time.Since(start), 2*time.Second)
 			}
 		})
@@ -171,9 +170,9 @@ func TestDNSClientTriesNextServer(t *testing.T) {
 
 func TestResolveEndsWithContext(t *testing.T) {
 	t.Parallel()
-	const enough = 900 * time.Millisecond // no server is waited for that long
+	const enough = 900 * time.Millisecond // shorter than the time limit of a query
 	took := enough
-	for tries := 0; took >= enough && tries < 20; tries++ { // until the machine does not stand still
+	for tries := 0; took >= enough && tries < 20; tries++ { // repeated, because the machine may be busy
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		_, err := resolverAt(t, silentServer(t)).Resolve(ctx, resolve.Target{Host: "b.example.com", Port: 5060})
@@ -184,7 +183,7 @@ func TestResolveEndsWithContext(t *testing.T) {
 	assert.Less(t, took, enough)
 }
 
-// listenUDPAndTCP opens one port of loopback for both.
+// listenUDPAndTCP opens the same port of loopback for UDP and TCP.
 func listenUDPAndTCP(t *testing.T) (net.PacketConn, net.Listener) {
 	t.Helper()
 	for range 100 {
@@ -194,13 +193,13 @@ func listenUDPAndTCP(t *testing.T) (net.PacketConn, net.Listener) {
 		if err == nil {
 			return pc, l
 		}
-		_ = pc.Close() // another process has the port for TCP
+		_ = pc.Close() // another process uses the TCP port
 	}
 	require.Fail(t, "no port is free for UDP and TCP")
 	return nil, nil
 }
 
-// newDNSServer runs a server whose responses a real one never sends.
+// newDNSServer runs a server with responses that a real server never sends.
 func newDNSServer(t *testing.T, respond func(w dns.ResponseWriter, query *dns.Msg)) netip.AddrPort {
 	t.Helper()
 	pc, l := listenUDPAndTCP(t)
@@ -226,7 +225,7 @@ func TestDNSClientRejectsHostileResponses(t *testing.T) {
 	rightRecord := parseRR(t, "a.example.com. 60 IN A 192.0.2.1")
 	forged := parseRR(t, "a.example.com. 60 IN A 192.0.2.66")
 	for name, c := range map[string]struct {
-		respond func(w dns.ResponseWriter, m *dns.Msg) // m: the right response
+		respond func(w dns.ResponseWriter, m *dns.Msg) // m is the correct response
 		want    []string
 		problem string
 	}{
@@ -307,8 +306,7 @@ func TestDNSClientRejectsHostileResponses(t *testing.T) {
 	}
 }
 
-// TestNegativeTTL has the bounds of RFC 2308 §5. NSD lowers the TTL of the SOA
-// record itself.
+// TestNegativeTTL covers the bounds of RFC 2308 §5. NSD itself lowers the TTL of the SOA record.
 func TestNegativeTTL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -45,7 +45,7 @@ func resolveToStrings(t *testing.T, r *resolve.Resolver, target resolve.Target) 
 	return out
 }
 
-// TestResolveFollowsRFC3263 walks its sections 4.1 and 4.2.
+// TestResolveFollowsRFC3263 covers RFC 3263 §4.1 and §4.2.
 func TestResolveFollowsRFC3263(t *testing.T) {
 	t.Parallel()
 	s := siptest.StartNameServer(t, map[string]string{"example.com": siptest.Zone(
@@ -122,7 +122,7 @@ func TestResolveSpreadsLoadBySRVWeight(t *testing.T) {
 		require.Len(t, list, 3)
 		first[list[0].Host]++
 	}
-	// Six deviations: a draw that fails here is no accident.
+	// The tolerance is six standard deviations, so that a correct draw does not fail.
 	assert.InDelta(t, 2000.0*1/103, first["192.0.2.0"], 6*4.5)
 	assert.InDelta(t, 2000.0*31/103, first["192.0.2.1"], 6*20.6)
 	assert.InDelta(t, 2000.0*71/103, first["192.0.2.2"], 6*20.8)
@@ -141,7 +141,7 @@ func TestResolvePutsFailedAddressesLast(t *testing.T) {
 		assert.Equal(t, []string{two, one}, resolveToStrings(t, r, pair))
 		time.Sleep(31 * time.Second)
 		assert.Equal(t, []string{one, two}, resolveToStrings(t, r, pair))
-		r.MarkFailed(bad) // again: twice as long
+		r.MarkFailed(bad) // the second failure doubles the time
 		time.Sleep(31 * time.Second)
 		assert.Equal(t, []string{two, one}, resolveToStrings(t, r, pair))
 		r.MarkReachable(bad)

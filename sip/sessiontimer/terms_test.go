@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/sessiontimer"
 )
 
-// parse reads a request, or with a status line a response, that has the headers.
+// parse parses a request, or with a status line a response, with the given headers.
 func parse(t *testing.T, start string, headers ...string) *message.Message {
 	t.Helper()
 	lines := append([]string{

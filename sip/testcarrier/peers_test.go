@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// externalAddr is an address of this machine that is not loopback's; of a machine
-// without one it is loopback's.
+// externalAddr returns an address of this machine outside of loopback. A machine without one gets a loopback
+// address.
 func externalAddr(t *testing.T) netip.Addr {
 	t.Helper()
 	all, err := net.InterfaceAddrs()
@@ -24,8 +24,7 @@ func externalAddr(t *testing.T) netip.Addr {
 	return netip.MustParseAddr("127.0.0.1")
 }
 
-// A service that listens at one address of the machine sends from there, to
-// loopback too.
+// A service that listens on one external address of the machine sends from that address, also to loopback.
 func TestCarrierAdmitsServiceOnExternalAddress(t *testing.T) {
 	t.Parallel()
 	k := newCallerAt(t, externalAddr(t)).call("+15005551011")

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// caller is a user agent with sound that calls the carrier.
+// caller is a user agent with media that calls the carrier.
 type caller struct {
 	t      *testing.T
 	sim    *testcarrier.Carrier
@@ -31,7 +31,7 @@ type caller struct {
 	ended  chan error
 }
 
-// patience is how long a test waits before it gives something up.
+// testTimeout is the time limit of waits in these tests.
 const testTimeout = time.Minute
 
 func newCaller(t *testing.T) *caller {
@@ -39,7 +39,7 @@ func newCaller(t *testing.T) *caller {
 	return newCallerAt(t, netip.MustParseAddr("127.0.0.1"))
 }
 
-// newCallerAt lets the caller listen at an address of this machine.
+// newCallerAt returns a caller that listens on an address of this machine.
 func newCallerAt(t *testing.T, at netip.Addr) *caller {
 	t.Helper()
 	theirs, ours := siptest.MediaPorts100(t), siptest.MediaPorts100(t)
@@ -65,7 +65,7 @@ func newCallerAt(t *testing.T, at netip.Addr) *caller {
 	return c
 }
 
-// calledPhone is one call as the caller lives it.
+// calledPhone is one call as the caller sees it.
 type calledPhone struct {
 	*caller
 	dialog  *sip.Dialog
@@ -105,7 +105,7 @@ func (c *caller) call(number string) *calledPhone {
 	return k
 }
 
-// next is the first event of a kind.
+// next returns the next event of a type. Other events are skipped.
 func next[T sip.Event](k *calledPhone) T {
 	k.t.Helper()
 	for {

@@ -14,8 +14,8 @@ const invite = "INVITE sip:+15551000@127.0.0.1:5060 SIP/2.0\r\n" +
 	"From: \"Ann\" <sip:+15552000@127.0.0.1>;tag=caller\r\nTo: <sip:+15551000@127.0.0.1>\r\nCall-ID: in-1\r\n" +
 	"CSeq: 10 INVITE\r\nMax-Forwards: 70\r\nContact: <sip:peer@127.0.0.1:5070>\r\nContent-Length: 0\r\n\r\n"
 
-// A stream is cut into messages where its headers say so, and nowhere else: what
-// comes out is what came in, but for the keep-alives in between.
+// FuzzStream: a stream is split into messages by their headers only. The messages together with keep-alives are the
+// whole stream.
 func FuzzStream(f *testing.F) {
 	for _, b := range siptest.TortureMessages(f) {
 		f.Add(b)

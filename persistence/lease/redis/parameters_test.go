@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// join opens an engine and joins; the engine leaves when the test ends.
+// join opens an engine and joins. The engine leaves when the test ends.
 func join(t *testing.T, url, space string, self lease.Node, o lease.Options) (lease.Engine, error) {
 	t.Helper()
 	o.Lease = shortLease
@@ -29,7 +29,7 @@ func TestJoinRefusesOtherParameters(t *testing.T) {
 	single := lease.Node{ID: "p", Lease: 2000, Shards: 1, Single: true}
 	for name, c := range map[string]struct {
 		lives, joins lease.Node
-		refused      string // "": it joins
+		refused      string // the error; "": the node joins
 	}{
 		"the same":                       {node, lease.Node{ID: "b", Lease: 2000, Shards: 4}, ""},
 		"nothing is said":                {node, lease.Node{ID: "b"}, ""},

@@ -50,8 +50,8 @@ func TestNodesSurvivePausedAndKilledRedis(t *testing.T) {
 	suite(url).RunFaults(t, server)
 }
 
-// Who had a shard before, nobody can tell then: for a moment two may take
-// themselves for its owner, and it is not watched whether they do.
+// After a flush nobody knows the previous owners, so two nodes may use a shard for a moment. The test does not
+// check that.
 func TestNodesRefillFlushedRedis(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
@@ -86,8 +86,7 @@ func TestNodesRefillFlushedRedis(t *testing.T) {
 	leasetest.WaitUntilShared(t, 24, a, b)
 }
 
-// A replica that has not seen everything takes the place of its primary: what
-// it does not know is not believed any longer, though it has the numbers.
+// A replica that lacks changes replaces its primary. Its rows are read again although its numbers look current.
 func TestPromotedReplicaWithoutClaimsIsDetected(t *testing.T) {
 	t.Parallel()
 	_, primary := redistest.Start(t)
@@ -99,7 +98,7 @@ func TestPromotedReplicaWithoutClaimsIsDetected(t *testing.T) {
 	tokens := a.Tokens()
 	leasetest.Eventually(t, "the replica has it", func() bool { return replica.HasKey("lease:rows") })
 	replica.Promote()
-	for shard, token := range tokens { // claims that the replica never hears of
+	for shard, token := range tokens { // claims that the replica does not receive
 		a.ReportLost(shard, token)
 	}
 	leasetest.Eventually(t, "they are claimed anew", func() bool {
@@ -127,7 +126,7 @@ func TestLeaseBeyondMaximumIsShortened(t *testing.T) {
 	r := direct(t, url)
 	e, err := open(url, "x", lease.Options{Lease: shortLease})
 	require.NoError(t, err)
-	ahead := float64(time.Now().Add(time.Hour).UnixMilli()) // Redis's clock was an hour ahead when it was renewed last
+	ahead := float64(time.Now().Add(time.Hour).UnixMilli()) // Redis's clock was an hour ahead at the last renewal
 	require.NoError(t, r.ZAdd(t.Context(), "x:{cb}lease:nodes", client.Z{Score: ahead, Member: "gone"}).Err())
 	require.NoError(t, r.HSet(t.Context(), "x:{cb}lease:who", "gone", `{"id":"gone"}`).Err())
 	require.NoError(t, r.HSet(t.Context(), "x:{cb}lease:rows", "3", "5|gone").Err())
@@ -177,8 +176,7 @@ func BenchmarkRedisLeases(b *testing.B) {
 	suite(url).Bench(b)
 }
 
-// BenchmarkHandoverWithoutNotices is what a hand-over takes where changes are only seen
-// by beats.
+// BenchmarkHandoverWithoutNotices measures a hand-over that is noticed by renewals only.
 func BenchmarkHandoverWithoutNotices(b *testing.B) {
 	url, _ := redistest.Start(b)
 	s := suite(url)
@@ -188,8 +186,7 @@ func BenchmarkHandoverWithoutNotices(b *testing.B) {
 	b.Run("Handover", s.BenchHandover)
 }
 
-// BenchmarkHundredNodeLeases is what docs/scale.md calculates with: it takes about a
-// minute.
+// BenchmarkHundredNodeLeases measures figures of docs/scale.md. It takes about a minute.
 func BenchmarkHundredNodeLeases(b *testing.B) {
 	url, _ := redistest.Start(b)
 	r := direct(b, url)

@@ -11,29 +11,29 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// ParseErrorResponse is the answer to a request that cannot be read.
+// ParseErrorResponse returns the response to a request that cannot be parsed.
 func ParseErrorResponse(b []byte) []byte { return message.BuildParseErrorResponse(b) }
 
-// SetTransportTimeouts shortens the deadlines of connections; before Serve.
+// SetTransportTimeouts shortens the time limits of connections. Call it before Serve.
 func (u *UserAgent) SetTransportTimeouts(header, greet time.Duration) {
 	u.transport.SetTimeouts(header, greet)
 }
 
-// SentBy is what a far end is told of where we are.
+// SentBy returns the host:port of Via and Contact for a peer.
 func (u *UserAgent) SentBy(network string, far netip.AddrPort) string {
 	return u.transport.SentBy(transport.Flow{Network: network, Addr: far})
 }
 
-// MaskSecrets is a message as the trace shows it.
+// MaskSecrets returns a message as a trace shows it.
 func MaskSecrets(b []byte) []byte { return message.MaskSecrets(b) }
 
-// ReadDTMFRelay reads the body of an INFO.
+// ReadDTMFRelay parses the body of an INFO.
 func ReadDTMFRelay(body []byte) (key byte, duration int) { return message.ParseDTMFRelay(body) }
 
-// ReadReason reads a Reason header.
+// ReadReason parses a Reason header.
 func ReadReason(s string) (q850 int, text string) { return message.ParseReason([]string{s}) }
 
-// ReadFinal reads a refusal with headers, as name, value, name, value.
+// ReadFinal returns the Final of a response with headers, given as name, value, name, value.
 func ReadFinal(code int, phrase string, headers ...string) outcome.Final {
 	m := &received{Received: transport.Received{Message: message.Message{Code: code, Phrase: phrase}}}
 	for i := 0; i+1 < len(headers); i += 2 {

@@ -23,7 +23,7 @@ import (
 
 const remoteAddr = "127.0.0.1:5070"
 
-// newLossyPair is two user agents of ours on a network that loses datagrams.
+// newLossyPair starts two user agents on a network that loses datagrams.
 func newLossyPair(t *testing.T, lost float64) (near *sip.UserAgent, calls chan *sip.Incoming, stop func()) {
 	t.Helper()
 	n := newFakeNetwork()
@@ -45,7 +45,7 @@ func newLossyPair(t *testing.T, lost float64) (near *sip.UserAgent, calls chan *
 	return both[0], calls, func() { cancel(); ended.Wait() }
 }
 
-// runLossyCall is one call that does everything once, on a network that loses a tenth.
+// runLossyCall makes one call that uses every request, on a network that loses a tenth of the datagrams.
 func runLossyCall(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) string {
 	t.Helper()
 	here, there := newLeg(t), newLeg(t)
@@ -64,7 +64,7 @@ func runLossyCall(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k i
 	go func() {
 		defer close(done)
 		there.run(reactions{
-			"Hold sendonly 1": func(l *leg, _ sip.Event) { // and an offer in return
+			"Hold sendonly 1": func(l *leg, _ sip.Event) { // and a re-INVITE in the other direction
 				l.reofferThen(sdpWithDirection("inactive"), func(r sip.OfferResult) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
 			},
 			"Referred 1": func(_ *leg, e sip.Event) {
@@ -80,7 +80,7 @@ func runLossyCall(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k i
 			l.reofferThen(sdpWithDirection("sendonly"), func(r sip.OfferResult) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
 		},
 		"Hold inactive 1": func(l *leg, _ sip.Event) {
-			time.AfterFunc(10*time.Minute, func() { // some refreshes later
+			time.AfterFunc(10*time.Minute, func() { // after several session refreshes
 				l.d.Refer(sip.ReferTo{URI: "sip:a@b"}, func(p sip.ReferProgress) {
 					if p.Final {
 						assert.False(t, p.Failed, "%+v", p)
@@ -108,9 +108,8 @@ func TestCallsSurviveTenPercentPacketLoss(t *testing.T) {
 	})
 }
 
-// checkOrder checks what was heard of a call owners messages got lost: nothing
-// twice, everything in its order, and one end. Ringing is told once and may be
-// lost. It tells whether nothing else is missing.
+// checkOrder checks the events of a call with lost messages: no event twice, all in order, exactly one end. Ringing
+// may be missing. It returns whether all other events are present.
 func (l *leg) checkOrder(want []string) (whole bool) {
 	whole = true
 	rest := slices.DeleteFunc(strings.Fields(strings.Join(l.eventNames, " ")), func(name string) bool { return name == "Trying" })
@@ -122,22 +121,22 @@ func (l *leg) checkOrder(want []string) (whole bool) {
 			whole = false
 		}
 	}
-	if len(rest) == 1 && rest[0] == "Refused" { // SIPp has given the call up
+	if len(rest) == 1 && rest[0] == "Refused" { // SIPp has given up the call
 		return false
 	}
 	assert.Empty(l.t, rest, "heard %v", l.eventNames)
 	return whole
 }
 
-// SIPp gives no answer to a message of a call that it holds to be over, and
-// takes a BYE that overtakes its loss for an error: some calls end badly there,
-// and how many is chance. What we tell of them has to be right in any case.
+// SIPp does not answer messages of a call that it considers over, and treats a BYE that arrives before a lost
+// message as an error. So some calls end badly at SIPp, at random. The events of this side must be correct in any
+// case.
 func TestOutboundSIPpScenariosWithPacketLoss(t *testing.T) {
 	t.Parallel()
 	const n = 12
 	late := func(l *leg, _ sip.Event) { time.AfterFunc(2*time.Second, func() { l.d.Bye(16, "") }) }
 	reliable := func(in *sip.Invite) { in.Reliable = true }
-	// Where SIPp has given the call up, nothing comes from it any more.
+	// If SIPp has given up the call, it sends nothing any more.
 	atLast := func(l *leg, _ sip.Event) { time.AfterFunc(15*time.Second, func() { l.d.Bye(16, "") }) }
 	refer := func(l *leg, e sip.Event) {
 		atLast(l, e)
@@ -166,7 +165,7 @@ func TestOutboundSIPpScenariosWithPacketLoss(t *testing.T) {
 			want := strings.Fields(c.want)
 			for k := range n {
 				l := newLeg(t)
-				l.limit = 100 * time.Second // a CANCEL or BYE that nobody answers is given up after 32 s
+				l.limit = 100 * time.Second // a CANCEL or BYE without a response is given up after 32 s
 				in := sip.Invite{
 					Attempt: fmt.Sprintf("%s-%d", scenario, k), To: "+15550001", From: "+15559999", Body: sdpWithDirection("sendrecv"), Notify: l.events.add,
 					Target: resolve.Target{Host: "127.0.0.1", Port: there.port}, SilentAfter: 20 * time.Second, RingTimeout: 12 * time.Second,
@@ -190,7 +189,7 @@ func TestOutboundSIPpScenariosWithPacketLoss(t *testing.T) {
 	}
 }
 
-// lossyInboundScenarios are the calls that SIPp makes and loses messages of.
+// lossyInboundScenarios returns the scenarios in which SIPp calls and messages are lost.
 func lossyInboundScenarios() map[string]inboundScenario {
 	all := inboundScenarios()
 	answer := func(l *leg, in *sip.Incoming) {
@@ -227,7 +226,7 @@ func TestInboundSIPpScenariosWithPacketLoss(t *testing.T) {
 						l.in, l.limit = in, 90*time.Second
 						in.Notify(l.events.add)
 						c.take(l, in)
-						over := time.AfterFunc(20*time.Second, func() { // SIPp has forgotten it
+						over := time.AfterFunc(20*time.Second, func() { // SIPp no longer knows the call
 							l.results <- func() {
 								if l.d != nil {
 									l.d.Bye(16, "")

@@ -15,9 +15,9 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// A source that is known has a share of the look-ups, so that another one finds
-// its calls while a node hangs; after so many in a second no other node is asked
-// for it. A dispatcher brings the calls of all.
+// Each known source has a share of the concurrent lookups, so that a hanging node does not block the calls of other
+// sources. Above a rate, no other node is queried for the source. A dispatcher has no such limit, because it sends
+// the calls of all callers.
 func TestRelayBoundsLookupsPerKnownSource(t *testing.T) {
 	for _, dispatcher := range []bool{false, true} {
 		bubbleWithTwoNodes(t, func(n *nodePair, name string, c *sip.Config, ua *sip.UserAgent) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// processTime is the processor time that this process has used.
+// processTime returns the CPU time that this process has used.
 func processTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -15,7 +15,7 @@ func processTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// liveBytes is what the heap holds after a collection.
+// liveBytes returns the size of the heap after a garbage collection.
 func liveBytes() int64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -14,18 +14,17 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// leg is our side of a scenario: what it does at each event, by the event's
-// name and how many of that name there were.
+// leg is this side of a scenario. It reacts to the n-th event of each name.
 type leg struct {
 	t          *testing.T
 	events     *eventLog
 	d          *sip.Dialog
-	in         *sip.Incoming // if we are called
-	last       func()        // after the end
+	in         *sip.Incoming // set for an inbound call
+	last       func()        // called after the end of the call
 	limit      time.Duration
 	eventNames []string
 	counts     map[string]int
-	results    chan func() // what came of our own requests
+	results    chan func() // results of this side's requests
 }
 
 func newLeg(t *testing.T) *leg {
@@ -33,8 +32,7 @@ func newLeg(t *testing.T) *leg {
 	return &leg{t: t, events: newEventLog(), counts: make(map[string]int), results: make(chan func(), 32), limit: time.Minute}
 }
 
-// reactions is what a leg does; key is the name of an event and its number, such
-// as "Reoffer 2".
+// reactions are the functions of a leg by event. A key is the name of an event and its number, such as "Reoffer 2".
 type reactions map[string]func(l *leg, e sip.Event)
 
 func nameOf(e sip.Event) string {
@@ -65,7 +63,7 @@ func nameOf(e sip.Event) string {
 	return "?"
 }
 
-// sdpWithDirection is our SDP with a direction.
+// sdpWithDirection returns the local SDP with a direction.
 func sdpWithDirection(direction string) []byte { return []byte(sdp + "a=" + direction + "\r\n") }
 
 func answerTo(e sip.Reoffer) []byte {
@@ -79,7 +77,7 @@ func answerTo(e sip.Reoffer) []byte {
 	return sdpWithDirection("sendrecv")
 }
 
-// run follows the leg to its end and returns that.
+// run runs the leg until its end and returns the last event.
 func (l *leg) run(p reactions) sip.Event {
 	l.t.Helper()
 	limit := time.After(l.limit)
@@ -108,12 +106,12 @@ func (l *leg) run(p reactions) sip.Event {
 
 func bye(l *leg, _ sip.Event) { l.d.Bye(16, "") }
 
-// reofferThen offers something and goes on with what came of it.
+// reofferThen sends an offer and calls then with its result.
 func (l *leg) reofferThen(body []byte, then func(sip.OfferResult)) {
 	l.d.Reoffer(body, func(r sip.OfferResult) { l.results <- func() { then(r) } })
 }
 
-// requireSuccess waits for SIPp to say that its side saw what it wanted.
+// requireSuccess waits until SIPp reports that the scenario succeeded.
 func (s *sipp) requireSuccess(t *testing.T) {
 	t.Helper()
 	select {
@@ -126,18 +124,18 @@ func (s *sipp) requireSuccess(t *testing.T) {
 	}
 }
 
-// shortSession is the time of a session in these scenarios, in seconds: SIPp has a sixth of it for its answer to a refresh,
-// before we hang up, and shares its processor with everybody else's tests.
+// shortSessionSeconds is the session interval of these scenarios. SIPp has a sixth of it to answer a refresh before
+// the call is ended, on a machine that is busy with other tests.
 const shortSessionSeconds = 12
 
-// outboundScenario plays a uas scenario: we call.
+// outboundScenario is a uas scenario of SIPp: this side calls.
 type outboundScenario struct {
 	set  func(*sip.Invite)
 	play reactions
-	want string // the events, without Trying
+	want string // expected events, without Trying
 }
 
-// outboundScenarios are what we do in the scenarios in which we call.
+// outboundScenarios returns the reactions of this side in the scenarios in which this side calls.
 func outboundScenarios() map[string]outboundScenario {
 	reliable := func(in *sip.Invite) { in.Reliable = true }
 	hangUp := reactions{"Answered 1": bye}
@@ -167,7 +165,7 @@ func outboundScenarios() map[string]outboundScenario {
 		}}, "Early Early Early Answered Ended"},
 		"uas-late-offer": {func(in *sip.Invite) { in.Body, in.Reliable = nil, true }, reactions{"Answered 1": func(l *leg, e sip.Event) {
 			assert.True(l.t, e.(sip.Answered).Offer)
-			l.d.Ack() // it waits for the answer
+			l.d.Ack() // the ACK waits for the answer
 			l.d.Respond([]byte(sdp))
 			l.d.Respond([]byte("twice"))
 			l.d.Bye(16, "")
@@ -209,7 +207,7 @@ func outboundScenarios() map[string]outboundScenario {
 	}
 }
 
-// referToThirdParty sends the far end elsewhere and hangs up when it got there.
+// referToThirdParty transfers the remote party and hangs up once the transfer has succeeded.
 func referToThirdParty(l *leg, _ sip.Event) {
 	var codes []int
 	l.d.Refer(sip.ReferTo{URI: "sip:+12025550199@127.0.0.1:5099", ReferredBy: "sip:+15559999@127.0.0.1"}, func(p sip.ReferProgress) {
@@ -263,14 +261,14 @@ func TestOutboundSIPpScenarios(t *testing.T) {
 				assert.Equal(t, faults[scenario], ended.Fault, "%+v", ended)
 				if scenario == "uas-491" {
 					gap := there.logGap(t, "CROSSED", "AGAIN")
-					assert.True(t, gap >= 2000 && gap <= 20000, "%d ms", gap) // the most of RFC 3261 is proven at another clock
+					assert.True(t, gap >= 2000 && gap <= 20000, "%d ms", gap) // the upper limit of RFC 3261 is tested on synthetic time
 				}
 			})
 		}
 	}
 }
 
-// logGap are the milliseconds between two lines of the log.
+// logGap returns the milliseconds between two lines of SIPp's log.
 func (s *sipp) logGap(t *testing.T, first, second string) int {
 	t.Helper()
 	at := make(map[string]int)
@@ -285,7 +283,7 @@ func (s *sipp) logGap(t *testing.T, first, second string) int {
 	return at[second] - at[first]
 }
 
-// inboundScenario plays a uac scenario: we are called.
+// inboundScenario is a uac scenario of SIPp: SIPp calls.
 type inboundScenario struct {
 	take func(l *leg, in *sip.Incoming)
 	play reactions
@@ -339,7 +337,7 @@ func inboundScenarios() map[string]inboundScenario {
 	}
 }
 
-// referAttended sends the far end to somebody whom it does not reach.
+// referAttended transfers the remote party to a target that cannot be reached.
 func referAttended(l *leg) {
 	var heard []sip.ReferProgress
 	to := sip.ReferTo{

@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// traceLog collects what a user agent tells of its messages.
+// traceLog collects the traced messages of a user agent.
 type traceLog struct {
 	mu  sync.Mutex
 	all []sip.TracedMessage
@@ -47,8 +47,7 @@ func (l *traceLog) callIDs() []string {
 	return slices.Compact(slices.Clone(l.ids))
 }
 
-// lines are the messages so far: direction, transport, start line's first word
-// or status.
+// lines returns the messages so far: direction, transport, and method or status code.
 func (l *traceLog) lines() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +148,7 @@ func TestMaskSecretsInAllNotations(t *testing.T) {
 	}
 }
 
-// TestLargeRequestsUseTCP: RFC 3261 18.1.1.
+// TestLargeRequestsUseTCP covers RFC 3261 §18.1.1.
 func TestLargeRequestsUseTCP(t *testing.T) {
 	t.Parallel()
 	port := strconv.Itoa(siptest.Port(t))
@@ -212,7 +211,7 @@ func TestViaAndContactAddressForPeer(t *testing.T) {
 func TestViaAndContactOfSeveralListeners(t *testing.T) {
 	t.Parallel()
 	hosts := []string{"127.0.0.1"}
-	if c, err := net.ListenPacket("udp", "[::1]:0"); err == nil { // not every machine has IPv6
+	if c, err := net.ListenPacket("udp", "[::1]:0"); err == nil { // some machines have no IPv6
 		require.NoError(t, c.Close())
 		hosts = append(hosts, "::1")
 	}
@@ -297,9 +296,8 @@ func TestDrainRefusesNewCalls(t *testing.T) {
 	})
 }
 
-// TestLateInvitesGet503: while the reader is held up,
-// an INVITE grows old in the kernel; it is answered 503 before its caller
-// gives up, and the next one is taken.
+// TestLateInvitesGet503: while the reader is blocked, an INVITE waits in the kernel. It gets 503 before its caller
+// gives up, and the next call is accepted.
 func TestLateInvitesGet503(t *testing.T) {
 	t.Parallel()
 	held, let := make(chan struct{}), make(chan struct{})
@@ -334,7 +332,7 @@ func TestLateInvitesGet503(t *testing.T) {
 			}
 		}
 	}
-	for n := 0; ; n++ { // on a busy machine the first ones may have waited too long themselves
+	for n := 0; ; n++ { // on a busy machine the first calls may have waited too long too
 		require.Less(t, n, 100)
 		say("slow-" + strconv.Itoa(n))
 		select {

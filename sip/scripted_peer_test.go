@@ -22,12 +22,12 @@ import (
 
 const sdp = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n"
 
-// fakeNetwork is a network of datagrams that lives in a test: it works inside a
-// synctest bubble, where real sockets would stop the clock.
+// fakeNetwork is an in-memory network of datagrams. It works inside a synctest bubble, where real sockets would
+// stop the clock.
 type fakeNetwork struct {
 	mu    sync.Mutex
 	ports map[netip.AddrPort]*fakeSocket
-	lose  func() bool // nil: nothing gets lost
+	lose  func() bool // nil: no datagram is lost
 }
 
 type datagram struct {
@@ -86,7 +86,7 @@ func (p *fakeSocket) SetDeadline(time.Time) error            { return nil }
 func (p *fakeSocket) SetReadDeadline(time.Time) error        { return nil }
 func (p *fakeSocket) SetWriteDeadline(time.Time) error       { return nil }
 
-// events collects the events of a dialog.
+// eventLog collects the events of a dialog.
 type eventLog struct {
 	ch chan sip.Event
 }
@@ -95,7 +95,7 @@ func newEventLog() *eventLog { return &eventLog{make(chan sip.Event, 256)} }
 
 func (e *eventLog) add(ev sip.Event) { e.ch <- ev }
 
-// next is the next event, which must be of type T.
+// next returns the next event, which must be of type T.
 func next[T sip.Event](t *testing.T, e *eventLog) T {
 	t.Helper()
 	select {
@@ -118,7 +118,7 @@ func (e *eventLog) requireNoEvent(t *testing.T) {
 	}
 }
 
-// msg is a message as a scripted peer sees it.
+// msg is a message that a scripted peer received.
 type msg struct {
 	text string
 	from netip.AddrPort
@@ -136,7 +136,7 @@ func (m msg) get(name string) string {
 	return found[1]
 }
 
-// reply is an answer as a plain peer would give it. tag is added to To.
+// reply returns a response as a simple peer would send it. tag is added to To.
 func (m msg) reply(code int, tag string, extra ...string) string {
 	to := m.get("To")
 	if tag != "" && !strings.Contains(to, "tag=") {
@@ -159,7 +159,7 @@ func (m msg) reply(code int, tag string, extra ...string) string {
 	return strings.Join(lines, "\r\n")
 }
 
-// peer is a scripted far end on raw datagrams.
+// peer is a scripted remote party that sends raw datagrams.
 type peer struct {
 	t    *testing.T
 	port *fakeSocket
@@ -170,7 +170,7 @@ func (p *peer) send(text string, to netip.AddrPort) {
 	require.NoError(p.t, err)
 }
 
-// expect is the next message that begins so.
+// expect returns the next message, which must begin with prefix.
 func (p *peer) expect(prefix string) msg {
 	p.t.Helper()
 	select {
@@ -184,7 +184,7 @@ func (p *peer) expect(prefix string) msg {
 	panic("unreachable")
 }
 
-// expectWithinHour waits longer than expect does: an hour.
+// expectWithinHour is expect with a time limit of an hour.
 func (p *peer) expectWithinHour(prefix string) msg {
 	p.t.Helper()
 	select {
@@ -212,7 +212,7 @@ const (
 	peerAddr  = "127.0.0.1:5070"
 )
 
-// stage is one user agent of ours and one scripted peer inside a bubble.
+// stage is one user agent and one scripted peer inside a synctest bubble.
 type stage struct {
 	t      *testing.T
 	ua     *sip.UserAgent
@@ -265,7 +265,7 @@ func (s *stage) invite(change func(*sip.Invite)) *sip.Dialog {
 
 const contact = "Contact: <sip:peer@127.0.0.1:5070>"
 
-// establishCall brings a call up and returns its INVITE and ACK.
+// establishCall makes an outbound call that is answered, and returns its INVITE and ACK.
 func (s *stage) establishCall() (d *sip.Dialog, inv, ack msg) {
 	s.t.Helper()
 	d = s.invite(nil)
@@ -276,7 +276,7 @@ func (s *stage) establishCall() (d *sip.Dialog, inv, ack msg) {
 	return d, inv, ack
 }
 
-// request is an in-dialog request of the scripted peer, for an outbound call.
+// request returns an in-dialog request of the scripted peer for an outbound call.
 func (s *stage) request(inv msg, method string, cseq int, extra ...string) string {
 	return msg{text: inv.text}.requestWithin(method, cseq, extra...)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// newCallWithHeldAck begins a call owners ACK is held back; a copy of the answer changes
-// nothing.
+// newCallWithHeldAck starts a call whose ACK is delayed. A retransmission of the 200 changes nothing.
 func newCallWithHeldAck(t *testing.T, s *stage) *sip.Dialog {
 	t.Helper()
 	d := s.invite(func(in *sip.Invite) { in.HoldAck = true })

@@ -11,8 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// What a trace keeps is as long as the message, has the same lines, and hides
-// whatever it changes.
+// FuzzMaskSecrets: a masked message has the same length and lines as the message, and differs only in asterisks.
 func FuzzMaskSecrets(f *testing.F) {
 	for _, b := range siptest.TortureMessages(f) {
 		f.Add(b)
@@ -55,7 +54,7 @@ func FuzzDTMFRelay(f *testing.F) {
 	})
 }
 
-// What a far end says of why a call failed or ended goes into records.
+// FuzzReadFinal: the texts of a failed call, which are stored in records, are bounded and valid.
 func FuzzReadFinal(f *testing.F) {
 	for _, s := range [][4]string{
 		{"Service Unavailable", "Q.850;cause=34;text=\"no circuit\"", "120 (busy);duration=60", "399 a \"too many calls\""},

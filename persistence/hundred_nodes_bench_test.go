@@ -20,9 +20,8 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// BenchmarkHundredNodeCommits is what docs/scale.md calculates with: calls of three
-// commits each, of a hundred processes with connections of their own, on
-// one Redis that syncs every write. Run it with -benchtime 20000x.
+// BenchmarkHundredNodeCommits measures figures of docs/scale.md: calls with three commits each, from a hundred
+// processes with connections of their own, on one Redis that syncs every write. Run it with -benchtime 20000x.
 func BenchmarkHundredNodeCommits(b *testing.B) {
 	for _, nodes := range []int{1, 100} {
 		b.Run(fmt.Sprint("nodes=", nodes), func(b *testing.B) { benchNodes(b, nodes) })
@@ -31,7 +30,7 @@ func BenchmarkHundredNodeCommits(b *testing.B) {
 
 func benchNodes(b *testing.B, nodes int) {
 	b.Helper()
-	const writers = 400 // calls that commit at a time, over all nodes
+	const writers = 400 // concurrent calls over all nodes
 	url, _ := redistest.Start(b)
 	o, err := goredis.ParseURL(url)
 	require.NoError(b, err)
@@ -78,8 +77,7 @@ func benchNodes(b *testing.B, nodes int) {
 	b.ReportMetric(fact("used_cpu_sys")/(fact("used_cpu_user")+fact("used_cpu_sys")), "in_kernel")
 }
 
-// callStep is a step of a call: it begins, is answered, has ended; each tells of it
-// by two events.
+// callStep returns a step of a call: begun, answered, ended. Each step has two events.
 func callStep(ws string, n, step int) commit.Change {
 	at := time.Date(2026, 3, 2, 12, 0, n%60, 0, time.UTC)
 	c := &domain.Call{
