@@ -249,17 +249,17 @@ type valueBuffer struct {
 }
 
 // releaseBuffer returns a buffer for reuse.
-func (c codec) releaseBuffer(made *valueBuffer) {
-	if cap(made.bytes) > maxPooledBuffer {
+func (c codec) releaseBuffer(buffer *valueBuffer) {
+	if cap(buffer.bytes) > maxPooledBuffer {
 		return
 	}
-	made.bytes, made.ends = made.bytes[:0], made.ends[:0]
-	c.buffers.Put(made)
+	buffer.bytes, buffer.ends = buffer.bytes[:0], buffer.ends[:0]
+	c.buffers.Put(buffer)
 }
 
 // split copies the collected values and returns them in order.
-func (made *valueBuffer) split() values {
-	return values{b: bytes.Clone(made.bytes), ends: made.ends}
+func (buffer *valueBuffer) split() values {
+	return values{b: bytes.Clone(buffer.bytes), ends: buffer.ends}
 }
 
 type values struct {

@@ -97,12 +97,12 @@ func TestShardRefusesWorkspacesOfOtherShards(t *testing.T) {
 		sealed.WorkspaceID = other
 		of := event.Draft{ID: "evt_1", Type: "x", WorkspaceID: other, Subject: "x"}
 		for name, c := range map[string]commit.Change{
-			"a change":            {Workspace: other},
-			"a row":               {Workspace: mine, Puts: []domain.Record{sealed}},
-			"a row of an install": {Puts: []domain.Record{sealed}},
-			"a tally":             {Workspace: mine, Adds: []domain.CounterRecord{&domain.Usage{WorkspaceID: other}}},
-			"a row that goes":     {Workspace: mine, Deletes: []domain.Key{{Kind: "agent", Workspace: other, ID: "a"}}},
-			"an event":            {Events: []event.Draft{of}},
+			"a change":                  {Workspace: other},
+			"a row":                     {Workspace: mine, Puts: []domain.Record{sealed}},
+			"a row without a workspace": {Puts: []domain.Record{sealed}},
+			"a counter row":             {Workspace: mine, Adds: []domain.CounterRecord{&domain.Usage{WorkspaceID: other}}},
+			"a deleted row":             {Workspace: mine, Deletes: []domain.Key{{Kind: "agent", Workspace: other, ID: "a"}}},
+			"an event":                  {Events: []event.Draft{of}},
 		} {
 			_, err = s.Apply(t.Context(), c)
 			require.ErrorIs(t, err, domain.ErrFenced, name)

@@ -167,9 +167,9 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 	if err := s.shard.checkChange(&c); err != nil {
 		return nil, err
 	}
-	made, _ := s.codec.buffers.Get().(*valueBuffer)
-	rawCommit, events, err := s.buildCommit(ctx, &c, made)
-	s.codec.releaseBuffer(made)
+	buffer, _ := s.codec.buffers.Get().(*valueBuffer)
+	rawCommit, events, err := s.buildCommit(ctx, &c, buffer)
+	s.codec.releaseBuffer(buffer)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 }
 
 // buildCommit converts a change to a commit of the driver. The values of the commit share one buffer.
-func (s *Store) buildCommit(ctx context.Context, c *commit.Change, made *valueBuffer) (Commit, []event.Event, error) {
+func (s *Store) buildCommit(ctx context.Context, c *commit.Change, buffer *valueBuffer) (Commit, []event.Event, error) {
 	out := Commit{
 		Log: logName(*c), Guards: make([]Guard, len(c.Guards)), Puts: make([]Put, 0, len(c.Puts)+len(c.Deletes)),
 		Events: make([]Event, len(c.Events)), TrimUpTo: c.DeleteEventsUpTo, Reserved: c.UsesReservedSpace, DeleteEvents: c.DeleteEvents, DeleteSubjects: c.DeleteSubjectCounts,
@@ -197,7 +197,7 @@ func (s *Store) buildCommit(ctx context.Context, c *commit.Change, made *valueBu
 		out.Guards[i] = Guard{Key: rowKey(g.Key), Version: g.Version}
 	}
 	for _, r := range c.Puts {
-		p, err := s.encodeRow(ctx, made, r)
+		p, err := s.encodeRow(ctx, buffer, r)
 		if err != nil {
 			return Commit{}, nil, err
 		}
@@ -206,12 +206,12 @@ func (s *Store) buildCommit(ctx context.Context, c *commit.Change, made *valueBu
 	events := make([]event.Event, len(c.Events))
 	for i := range c.Events {
 		var err error
-		if events[i], err = s.encodeDraft(made, out.Log, &c.Events[i]); err != nil {
+		if events[i], err = s.encodeDraft(buffer, out.Log, &c.Events[i]); err != nil {
 			return Commit{}, nil, err
 		}
 		out.Events[i].Subject = c.Events[i].Subject
 	}
-	values := made.split()
+	values := buffer.split()
 	for i := range out.Puts {
 		out.Puts[i].Value = values.next()
 	}
@@ -242,7 +242,7 @@ func logName(c commit.Change) string {
 }
 
 // encodeRow appends the value of a record to the buffer and returns its Put, without that value.
-func (s *Store) encodeRow(ctx context.Context, made *valueBuffer, r domain.Record) (Put, error) {
+func (s *Store) encodeRow(ctx context.Context, buffer *valueBuffer, r domain.Record) (Put, error) {
 	k := r.Key()
 	kept := r
 	if sealer, ok := r.(domain.Sealer); ok {
@@ -255,10 +255,10 @@ func (s *Store) encodeRow(ctx context.Context, made *valueBuffer, r domain.Recor
 		}
 	}
 	var err error
-	if made.bytes, err = s.codec.encode(made.bytes, kept); err != nil {
+	if buffer.bytes, err = s.codec.encode(buffer.bytes, kept); err != nil {
 		return Put{}, fmt.Errorf("persistence: %s %s: %w", k.Kind, k.ID, err)
 	}
-	made.ends = append(made.ends, len(made.bytes))
+	buffer.ends = append(buffer.ends, len(buffer.bytes))
 	return Put{Key: rowKey(k), Lists: r.Indexes(), Sort: r.Sort()}, nil
 }
 
@@ -287,7 +287,7 @@ func (s *Store) buildCounterAdds(tallies []domain.CounterRecord) ([]CounterAdd, 
 }
 
 // encodeDraft appends the payload of an event to the buffer and returns the event.
-func (s *Store) encodeDraft(made *valueBuffer, log string, d *event.Draft) (event.Event, error) {
+func (s *Store) encodeDraft(buffer *valueBuffer, log string, d *event.Draft) (event.Event, error) {
 	if d.WorkspaceID != "" && d.WorkspaceID != log {
 		return event.Event{}, fmt.Errorf("%w: event %s of workspace %q in a change of %q", ErrMalformed, d.ID, d.WorkspaceID, log)
 	}
@@ -299,8 +299,8 @@ func (s *Store) encodeDraft(made *valueBuffer, log string, d *event.Draft) (even
 	if e.Data, err = domain.EncodeJSON(d.Data); err != nil {
 		return event.Event{}, fmt.Errorf("persistence: event %s: %w", d.ID, err)
 	}
-	made.bytes = s.codec.encodeEvent(made.bytes, &e)
-	made.ends = append(made.ends, len(made.bytes))
+	buffer.bytes = s.codec.encodeEvent(buffer.bytes, &e)
+	buffer.ends = append(buffer.ends, len(buffer.bytes))
 	return e, nil
 }
 

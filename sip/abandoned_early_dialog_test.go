@@ -37,13 +37,13 @@ func TestEndAbandonedEndsCallAnsweredToDeadNode(t *testing.T) {
 		want        bool
 		after       time.Duration
 	}{
-		"it knows its INVITE yet":         {200, 200, true, time.Second},
-		"its INVITE is over":              {481, 200, true, time.Second},
-		"it says nothing to a CANCEL":     {0, 200, true, 4 * time.Second},
-		"it was not answered":             {200, 481, true, time.Second},
-		"whether it rings is not known":   {481, 481, false, 32 * time.Second},
-		"nobody knows a thing":            {0, 481, false, 32 * time.Second},
-		"it is heard to be over, and why": {200, 408, true, time.Second},
+		"INVITE transaction still exists":   {200, 200, true, time.Second},
+		"INVITE transaction is over":        {481, 200, true, time.Second},
+		"no response to CANCEL":             {0, 200, true, 4 * time.Second},
+		"call was not answered":             {200, 481, true, time.Second},
+		"CANCEL and BYE get 481":            {481, 481, false, 32 * time.Second},
+		"no response to CANCEL, 481 to BYE": {0, 481, false, 32 * time.Second},
+		"BYE gets 408":                      {200, 408, true, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestEndAbandonedEndsCallAnsweredToDeadNode(t *testing.T) {
 
 // A 2xx that arrives at this process is ended as usual, without a second BYE.
 func TestEndAbandonedSendsOneByeForAnswerAfterCrash(t *testing.T) {
-	for name, answered := range map[string]bool{"it was cancelled": false, "it had answered": true} {
+	for name, answered := range map[string]bool{"call was cancelled": false, "call was answered": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, inv, state := newRingingCallOfDeadNode(t)

@@ -40,11 +40,13 @@ type Config struct {
 	MaxTCPConns int // concurrent TCP and TLS connections. Default: 512
 	MaxPerHost  int // concurrent TCP and TLS connections that one host may open. Default: 64
 
-	// Owner returns the node that owns a request which begins a dialog, or belongs to a dialog that is not on this
-	// node; elsewhere false: this node owns it. elsewhere true without an address: no node owns it now, and a known
-	// source gets 503. For OPTIONS it only says whether another node knows its source. Owner may wait half a
-	// second; it does not run on the readers of the sockets. CachedOwner is called before, must answer from memory,
-	// and may be nil. sure false: the owner is not known.
+	// Owner returns the node that owns a request which begins a dialog or belongs to a dialog of another node.
+	// elsewhere false: this node owns it. elsewhere true without an address: no node owns it now, and a known
+	// source gets 503. For OPTIONS the result only says whether another node knows its source. Owner may wait half
+	// a second; it does not run on the readers of the sockets.
+	//
+	// CachedOwner is called before Owner, must answer from memory, and may be nil. sure false: the owner is not
+	// known.
 	Owner       func(cluster.OwnerQuery) (netip.AddrPort, bool)
 	CachedOwner func(cluster.OwnerQuery) (at netip.AddrPort, elsewhere, sure bool)
 	// IsIsolated reports whether no other node can be reached. OPTIONS then gets 503, while calls are accepted and

@@ -60,9 +60,9 @@ func TestSecondDigestRefusalIsReported(t *testing.T) {
 		second  string
 		invites int
 	}{
-		"wrong password":  {`Proxy-Authenticate: Digest realm="carrier", nonce="n2"`, 2},
-		"stale, for ever": {`Proxy-Authenticate: Digest realm="carrier", nonce="n2", stale=true`, 3},
-		"other realm":     {`Proxy-Authenticate: Digest realm="elsewhere", nonce="n2", stale=true`, 2},
+		"wrong password": {`Proxy-Authenticate: Digest realm="carrier", nonce="n2"`, 2},
+		"always stale":   {`Proxy-Authenticate: Digest realm="carrier", nonce="n2", stale=true`, 3},
+		"other realm":    {`Proxy-Authenticate: Digest realm="elsewhere", nonce="n2", stale=true`, 2},
 	} {
 		t.Log(name)
 		bubble(t, func(t *testing.T, s *stage) {

@@ -41,8 +41,8 @@ func (l *requestLog) has(line string) bool {
 	return slices.Contains(l.lines, line)
 }
 
-// drain returns the recorded requests and empties the log: the INVITEs in order, then the other requests sorted,
-// because an ACK and the next INVITE have no fixed order.
+// drain returns the recorded requests and empties the log. The INVITEs come first, in order. The other requests are
+// sorted, because an ACK and the next INVITE have no fixed order.
 func (l *requestLog) drain() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

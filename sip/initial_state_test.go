@@ -20,12 +20,12 @@ import (
 // initialInvites are INVITEs whose process is killed before it receives a response.
 func initialInvites() map[string]func(*sip.Invite) {
 	return map[string]func(*sip.Invite){
-		"straight": func(*sip.Invite) {},
-		"by a proxy": func(in *sip.Invite) {
+		"direct": func(*sip.Invite) {},
+		"through a proxy": func(in *sip.Invite) {
 			in.Proxy = &resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
 			in.Target = resolve.Target{Host: "carrier.example", Port: 5060, Transport: "udp"}
 		},
-		"as somebody": func(in *sip.Invite) { in.FromDomain, in.FromName = "clinic.example", "Clinic" },
+		"with a display name": func(in *sip.Invite) { in.FromDomain, in.FromName = "clinic.example", "Clinic" },
 	}
 }
 

@@ -30,7 +30,7 @@ type inviteClient struct {
 	d              *Dialog
 	in             Invite           // zero once the leg is answered or refused
 	addresses      []resolve.Target // addresses not tried yet
-	fromResolver   bool             // the addresses come from the resolver, which is told which of them answer
+	fromResolver   bool             // the addresses come from the resolver, which learns which of them answer
 	tx             *clientTransaction
 	forks          []*fork // early dialogs
 	sentAt         time.Time

@@ -53,21 +53,21 @@ func TestSDPPartOfMultipartBodyIsUsed(t *testing.T) {
 		invite string
 		body   string // that the owner receives; "415": the INVITE is refused
 	}{
-		"ISUP behind it":             {inviteWithParts("part-1", sdpPart, isupPart), sdp},
-		"ISUP before it, quoted":     {inviteWithParts(`"part 1"`, isupPart, sdpPart), sdp},
-		"a location, no disposition": {inviteWithParts("x", locationPart, sdpPart), sdp},
-		"described":                  {inviteWithParts("x", isupPart, "Content-Disposition: session;handling=required\r\n"+sdpPart), sdp},
-		"an unquoted colon":          {inviteWithParts("part:1", sdpPart, isupPart), sdp},
-		"parts within a part":        {inviteWithParts("x", isupPart, nested), sdp},
-		"no SDP":                     {inviteWithParts("x", isupPart, locationPart), ""},
-		"a part that is required":    {inviteWithParts("x", sdpPart, requiredPart), "415"},
-		"a whole body, optional":     {strings.Replace(withBody(inboundInvite(), "application/isup", "?"), "Content-Type", "Content-Disposition: signal;handling=optional\r\nContent-Type", 1), ""},
-		"no boundary":                {withBody(inboundInvite(), "multipart/mixed", multipartBody("x", sdpPart)), "415"},
-		"nested too deeply":          {inviteWithParts("x", deep), "415"},
-		"too many parts":             {inviteWithParts("x", append(strings.Split(strings.Repeat(isupPart+"|", 16), "|")[:16], sdpPart)...), "415"},
-		"the last part has no end":   {strings.Replace(inviteWithParts("x", isupPart, sdpPart), "--x--\r\n", "--x--  ", 1), sdp},
-		"the SDP is encoded":         {inviteWithParts("x", "Content-Transfer-Encoding: base64\r\n"+sdpPart), ""},
-		"in other letters":           {withBody(inboundInvite(), "Multipart/Mixed; Boundary=x", multipartBody("x", "content-type: Application/SDP\r\n\r\n"+sdp)), sdp},
+		"ISUP after SDP":                   {inviteWithParts("part-1", sdpPart, isupPart), sdp},
+		"ISUP before SDP, quoted boundary": {inviteWithParts(`"part 1"`, isupPart, sdpPart), sdp},
+		"location without disposition":     {inviteWithParts("x", locationPart, sdpPart), sdp},
+		"SDP with disposition":             {inviteWithParts("x", isupPart, "Content-Disposition: session;handling=required\r\n"+sdpPart), sdp},
+		"unquoted colon in boundary":       {inviteWithParts("part:1", sdpPart, isupPart), sdp},
+		"parts within a part":              {inviteWithParts("x", isupPart, nested), sdp},
+		"no SDP":                           {inviteWithParts("x", isupPart, locationPart), ""},
+		"required unknown part":            {inviteWithParts("x", sdpPart, requiredPart), "415"},
+		"optional body without parts":      {strings.Replace(withBody(inboundInvite(), "application/isup", "?"), "Content-Type", "Content-Disposition: signal;handling=optional\r\nContent-Type", 1), ""},
+		"no boundary":                      {withBody(inboundInvite(), "multipart/mixed", multipartBody("x", sdpPart)), "415"},
+		"nested too deeply":                {inviteWithParts("x", deep), "415"},
+		"too many parts":                   {inviteWithParts("x", append(strings.Split(strings.Repeat(isupPart+"|", 16), "|")[:16], sdpPart)...), "415"},
+		"last part without end boundary":   {strings.Replace(inviteWithParts("x", isupPart, sdpPart), "--x--\r\n", "--x--  ", 1), sdp},
+		"encoded SDP":                      {inviteWithParts("x", "Content-Transfer-Encoding: base64\r\n"+sdpPart), ""},
+		"upper-case headers":               {withBody(inboundInvite(), "Multipart/Mixed; Boundary=x", multipartBody("x", "content-type: Application/SDP\r\n\r\n"+sdp)), sdp},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			told := "415"

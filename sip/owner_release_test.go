@@ -29,7 +29,7 @@ func newCallOwner(e *eventLog) (hear func(sip.Event), held func() bool) {
 // conversation in memory.
 func TestEndedOutboundDialogReleasesOwner(t *testing.T) {
 	for name, end := range map[string]func(s *stage, d *sip.Dialog, inv msg){
-		"we hang up": func(s *stage, d *sip.Dialog, inv msg) {
+		"local BYE": func(s *stage, d *sip.Dialog, inv msg) {
 			s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 			s.peer.expect("ACK")
 			next[sip.Answered](s.t, s.events)
@@ -37,7 +37,7 @@ func TestEndedOutboundDialogReleasesOwner(t *testing.T) {
 			s.peer.send(s.peer.expect("BYE").reply(200, ""), s.localAddr())
 			next[sip.Ended](s.t, s.events)
 		},
-		"they hang up": func(s *stage, _ *sip.Dialog, inv msg) {
+		"remote BYE": func(s *stage, _ *sip.Dialog, inv msg) {
 			s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 			s.peer.expect("ACK")
 			next[sip.Answered](s.t, s.events)
@@ -68,7 +68,7 @@ func TestEndedOutboundDialogReleasesOwner(t *testing.T) {
 
 func TestEndedInboundDialogReleasesOwner(t *testing.T) {
 	for name, end := range map[string]func(s *stage, i *sip.Incoming, hear func(sip.Event)){
-		"taken and ended": func(s *stage, i *sip.Incoming, hear func(sip.Event)) {
+		"answered and ended": func(s *stage, i *sip.Incoming, hear func(sip.Event)) {
 			i.Answer([]byte(sdp), hear)
 			ok := s.peer.expect("SIP/2.0 200 OK")
 			s.peer.send(followUpRequest("ACK", toTagOf(ok), 10), s.localAddr())
@@ -76,13 +76,13 @@ func TestEndedInboundDialogReleasesOwner(t *testing.T) {
 			s.peer.expect("SIP/2.0 200 OK")
 			next[sip.Ended](s.t, s.events)
 		},
-		"given up": func(s *stage, _ *sip.Incoming, _ func(sip.Event)) {
+		"cancelled by the caller": func(s *stage, _ *sip.Incoming, _ func(sip.Event)) {
 			s.peer.send(followUpRequest("CANCEL", "", 10), s.localAddr())
 			s.peer.expect("SIP/2.0 200 OK")
 			s.peer.expect("SIP/2.0 487")
 			next[sip.Refused](s.t, s.events)
 		},
-		"rejected by its owner": func(s *stage, i *sip.Incoming, _ func(sip.Event)) {
+		"rejected by the owner": func(s *stage, i *sip.Incoming, _ func(sip.Event)) {
 			i.Reject(486, 0)
 			s.peer.expect("SIP/2.0 486")
 		},

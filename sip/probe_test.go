@@ -14,11 +14,11 @@ func TestProbeReportsResponseOfRemoteParty(t *testing.T) {
 		allow, asked string
 		code         int
 	}{
-		"it takes UPDATE":              {"Allow: UPDATE", "UPDATE", 200},
-		"it takes none":                {"Allow: INVITE", "OPTIONS", 200},
-		"it does not know the call":    {"Allow: INVITE", "OPTIONS", 481},
-		"nor the call of an UPDATE":    {"Allow: UPDATE", "UPDATE", 481},
-		"it lives and takes no UPDATE": {"Allow: UPDATE", "UPDATE", 405},
+		"peer accepts UPDATE":         {"Allow: UPDATE", "UPDATE", 200},
+		"peer does not accept UPDATE": {"Allow: INVITE", "OPTIONS", 200},
+		"OPTIONS gets 481":            {"Allow: INVITE", "OPTIONS", 481},
+		"UPDATE gets 481":             {"Allow: UPDATE", "UPDATE", 481},
+		"UPDATE gets 405":             {"Allow: UPDATE", "UPDATE", 405},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *stage) {

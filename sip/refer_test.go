@@ -249,16 +249,16 @@ func TestNonconformingNotifiesOfReferAreAccepted(t *testing.T) {
 		code    string // of the response to the NOTIFY; "": none is sent
 		want    sip.ReferProgress
 	}{
-		"as the RFC says":          {"", []string{"Event: refer;id=2", "Subscription-State: terminated;reason=noresource", body(frag, done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
-		"without Event":            {"", []string{"Subscription-State: terminated", body(frag, done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
-		"without a state":          {"", []string{"Event: refer", body(frag, done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
-		"without a type":           {"", []string{"Event: refer", "Subscription-State: active", body("X-A: b", done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
-		"in other letters":         {"", []string{"Event: Refer", "Subscription-State: Terminated", body("Content-Type: Message/SipFrag", "sip/2.0 200 ok")}, "200", sip.ReferProgress{Code: 200, Phrase: "ok", Notify: true}},
-		"with headers":             {"", []string{"Event: refer", "Subscription-State: active", body(frag, done+"\r\nTo: <sip:a@b>\r\nContact: <sip:a@b>")}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
-		"ended without a result":   {"", []string{"Event: refer", "Subscription-State: terminated;reason=noresource", body(frag, "SIP/2.0 100 Trying")}, "200", sip.ReferProgress{Code: 100, Phrase: "Trying", Notify: true, Failed: true}},
-		"ended without a body":     {"", []string{"Event: refer", "Subscription-State: terminated;reason=timeout"}, "200", sip.ReferProgress{Failed: true}},
-		"no subscription at all":   {"\r\nRefer-Sub: false", nil, "", sip.ReferProgress{Code: 202, Phrase: "X"}},
-		"a subscription after all": {"\r\nRefer-Sub: true", []string{"Event: refer", "Subscription-State: active", body(frag, "SIP/2.0 603 Decline")}, "200", sip.ReferProgress{Code: 603, Phrase: "Decline", Notify: true, Failed: true}},
+		"conforming":                     {"", []string{"Event: refer;id=2", "Subscription-State: terminated;reason=noresource", body(frag, done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
+		"without Event":                  {"", []string{"Subscription-State: terminated", body(frag, done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
+		"without Subscription-State":     {"", []string{"Event: refer", body(frag, done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
+		"without Content-Type":           {"", []string{"Event: refer", "Subscription-State: active", body("X-A: b", done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
+		"upper-case values":              {"", []string{"Event: Refer", "Subscription-State: Terminated", body("Content-Type: Message/SipFrag", "sip/2.0 200 ok")}, "200", sip.ReferProgress{Code: 200, Phrase: "ok", Notify: true}},
+		"with headers":                   {"", []string{"Event: refer", "Subscription-State: active", body(frag, done+"\r\nTo: <sip:a@b>\r\nContact: <sip:a@b>")}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
+		"ended without a result":         {"", []string{"Event: refer", "Subscription-State: terminated;reason=noresource", body(frag, "SIP/2.0 100 Trying")}, "200", sip.ReferProgress{Code: 100, Phrase: "Trying", Notify: true, Failed: true}},
+		"ended without a body":           {"", []string{"Event: refer", "Subscription-State: terminated;reason=timeout"}, "200", sip.ReferProgress{Failed: true}},
+		"Refer-Sub false":                {"\r\nRefer-Sub: false", nil, "", sip.ReferProgress{Code: 202, Phrase: "X"}},
+		"NOTIFY despite Refer-Sub false": {"\r\nRefer-Sub: true", []string{"Event: refer", "Subscription-State: active", body(frag, "SIP/2.0 603 Decline")}, "200", sip.ReferProgress{Code: 603, Phrase: "Decline", Notify: true, Failed: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *stage) {
@@ -351,23 +351,23 @@ func TestReadHold(t *testing.T) {
 		sdp  string
 		want message.Hold
 	}{
-		"plain":                      {head + "c=IN IP4 1.2.3.4\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldNone},
-		"sendonly":                   {head + "m=audio 4000 RTP/AVP 0\r\na=sendonly\r\n", message.HoldSendOnly},
-		"bare line feeds":            {"v=0\nm=audio 4000 RTP/AVP 0\na=inactive", message.HoldInactive},
-		"of the session":             {head + "a=sendonly\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldSendOnly},
-		"of the session, overruled":  {head + "a=sendonly\r\nm=audio 4000 RTP/AVP 0\r\na=sendrecv\r\n", message.HoldNone},
-		"no address":                 {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldZero},
-		"no address in the stream":   {head + "c=IN IP4 1.2.3.4\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP4 0.0.0.0\r\n", message.HoldZero},
-		"an address in the stream":   {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP4 1.2.3.4\r\n", message.HoldNone},
-		"no address, IPv6":           {head + "c=IN IP6 ::\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldZero},
-		"both":                       {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\na=sendonly\r\n", message.HoldSendOnly},
-		"a video held":               {head + "m=audio 4000 RTP/AVP 0\r\nm=video 4002 RTP/AVP 99\r\na=sendonly\r\n", message.HoldNone},
-		"behind a video":             {head + "m=video 4002 RTP/AVP 99\r\na=sendrecv\r\nm=audio 4000 RTP/AVP 0\r\na=inactive\r\n", message.HoldInactive},
-		"refused":                    {head + "m=audio 0 RTP/AVP 0\r\na=inactive\r\n", message.HoldNone},
-		"nothing":                    {"", message.HoldNone},
-		"they listen, we hear none":  {head + "m=audio 4000 RTP/AVP 0\r\na=recvonly\r\n", message.HoldNone},
-		"a name that means nowhere":  {head + "c=IN IP4 nowhere.invalid\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldZero},
-		"something that looks alike": {head + "m=audio 4000 RTP/AVP 0\r\na=sendonly2\r\n", message.HoldNone},
+		"plain":           {head + "c=IN IP4 1.2.3.4\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldNone},
+		"sendonly":        {head + "m=audio 4000 RTP/AVP 0\r\na=sendonly\r\n", message.HoldSendOnly},
+		"bare line feeds": {"v=0\nm=audio 4000 RTP/AVP 0\na=inactive", message.HoldInactive},
+		"session level":   {head + "a=sendonly\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldSendOnly},
+		"session level, overridden by the media level": {head + "a=sendonly\r\nm=audio 4000 RTP/AVP 0\r\na=sendrecv\r\n", message.HoldNone},
+		"zero address":                {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldZero},
+		"zero address at media level": {head + "c=IN IP4 1.2.3.4\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP4 0.0.0.0\r\n", message.HoldZero},
+		"address at media level":      {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP4 1.2.3.4\r\n", message.HoldNone},
+		"zero IPv6 address":           {head + "c=IN IP6 ::\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldZero},
+		"both":                        {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\na=sendonly\r\n", message.HoldSendOnly},
+		"video on hold":               {head + "m=audio 4000 RTP/AVP 0\r\nm=video 4002 RTP/AVP 99\r\na=sendonly\r\n", message.HoldNone},
+		"audio after video":           {head + "m=video 4002 RTP/AVP 99\r\na=sendrecv\r\nm=audio 4000 RTP/AVP 0\r\na=inactive\r\n", message.HoldInactive},
+		"refused":                     {head + "m=audio 0 RTP/AVP 0\r\na=inactive\r\n", message.HoldNone},
+		"nothing":                     {"", message.HoldNone},
+		"recvonly":                    {head + "m=audio 4000 RTP/AVP 0\r\na=recvonly\r\n", message.HoldNone},
+		"invalid host name":           {head + "c=IN IP4 nowhere.invalid\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldZero},
+		"similar attribute":           {head + "m=audio 4000 RTP/AVP 0\r\na=sendonly2\r\n", message.HoldNone},
 	} {
 		assert.Equal(t, c.want, message.ReadHold([]byte(c.sdp)), name)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip/cluster"
 )
 
-const captureAddr = "127.0.0.4:5060" // where a test receives what one node relays to another
+const captureAddr = "127.0.0.4:5060" // receives the messages that one node relays to another
 
 // captureRelayed makes a node relay requests to the test.
 func (n *nodePair) captureRelayed() *peer {
@@ -24,22 +24,22 @@ func (n *nodePair) captureRelayed() *peer {
 
 func TestRelayRejectsForgedSeal(t *testing.T) {
 	for how, change := range map[string]func(string) string{
-		"as it is":       func(s string) string { return s },
+		"unchanged":      func(s string) string { return s },
 		"another body":   func(s string) string { return strings.Replace(s, "m=audio 4000", "m=audio 4002", 1) },
-		"another number": func(s string) string { return strings.Replace(s, "sip:+15551000@", "sip:+15551001@", 1) },
+		"other To":       func(s string) string { return strings.Replace(s, "sip:+15551000@", "sip:+15551001@", 1) },
 		"another source": func(s string) string { return strings.Replace(s, "i udp 127.0.0.1:5070", "i udp 127.0.0.1:5071", 1) },
 		"another call":   func(s string) string { return strings.Replace(s, "Call-ID: in-1", "Call-ID: in-2", 1) },
 		"another branch": func(s string) string { return strings.Replace(s, "branch=z9hG4bK", "branch=z9hG4bKx", 1) },
-		"no proof": func(s string) string {
+		"without proof": func(s string) string {
 			_, rest, _ := strings.Cut(s, "Callboard-Relay: ")
 			line, _, _ := strings.Cut(rest, "\r\n")
 			return strings.Replace(s, line, line[:len(line)-22], 1)
 		},
-		"a stranger's": func(string) string {
+		"made without the key": func(string) string {
 			first, rest, _ := strings.Cut(inboundInvite(), "\r\n")
 			return fmt.Sprintf("%s\r\nCallboard-Relay: i udp %s %s 5060 700 %d %s\r\n%s", first, peerAddr, localAddr, time.Now().Unix(), strings.Repeat("A", 22), rest)
 		},
-		"too late": func(s string) string {
+		"expired": func(s string) string {
 			time.Sleep(11 * time.Minute)
 			return s
 		},
@@ -53,7 +53,7 @@ func TestRelayRejectsForgedSeal(t *testing.T) {
 				assert.Equal(t, localAddr, passed.from.String())
 				sniffer.send(change(passed.text), n.ownerAddrPort())
 				synctest.Wait()
-				if how == "as it is" {
+				if how == "unchanged" {
 					sniffer.expect("SIP/2.0 100")
 					(<-n.calls).Reject(486, 0)
 					assert.Zero(t, n.owner.Counters().Forged)
@@ -72,11 +72,11 @@ func TestRelayRejectsForgedSeal(t *testing.T) {
 // another address.
 func TestRelayRejectsForgedReturnPath(t *testing.T) {
 	for how, change := range map[string]func(string) string{
-		"as it is":        func(s string) string { return s },
-		"another branch":  func(s string) string { return strings.Replace(s, "branch=z9hG4bK", "branch=z9hG4bKx", 1) },
-		"another place":   func(s string) string { return strings.Replace(s, ";cb=A", ";cb=B", 1) },
-		"a short one":     func(s string) string { return strings.Replace(s, ";cb=", ";cb=AAAA;x=", 1) },
-		"without a proof": func(s string) string { return strings.Replace(s, ";cb=", ";x=", 1) },
+		"unchanged":      func(s string) string { return s },
+		"another branch": func(s string) string { return strings.Replace(s, "branch=z9hG4bK", "branch=z9hG4bKx", 1) },
+		"other address":  func(s string) string { return strings.Replace(s, ";cb=A", ";cb=B", 1) },
+		"truncated":      func(s string) string { return strings.Replace(s, ";cb=", ";cb=AAAA;x=", 1) },
+		"without proof":  func(s string) string { return strings.Replace(s, ";cb=", ";x=", 1) },
 	} {
 		t.Run(how, func(t *testing.T) {
 			bubbleWithTwoNodes(t, nil, func(n *nodePair) {
@@ -92,7 +92,7 @@ func TestRelayRejectsForgedReturnPath(t *testing.T) {
 				assert.Len(t, vias, 2)
 				answer := strings.Replace(passed.reply(180, "x"), "Via: "+vias[0], "Via: "+vias[0]+", "+vias[1], 1)
 				sniffer.send(change(answer), passed.from)
-				if how != "as it is" {
+				if how != "unchanged" {
 					n.peer.expectNothing(time.Minute)
 					return
 				}

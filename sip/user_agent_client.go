@@ -170,8 +170,8 @@ func (c *userAgentClient) admitFlow() {
 	}
 }
 
-// withNextHop finds the flow of requests to a remote party and calls f with it under the lock: at once, or after a
-// DNS lookup of the next hop.
+// withNextHop finds the flow of requests to a remote party and calls f with it under the lock. If the next hop is a
+// name, f is called after a DNS lookup.
 func (c *userAgentClient) withNextHop(r remoteParty, f func(transport.Flow)) {
 	_, _, hop := r.route()
 	if c.pinned && len(r.routes) == 0 {

@@ -124,25 +124,25 @@ func moveFile(ctx context.Context, from *Disk, to *S3, place string, done *MoveR
 
 // hasSameBytes reports whether an object has the same bytes as a file. A missing object is domain.ErrNotFound.
 func hasSameBytes(ctx context.Context, to *S3, f *os.File, place string) (bool, error) {
-	there, err := to.fetch(ctx, place)
+	object, err := to.fetch(ctx, place)
 	if errors.Is(err, ErrDamaged) {
 		return false, nil
 	}
 	if err != nil {
 		return false, wrapStoreError("move", place, err)
 	}
-	defer func() { _ = there.Close() }()
+	defer func() { _ = object.Close() }()
 	info, err := f.Stat()
-	if err != nil || info.Size() != there.size {
+	if err != nil || info.Size() != object.size {
 		return false, err
 	}
-	mine, theirs := make([]byte, chunkSize), make([]byte, chunkSize)
-	for at := int64(0); at < there.size; at += chunkSize {
-		n := min(chunkSize, there.size-at)
-		if err = errors.Join(readAt(f, mine[:n], at), readAt(there, theirs[:n], at), ctx.Err()); err != nil {
+	fileChunk, objectChunk := make([]byte, chunkSize), make([]byte, chunkSize)
+	for at := int64(0); at < object.size; at += chunkSize {
+		n := min(chunkSize, object.size-at)
+		if err = errors.Join(readAt(f, fileChunk[:n], at), readAt(object, objectChunk[:n], at), ctx.Err()); err != nil {
 			return false, err
 		}
-		if !bytes.Equal(mine[:n], theirs[:n]) {
+		if !bytes.Equal(fileChunk[:n], objectChunk[:n]) {
 			return false, nil
 		}
 	}

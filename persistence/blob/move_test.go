@@ -115,7 +115,7 @@ func TestMoveToBucketContinuesAfterFailure(t *testing.T) {
 
 func TestMoveToBucketKeepsFileIfObjectDiffers(t *testing.T) {
 	for name, wrong := range map[string]func(m *moveTest){
-		"the store changes what it was given": func(m *moveTest) {
+		"the store changes the bytes": func(m *moveTest) {
 			m.server.InjectFaults(func(r s3test.Request) s3test.Fault {
 				if r.Method == http.MethodGet && r.Range != "" && m.server.Object("ws_1/a") != nil {
 					m.server.SetObject("ws_1/a", bytes.Repeat([]byte{1}, len(m.server.Object("ws_1/a"))))
@@ -123,7 +123,7 @@ func TestMoveToBucketKeepsFileIfObjectDiffers(t *testing.T) {
 				return s3test.None
 			})
 		},
-		"another object has the name": func(m *moveTest) { m.server.SetObject("ws_1/a", []byte("another one")) },
+		"another object with this name exists": func(m *moveTest) { m.server.SetObject("ws_1/a", []byte("another one")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMoveTest(t)

@@ -43,8 +43,8 @@ func limitsWithShortOpenPeriod() blob.S3Limits {
 
 func TestS3Conforms(t *testing.T) {
 	for name, fault := range map[string]func() func(s3test.Request) s3test.Fault{
-		"as it should be": func() func(s3test.Request) s3test.Fault { return nil },
-		"every third request goes wrong": func() func(s3test.Request) s3test.Fault {
+		"without faults": func() func(s3test.Request) s3test.Fault { return nil },
+		"every third request fails": func() func(s3test.Request) s3test.Fault {
 			faults := []s3test.Fault{s3test.InternalError, s3test.ServiceUnavailable, s3test.ResetBefore, s3test.ResetAfter, s3test.TruncateBody, s3test.SlowBody, s3test.StallBody, s3test.HangBefore, s3test.HangAfter, s3test.ErrorInBody}
 			n := make(chan int, 1)
 			n <- 0
@@ -132,10 +132,10 @@ func TestS3ConformsWithRealServer(t *testing.T) {
 		_, err := newS3(t, url, "", blob.S3Limits{}).CheckAccess(t.Context())
 		require.NoError(t, err)
 		for name, c := range map[string]struct{ id, secret, bucket, region, want string }{
-			"the key is not known": {"nobody", "hush-hush", "calls", "us-east-1", "404 XAdminUserNotFound"},
-			"the secret is wrong":  {"tester", "not-that", "calls", "us-east-1", "403 SignatureDoesNotMatch"},
-			"no such bucket":       {"tester", "hush-hush", "nobodys", "us-east-1", "404 NoSuchBucket"},
-			"another region":       {"tester", "hush-hush", "calls", "eu-x-1", "400 AuthorizationHeaderMalformed"},
+			"unknown access key": {"nobody", "hush-hush", "calls", "us-east-1", "404 XAdminUserNotFound"},
+			"wrong secret":       {"tester", "not-that", "calls", "us-east-1", "403 SignatureDoesNotMatch"},
+			"unknown bucket":     {"tester", "hush-hush", "nobodys", "us-east-1", "404 NoSuchBucket"},
+			"another region":     {"tester", "hush-hush", "calls", "eu-x-1", "400 AuthorizationHeaderMalformed"},
 		} {
 			s, err := blob.NewS3(blob.S3Config{
 				Endpoint: url, PathStyle: true, Bucket: c.bucket, Region: c.region,

@@ -166,19 +166,19 @@ func (b *Heartbeat) wakeUp() {
 func (b *Heartbeat) renew(ctx context.Context, must bool) (next time.Duration, err error) {
 	b.renewing.Lock()
 	defer b.renewing.Unlock()
-	sick := b.o.Healthy()
-	if (sick != nil) != b.unhealthy {
-		b.unhealthy = sick != nil
-		b.o.Logger.Warn("the lease is renewed only while the actors respond", slog.Bool("renewed", !b.unhealthy), slog.Any("error", sick))
+	healthErr := b.o.Healthy()
+	if (healthErr != nil) != b.unhealthy {
+		b.unhealthy = healthErr != nil
+		b.o.Logger.Warn("the lease is renewed only while the actors respond", slog.Bool("renewed", !b.unhealthy), slog.Any("error", healthErr))
 	}
 	bounded, cancel := context.WithTimeout(ctx, b.o.Lease/3)
 	defer cancel()
 	before := time.Now()
-	keep := sick == nil && (must || before.Sub(b.lastRenewal) >= b.o.Lease/3)
-	news, err := b.store.Renew(bounded, b.node, keep, b.seen)
-	if err == nil && !keep && sick == nil && b.hasLeaseEnded(news) {
-		before, keep = time.Now(), true // the store's clock was set forward; no shard is lost yet
-		news, err = b.store.Renew(bounded, b.node, keep, b.seen)
+	renewLease := healthErr == nil && (must || before.Sub(b.lastRenewal) >= b.o.Lease/3)
+	changes, err := b.store.Renew(bounded, b.node, renewLease, b.seen)
+	if err == nil && !renewLease && healthErr == nil && b.hasLeaseEnded(changes) {
+		before, renewLease = time.Now(), true // the store's clock was set forward; no shard is lost yet
+		changes, err = b.store.Renew(bounded, b.node, renewLease, b.seen)
 	}
 	if err != nil {
 		if !b.storeUnavailable && ctx.Err() == nil {
@@ -189,35 +189,35 @@ func (b *Heartbeat) renew(ctx context.Context, must bool) (next time.Duration, e
 	}
 	if b.storeUnavailable {
 		b.storeUnavailable = false
-		b.o.Logger.Info("the lease is renewed again", slog.Bool("had_ended", news.LeaseEnded))
+		b.o.Logger.Info("the lease is renewed again", slog.Bool("had_ended", changes.LeaseEnded))
 	}
-	b.recordAnswerTime(news)
+	b.recordAnswerTime(changes)
 	deadline := time.Time{}
-	if keep {
+	if renewLease {
 		b.lastRenewal, deadline = before, before.Add(b.o.Lease-b.o.Lease/5)
 	}
-	if !b.applyChanges(news, deadline) {
+	if !b.applyChanges(changes, deadline) {
 		b.seen = Revision{}
 		return minRenewInterval, nil
 	}
-	b.seen = news.Revision
+	b.seen = changes.Revision
 	next = max(b.o.Lease/3-time.Since(b.lastRenewal), 0)
-	if news.NextLeaseEnd > 0 {
-		next = min(next, news.NextLeaseEnd+leaseEndMargin)
+	if changes.NextLeaseEnd > 0 {
+		next = min(next, changes.NextLeaseEnd+leaseEndMargin)
 	}
-	return next, sick
+	return next, healthErr
 }
 
 // hasLeaseEnded reports whether this node's lease has ended.
-func (b *Heartbeat) hasLeaseEnded(news Changes) bool {
-	return news.LeaseEnded || news.Nodes != nil && !slices.ContainsFunc(news.Nodes, func(n Node) bool { return n.ID == b.self })
+func (b *Heartbeat) hasLeaseEnded(changes Changes) bool {
+	return changes.LeaseEnded || changes.Nodes != nil && !slices.ContainsFunc(changes.Nodes, func(n Node) bool { return n.ID == b.self })
 }
 
 // recordAnswerTime records since when this node has renewed in time. A node that joined or was late recently cannot
 // know whether the others died or could not renew either.
-func (b *Heartbeat) recordAnswerTime(news Changes) {
+func (b *Heartbeat) recordAnswerTime(changes Changes) {
 	now := time.Now()
-	if news.LeaseEnded || now.Sub(b.lastAnswer) > b.o.Lease*2/3 {
+	if changes.LeaseEnded || now.Sub(b.lastAnswer) > b.o.Lease*2/3 {
 		b.inTimeSince.Store(int64(now.Sub(b.startedAt)))
 	}
 	b.lastAnswer = now
@@ -225,28 +225,28 @@ func (b *Heartbeat) recordAnswerTime(news Changes) {
 
 // applyChanges adds changes to the view. The deadline moves only together with the changes, so that lost shards are
 // known first. It returns false if the rows differ from the store's checksum: then all rows have to be read.
-func (b *Heartbeat) applyChanges(news Changes, deadline time.Time) bool {
+func (b *Heartbeat) applyChanges(changes Changes, deadline time.Time) bool {
 	b.mu.Lock()
 	before := b.view.Load()
 	p := *before
-	p.merge(news.Rows, news.AllRows, &b.highestEpoch)
-	if news.Nodes != nil {
-		slices.SortFunc(news.Nodes, func(a, b Node) int { return cmp.Compare(a.ID, b.ID) })
-		p.nodes, p.byID = news.Nodes, make(map[string]Node, len(news.Nodes))
-		for _, n := range news.Nodes {
+	p.merge(changes.Rows, changes.AllRows, &b.highestEpoch)
+	if changes.Nodes != nil {
+		slices.SortFunc(changes.Nodes, func(a, b Node) int { return cmp.Compare(a.ID, b.ID) })
+		p.nodes, p.byID = changes.Nodes, make(map[string]Node, len(changes.Nodes))
+		for _, n := range changes.Nodes {
 			p.byID[n.ID] = n
 		}
 	}
-	whole := !news.HasSum || news.Sum == p.sum
-	if whole && !deadline.IsZero() {
+	complete := !changes.HasSum || changes.Sum == p.sum
+	if complete && !deadline.IsZero() {
 		p.deadline = deadline
 	}
 	b.view.Store(&p)
 	b.mu.Unlock()
-	if news.Nodes != nil || news.AllRows || len(news.Rows) > 0 {
+	if changes.Nodes != nil || changes.AllRows || len(changes.Rows) > 0 {
 		b.changed()
 	}
-	return whole
+	return complete
 }
 
 // merge replaces rows by newer revisions.
@@ -363,8 +363,8 @@ func (b *Heartbeat) LiveNodes(ctx context.Context) ([]Node, error) {
 // LiveNodesAndShards reads the live nodes and the rows of all shards from the store. It needs no Join. Shards that
 // were never claimed have no row.
 func (b *Heartbeat) LiveNodesAndShards(ctx context.Context) ([]Node, []Row, error) {
-	news, err := b.store.Renew(ctx, Node{}, false, Revision{})
-	return news.Nodes, news.Rows, err
+	changes, err := b.store.Renew(ctx, Node{}, false, Revision{})
+	return changes.Nodes, changes.Rows, err
 }
 
 // Drain implements Engine.

@@ -12,49 +12,49 @@ func TestMakePlan(t *testing.T) {
 		view planInput
 		want plan
 	}{
-		"its own that are free": {
+		"free shards of this node are claimed": {
 			planInput{placement: []string{a, b, a}, owners: []string{none, none, a}},
 			plan{claim: []int{0, 2}}, // the last one was claimed in a request without an answer
 		},
-		"another's is left to it, also where it is due to this one": {
+		"shards owned by another node are not claimed": {
 			planInput{placement: []string{a, a}, owners: []string{b, b}}, plan{},
 		},
-		"what it has and is its own stays": {
+		"held shards of this node stay": {
 			planInput{placement: []string{a, a}, owners: []string{a, a}, held: map[int]phase{0: running, 1: starting}}, plan{},
 		},
-		"what is another's now is lost": {
+		"held shards owned by another node are lost": {
 			planInput{placement: []string{a, a, a, a}, owners: []string{b, none, b, b}, held: map[int]phase{0: running, 1: running, 2: starting, 3: leaving}},
 			plan{lost: []int{0, 1, 2}},
 		},
-		"a few at a time go to who has joined": {
+		"joined node gets a few shards at a time": {
 			planInput{placement: []string{b, b, b, b}, owners: []string{a, a, a, a}, held: map[int]phase{0: running, 1: running, 2: leaving, 3: running}},
 			plan{stop: []int{0}},
 		},
-		"none goes while a node that is gone may come back": {
+		"no hand-over while settling": {
 			planInput{placement: []string{b, a}, owners: []string{a, none}, held: map[int]phase{0: running}, isSettling: true}, plan{claim: []int{1}},
 		},
-		"none goes while those before have not been taken": {
+		"no hand-over while previous ones are pending": {
 			planInput{placement: []string{b, b, a}, owners: []string{a, none, a}, held: map[int]phase{0: running, 2: running}, handedOver: 2}, plan{},
 		},
-		"what is busy stays, and leaves its place to what is not": {
+		"kept shard does not count as hand-over": {
 			planInput{placement: []string{b, b, b}, owners: []string{a, a, a}, held: map[int]phase{0: running, 1: running, 2: running}, keepShard: func(shard int, to string) bool { return shard == 0 && to == b }},
 			plan{stop: []int{1, 2}, keeps: true},
 		},
-		"who drains gives what is busy": {
+		"draining node releases kept shards": {
 			planInput{placement: []string{b}, owners: []string{a}, held: map[int]phase{0: running}, keepShard: func(int, string) bool { return true }, draining: true},
 			plan{stop: []int{0}},
 		},
-		"what is being started goes once it is": {
+		"starting shard is handed over later": {
 			planInput{placement: []string{b}, owners: []string{a}, held: map[int]phase{0: starting}}, plan{},
 		},
-		"where nobody could take them they stay": {
+		"shards without an assigned node stay": {
 			planInput{placement: []string{none}, owners: []string{a}, held: map[int]phase{0: running}}, plan{},
 		},
-		"who drains gives all and claims nothing": {
+		"draining node releases all and claims none": {
 			planInput{placement: []string{b, b, none, b, b}, owners: []string{a, a, a, none, a}, held: map[int]phase{0: running, 1: running, 2: running}, handedOver: 9, draining: true},
 			plan{stop: []int{0, 1, 2}, release: []int{4}},
 		},
-		"what nobody heard of having and is another's is freed": {
+		"unknown claim of a foreign shard is released": {
 			planInput{placement: []string{b}, owners: []string{a}}, plan{release: []int{0}},
 		},
 	} {
@@ -79,25 +79,25 @@ func TestIsIsolated(t *testing.T) {
 		sight PeerView
 		want  bool
 	}{
-		"somebody answers":                             {PeerView{Self: "c", Nodes: three, AnyAnswered: true, MissedRounds: 99}, false},
-		"one round may be chance":                      {PeerView{Self: "c", Nodes: three, MissedRounds: 2}, false},
-		"the highest goes first":                       {PeerView{Self: "c", Nodes: three, MissedRounds: 3}, true},
-		"the next looks whether that was it":           {PeerView{Self: "b", Nodes: three, MissedRounds: 3}, false},
-		"it was not":                                   {PeerView{Self: "b", Nodes: others("c"), MissedRounds: 4}, true},
-		"the lowest one waits longest":                 {PeerView{Self: "a", Nodes: three, MissedRounds: 5}, false},
-		"also where others have gone":                  {PeerView{Self: "a", Nodes: others("c"), MissedRounds: 5}, false},
-		"and goes where the others go on":              {PeerView{Self: "a", Nodes: three, MissedRounds: 6}, true},
-		"nobody else goes on: it stays":                {PeerView{Self: "a", Nodes: others("b", "c"), MissedRounds: 99}, false},
-		"it has drained and the others go on":          {PeerView{Self: "c", Nodes: others("c"), MissedRounds: 99}, true},
-		"it has drained and the others went":           {PeerView{Self: "c", Nodes: others("a", "b", "c"), MissedRounds: 99}, false},
-		"of two the higher goes":                       {PeerView{Self: "b", Nodes: three[:2], MissedRounds: 3}, true},
-		"of two the lower stays once the higher went":  {PeerView{Self: "a", Nodes: others("b")[:2], MissedRounds: 99}, false},
-		"alone there is nobody to be cut off from":     {PeerView{Self: "a", Nodes: three[:1], MissedRounds: 99}, false},
-		"among many it does not take a round for each": {PeerView{Self: "b", Nodes: six, MissedRounds: 5}, true},
-		"who has died is not seen for as long":         {PeerView{Self: "c", Nodes: three, MissedRounds: 11, MinMissedRounds: 12}, false},
-		"and who has not is seen still":                {PeerView{Self: "c", Nodes: three, MissedRounds: 12, MinMissedRounds: 12}, true},
-		"by the lowest after three more":               {PeerView{Self: "a", Nodes: three, MissedRounds: 14, MinMissedRounds: 12}, false},
-		"but the lowest of many is the last":           {PeerView{Self: "a", Nodes: six, MissedRounds: 5}, false},
+		"another node answers":                         {PeerView{Self: "c", Nodes: three, AnyAnswered: true, MissedRounds: 99}, false},
+		"two missed rounds":                            {PeerView{Self: "c", Nodes: three, MissedRounds: 2}, false},
+		"highest ID after three rounds":                {PeerView{Self: "c", Nodes: three, MissedRounds: 3}, true},
+		"second ID waits one more round":               {PeerView{Self: "b", Nodes: three, MissedRounds: 3}, false},
+		"second ID after four rounds":                  {PeerView{Self: "b", Nodes: others("c"), MissedRounds: 4}, true},
+		"lowest ID waits longest":                      {PeerView{Self: "a", Nodes: three, MissedRounds: 5}, false},
+		"lowest ID waits although another drains":      {PeerView{Self: "a", Nodes: others("c"), MissedRounds: 5}, false},
+		"lowest ID after six rounds":                   {PeerView{Self: "a", Nodes: three, MissedRounds: 6}, true},
+		"last node that does not drain":                {PeerView{Self: "a", Nodes: others("b", "c"), MissedRounds: 99}, false},
+		"draining node stays isolated":                 {PeerView{Self: "c", Nodes: others("c"), MissedRounds: 99}, true},
+		"all nodes drain":                              {PeerView{Self: "c", Nodes: others("a", "b", "c"), MissedRounds: 99}, false},
+		"higher ID of two nodes":                       {PeerView{Self: "b", Nodes: three[:2], MissedRounds: 3}, true},
+		"lower ID of two nodes while the other drains": {PeerView{Self: "a", Nodes: others("b")[:2], MissedRounds: 99}, false},
+		"single node":                                  {PeerView{Self: "a", Nodes: three[:1], MissedRounds: 99}, false},
+		"extra rounds are bounded":                     {PeerView{Self: "b", Nodes: six, MissedRounds: 5}, true},
+		"below the minimum of rounds":                  {PeerView{Self: "c", Nodes: three, MissedRounds: 11, MinMissedRounds: 12}, false},
+		"at the minimum of rounds":                     {PeerView{Self: "c", Nodes: three, MissedRounds: 12, MinMissedRounds: 12}, true},
+		"lowest ID after the minimum and three rounds": {PeerView{Self: "a", Nodes: three, MissedRounds: 14, MinMissedRounds: 12}, false},
+		"lowest ID of many nodes":                      {PeerView{Self: "a", Nodes: six, MissedRounds: 5}, false},
 	} {
 		assert.Equal(t, c.want, IsIsolated(c.sight), name)
 	}

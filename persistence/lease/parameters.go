@@ -54,22 +54,22 @@ func ShardCountMismatch(shards, stored int, nodes []Node) *ParameterMismatchErro
 
 // Error names the setting, both values and the remedy.
 func (e *ParameterMismatchError) Error() string {
-	living := fmt.Sprintf("%d nodes live on this store", e.LiveNodes)
+	liveNodes := fmt.Sprintf("%d nodes live on this store", e.LiveNodes)
 	if e.LiveNodes == 1 {
-		living = "a node lives on this store"
+		liveNodes = "a node lives on this store"
 	}
 	if e.Addr != "" {
-		living += " (" + e.Addr + ")"
+		liveNodes += " (" + e.Addr + ")"
 	}
 	switch {
 	case e.Setting != settingNodeAddr:
 		return fmt.Sprintf("%s is %s here and %s in the store, and %s: set %s to %s, or stop all nodes before starting them with another value",
-			e.Setting, e.Value, e.Stored, living, e.Setting, e.Stored)
+			e.Setting, e.Value, e.Stored, liveNodes, e.Setting, e.Stored)
 	case e.Value == "":
 		return "node_addr is set here, and a process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed"
 	case e.Stored == "":
-		return "node_addr is not set here, and " + living + ": set node_addr to be one of the nodes, or stop all of them first; run commands on the node that has the work"
+		return "node_addr is not set here, and " + liveNodes + ": set node_addr to be one of the nodes, or stop all of them first; run commands on the node that owns the shards"
 	default:
-		return "node_addr is not set here, and another process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed; run commands on its machine"
+		return "node_addr is not set here, and another process without node_addr uses this store: run commands on its machine, stop it first, or wait for the end of its lease"
 	}
 }

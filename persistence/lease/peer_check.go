@@ -11,8 +11,8 @@ import (
 const peersPerRound = 3
 
 // checkPeers pings the other nodes in rounds, and drains this node while it is isolated. While the store is
-// unavailable too, the node does not become isolated: it has no shards to release, and the other nodes may come
-// back a moment after the store.
+// unavailable too, the node does not become isolated, because it has no shards to release. The other nodes may come
+// back shortly after the store.
 func (h *Holder) checkPeers(ctx context.Context) {
 	t := time.NewTicker(h.cfg.PingInterval)
 	defer t.Stop()

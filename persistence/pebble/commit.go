@@ -116,8 +116,8 @@ func (d *Driver) commitAll(requests []*request) {
 		result, err := d.stage(b, r)
 		switch {
 		case err == nil, errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrFenced), errors.Is(err, persistence.ErrMalformed):
-			// The conflict may be with a commit of this batch, so it is answered after the batch is durable: the
-			// caller reads again and must find the winning commit.
+			// The conflict may be with a commit of this batch. It is therefore answered after the batch is durable:
+			// the caller reads again and must find the winning commit.
 			staged, answers = append(staged, r), append(answers, outcome{result: result, err: err})
 		default: // a read failed, perhaps in the middle of a commit: nothing of this batch is written
 			broken = fmt.Errorf("pebble: stage: %w", err)

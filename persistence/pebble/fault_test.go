@@ -67,7 +67,7 @@ func TestDiskErrorFailsStoreOnly(t *testing.T) {
 		"the log cannot be written": func(op errorfs.Op) bool {
 			return strings.HasSuffix(op.Path, ".log") && op.Kind == errorfs.OpFileWrite
 		},
-		"no new log can be made": func(op errorfs.Op) bool {
+		"no new log can be created": func(op errorfs.Op) bool {
 			return strings.HasSuffix(op.Path, ".log") && (op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite)
 		},
 		"the manifest cannot be written": func(op errorfs.Op) bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// What recentWrites remembers, and what it considers absent, must always match the store, however few keys it
-// remembers.
+// The content of recentWrites, and the keys that it considers absent, must always match the store, however few keys
+// it remembers.
 func TestRecentWritesMatchStore(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {

@@ -158,13 +158,13 @@ func queueLastNumbers(ctx context.Context, to redis.Cmdable, of []*history) func
 // holdUntilRestored holds a request whose shard lacks commits in Redis, and queues it again once they are restored.
 // It returns false if no commits are lacking. So the shard does not delay other shards.
 func (d *Driver) holdUntilRestored(r *request) bool {
-	whole := r.of.restoredChannel()
-	if whole == nil {
+	restored := r.of.restoredChannel()
+	if restored == nil {
 		return false
 	}
 	go func() {
 		select {
-		case <-whole:
+		case <-restored:
 			if err := d.enqueue(r); err != nil {
 				r.answer <- outcome{err: err}
 			}

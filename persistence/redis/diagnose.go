@@ -12,9 +12,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Diagnose describes an error of this package in words, without an address. later: waiting may help, as Redis is
-// unavailable, starting, or refuses commits temporarily. what is "" if the error does not come from Redis or the
-// connection.
+// Diagnose describes an error of this package in words, without an address. later: waiting may help, because Redis
+// is unavailable, starting, or refuses commits temporarily. The description is "" if the error does not come from
+// Redis or the connection.
 func Diagnose(err error) (what string, later bool) {
 	for _, state := range []struct {
 		is    bool

@@ -222,7 +222,7 @@ func (l *ledger) read() ([]ledgerEntry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("redis: ledger: %w", err)
 		}
-		whole, err := readEntries(bufio.NewReaderSize(f, 1<<20), func(kind byte, texts []string) {
+		length, err := readEntries(bufio.NewReaderSize(f, 1<<20), func(kind byte, texts []string) {
 			switch kind {
 			case entryHeader:
 				l.installID = texts[0]
@@ -240,7 +240,7 @@ func (l *ledger) read() ([]ledgerEntry, error) {
 			}
 		})
 		if err == nil && name == "current" && l.file == nil { // entries after the incomplete one would never be read
-			err = os.Truncate(l.path(name), whole)
+			err = os.Truncate(l.path(name), length)
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
 			return nil, fmt.Errorf("redis: ledger: %w", err)
@@ -250,28 +250,28 @@ func (l *ledger) read() ([]ledgerEntry, error) {
 }
 
 // readEntries calls each with every complete entry and returns their length in bytes.
-func readEntries(r io.Reader, each func(kind byte, texts []string)) (whole int64, err error) {
+func readEntries(r io.Reader, each func(kind byte, texts []string)) (length int64, err error) {
 	for {
 		var head [8]byte
 		if _, err = io.ReadFull(r, head[:]); err != nil {
-			return whole, ignoreEOF(err)
+			return length, ignoreEOF(err)
 		}
 		n := binary.LittleEndian.Uint32(head[:4])
 		if n == 0 || n > maxEntry {
-			return whole, nil
+			return length, nil
 		}
 		body := make([]byte, n)
 		if _, err = io.ReadFull(r, body); err != nil {
-			return whole, ignoreEOF(err)
+			return length, ignoreEOF(err)
 		}
 		if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(head[4:]) {
-			return whole, nil
+			return length, nil
 		}
 		var texts []string
 		for rest := body[1:]; len(rest) > 0; {
 			size, k := binary.Uvarint(rest)
 			if k <= 0 || size > uint64(len(rest)-k) { //nolint:gosec // never negative
-				return whole, nil
+				return length, nil
 			}
 			texts = append(texts, string(bytes.Clone(rest[k:k+int(size)]))) //nolint:gosec // within the entry
 			rest = rest[k+int(size):]                                       //nolint:gosec // within the entry
@@ -279,7 +279,7 @@ func readEntries(r io.Reader, each func(kind byte, texts []string)) (whole int64
 		if len(texts) > 0 {
 			each(body[0], texts)
 		}
-		whole += int64(8 + len(body))
+		length += int64(8 + len(body))
 	}
 }
 

@@ -17,13 +17,18 @@ import "github.com/redis/go-redis/v9"
 //	c:commit id           result, for ten minutes
 //	format                persistence.Layout
 
-// commitScript executes one commit.
+// commitScript executes one commit. KEYS: prefix. ARGV:
 //
-// KEYS: prefix. ARGV: the number that must have been reached; the number to give ("": the next); id; shard; token; log;
-// TTL of the result in ms; number of guards, each table, id, version; number of counter adds, each table, id, prefix,
-// deltas; number of puts, each table, id, 0 (delete) or 1, value, sort, lists; number of events, each subject, payload; a
-// log to delete ("": none); the offset up to which the log is trimmed (0: not at all); number of events to delete, each
-// 0-offset; number of subjects to delete, each subject.
+//	The number that must have been reached, and the number to give ("": the next).
+//	id, shard, token, log, TTL of the result in ms.
+//	Number of guards, and of each: table, id, version.
+//	Number of counter adds, and of each: table, id, prefix, deltas.
+//	Number of puts, and of each: table, id, 0 (delete) or 1, value, sort, lists.
+//	Number of events, and of each: subject, payload.
+//	The log to delete ("": none).
+//	The offset up to which the log is trimmed (0: not at all).
+//	Number of events to delete, and of each: 0-offset.
+//	Number of subjects to delete, and of each: subject.
 //
 // It returns {"ok", versions, offset, sequences, number}, {"stale", number}, {"fenced"}, {"conflict"} or {"malformed"}.
 // A refusal comes before the first write.

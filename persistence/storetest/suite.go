@@ -269,7 +269,7 @@ func testReplay(t *testing.T, d persistence.Driver) {
 	before := dumpState(t, d)
 	equal(t, mustCommit(t, d, c), first)
 	noError(t, d.Claim(deadline(t), shard, "new owner"))
-	equal(t, mustCommit(t, d, c), first) // the stored result is returned, whoever owns the shard now
+	equal(t, mustCommit(t, d, c), first) // the stored result is returned, even after a change of the owner
 	equal(t, dumpState(t, d), before)
 	c.ID = "commit-2"
 	_, err := d.Commit(deadline(t), c)

@@ -75,7 +75,7 @@ func (n *nonces) mac(head []byte, source netip.Addr) []byte {
 }
 
 // check returns the creation time of a nonce, whether it was created for this source, and whether it has expired.
-func (n *nonces) check(text string, source netip.Addr, now time.Time) (made int64, ours, old bool) {
+func (n *nonces) check(text string, source netip.Addr, now time.Time) (createdAt int64, ours, old bool) {
 	if len(text) != base64.RawURLEncoding.EncodedLen(nonceHead+nonceMAC) {
 		return 0, false, false
 	}
@@ -85,30 +85,30 @@ func (n *nonces) check(text string, source netip.Addr, now time.Time) (made int6
 	}
 	var clock [8]byte
 	copy(clock[8-nonceClock:], raw[:nonceClock])
-	made = int64(binary.BigEndian.Uint64(clock[:])) //nolint:gosec // 48 bits
-	age := now.UnixMilli() - made
-	return made, true, age > nonceLife.Milliseconds() || age < -nonceLife.Milliseconds()
+	createdAt = int64(binary.BigEndian.Uint64(clock[:])) //nolint:gosec // 48 bits
+	age := now.UnixMilli() - createdAt
+	return createdAt, true, age > nonceLife.Milliseconds() || age < -nonceLife.Milliseconds()
 }
 
 // count marks a nonce count of an account as used. It returns false for a count that was used before or is too old,
 // and for a nonce that is no longer stored.
-func (n *nonces) count(account, nonce string, made int64, nc uint32, now time.Time) bool {
+func (n *nonces) count(account, nonce string, createdAt int64, nc uint32, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.sweep(now)
-	mine := n.byAccount[account]
-	if mine == nil {
-		mine = &accountNonces{used: make(map[string]*usedCounts)}
+	own := n.byAccount[account]
+	if own == nil {
+		own = &accountNonces{used: make(map[string]*usedCounts)}
 	}
-	c := mine.used[nonce]
+	c := own.used[nonce]
 	if c == nil {
-		n.makeRoom(mine)
-		n.byAccount[account] = mine // the account may have been removed just now
-		if made <= mine.floor || made <= n.floor {
+		n.makeRoom(own)
+		n.byAccount[account] = own // the account may have been removed just now
+		if createdAt <= own.floor || createdAt <= n.floor {
 			return false
 		}
-		c = &usedCounts{createdAt: made}
-		mine.used[nonce] = c
+		c = &usedCounts{createdAt: createdAt}
+		own.used[nonce] = c
 		n.total++
 	}
 	return c.markUsed(nc)
@@ -137,10 +137,10 @@ func (c *usedCounts) markUsed(nc uint32) bool {
 }
 
 // makeRoom removes old nonces if one more nonce of an account would exceed a limit.
-func (n *nonces) makeRoom(mine *accountNonces) {
-	if len(mine.used) >= maxUserNonces {
-		mine.floor = median(mine.appendCreationTimes(nil))
-		n.removeUntil(mine, mine.floor)
+func (n *nonces) makeRoom(own *accountNonces) {
+	if len(own.used) >= maxUserNonces {
+		own.floor = median(own.appendCreationTimes(nil))
+		n.removeUntil(own, own.floor)
 	}
 	if n.total < maxNonces {
 		return

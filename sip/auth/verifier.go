@@ -25,9 +25,9 @@ const (
 	defaultRealm = "callboard"
 	// A source may send wrong credentials ten times, and then once in six seconds: a thousand million guesses take
 	// 190 years.
-	wrongBurst = 10
-	wrongRate  = 1.0 / 6
-	maxDigest  = 512 // bytes of one parameter
+	failureBurst = 10
+	failureRate  = 1.0 / 6
+	maxDigest    = 512 // bytes of one parameter
 )
 
 // Account is a user who may register and call.
@@ -56,13 +56,13 @@ const (
 // Verifier is the server side of digest authentication (RFC 7616, RFC 3261 §22). Challenges need no memory. All
 // wrong credentials get the same response, which does not reveal which users exist.
 type Verifier struct {
-	realm   string
-	account func(user string) (Account, bool)
-	nonces  *nonces
-	wrong   *ratelimit.Limiter
-	md5     *md5Fallback
-	sources bool // md5 identifies peers by their source only, as the user in From is not the user of the credentials
-	id      message.Identifiers
+	realm    string
+	account  func(user string) (Account, bool)
+	nonces   *nonces
+	failures *ratelimit.Limiter
+	md5      *md5Fallback
+	sources  bool // md5 identifies peers by their source only, as the user in From is not the user of the credentials
+	id       message.Identifiers
 }
 
 // NewVerifier returns a verifier for accounts, which the function finds by user. "" selects the default realm.
@@ -71,7 +71,7 @@ func NewVerifier(realm string, secret []byte, account func(string) (Account, boo
 		realm = defaultRealm
 	}
 	return &Verifier{
-		realm: realm, account: account, nonces: newNonces(secret), wrong: ratelimit.NewLimiter(wrongRate, wrongBurst), md5: newMD5Fallback(), id: message.NewIdentifiers(secret),
+		realm: realm, account: account, nonces: newNonces(secret), failures: ratelimit.NewLimiter(failureRate, failureBurst), md5: newMD5Fallback(), id: message.NewIdentifiers(secret),
 	}
 }
 
@@ -226,7 +226,7 @@ func (a *Verifier) CheckRequest(m *message.Message, source netip.Addr, now time.
 	if !ours {
 		return Account{}, NoCredentials
 	}
-	if !a.wrong.Spend(source, 0, now) {
+	if !a.failures.Spend(source, 0, now) {
 		return Account{}, TooManyFailures
 	}
 	account, known := a.account(p.user)
@@ -236,7 +236,7 @@ func (a *Verifier) CheckRequest(m *message.Message, source netip.Addr, now time.
 	right := p.matches(a.realm, account.Password, m.Method) && known && sameURI(p.uri, m.URI)
 	switch {
 	case !right:
-		a.wrong.Spend(source, 1, now)
+		a.failures.Spend(source, 1, now)
 		return Account{}, WrongCredentials
 	case old || !a.nonces.count(account.ID, p.nonce, made, p.nc, now):
 		return Account{}, StaleNonce

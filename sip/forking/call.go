@@ -32,7 +32,7 @@ type Call struct {
 	sent       bool // all INVITEs were sent
 	open       int  // legs that may still be answered
 	winner     *sip.Dialog
-	gone       bool // cancelled or refused
+	ended      bool // cancelled or refused
 	best       *outcome.Final
 	trying     bool
 	queue      []sip.Event
@@ -92,7 +92,7 @@ func (l *contactLeg) setDialog(d *sip.Dialog) {
 		l.call.handleEvent(d, e)
 	}
 	l.early = nil
-	if l.call.winner != d && (l.call.gone || l.call.winner != nil) { // a leg that answered before Invite returned keeps the call
+	if l.call.winner != d && (l.call.ended || l.call.winner != nil) { // a leg that answered before Invite returned keeps the call
 		go d.Cancel("answered elsewhere")
 	}
 }
@@ -122,7 +122,7 @@ func (r *Call) handleEvent(d *sip.Dialog, e sip.Event) {
 			return
 		}
 		r.winner = d
-		if r.gone {
+		if r.ended {
 			go d.Bye(16, "given up")
 		}
 		for _, other := range r.legs {
@@ -182,7 +182,7 @@ func finalRank(f *outcome.Final) int {
 // reportRefusal reports the refusal once nothing can ring any more.
 func (r *Call) reportRefusal() {
 	if r.sent && r.open == 0 && r.winner == nil && r.best != nil {
-		r.gone = true
+		r.ended = true
 		r.emit(sip.Refused{Final: *r.best})
 		r.best = nil
 	}
@@ -247,6 +247,6 @@ func (r *Call) giveUp() []*sip.Dialog {
 	if r.winner != nil {
 		return []*sip.Dialog{r.winner}
 	}
-	r.gone = true
+	r.ended = true
 	return append([]*sip.Dialog(nil), r.legs...)
 }

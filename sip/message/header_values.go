@@ -139,8 +139,8 @@ func FormatReplaces(id *DialogID) (string, error) {
 	return s, nil
 }
 
-// ParseReferTo parses the Refer-To header of a REFER. A method other than INVITE is refused, and all headers of the
-// URI except Replaces are removed, because they would let a peer write parts of the new request.
+// ParseReferTo parses the Refer-To header of a REFER. A method other than INVITE is refused. All headers of the URI
+// except Replaces are removed, because they would let a peer write parts of the new request.
 func ParseReferTo(s string) (uri string, replaces *DialogID, ok bool) {
 	uri = ReadURI(s)
 	if len(uri) > MaxURI || !hasOnlyURIChars(uri) {

@@ -45,16 +45,16 @@ func TestClassifyFinalResponses(t *testing.T) {
 		final outcome.Final
 		want  domain.Verdict
 	}{
-		"silence":            {outcome.Final{NoResponse: true}, trunk},
-		"transport":          {outcome.Final{TransportFailure: true}, trunk},
-		"408 after ringing":  {outcome.Final{Code: 408, RangBefore: true}, noAnswer},
-		"ring time-out":      {outcome.Final{Code: 487, RingTimeout: true}, noAnswer},
-		"cancelled":          {outcome.Final{Code: 487, Cancelled: true}, v("cancelled", "cancelled", 0, "")},
-		"503 for the rate":   {outcome.Final{Code: 503, MentionsRateLimit: true}, throttled},
-		"403 for the rate":   {outcome.Final{Code: 403, MentionsRateLimit: true}, throttled},
-		"603+":               {outcome.Final{Code: 603, Blocked: true}, blocked},
-		"503 after ringing":  {outcome.Final{Code: 503, RangBefore: true}, trunk},
-		"nothing of a final": {outcome.Final{}, trunk},
+		"no response":         {outcome.Final{NoResponse: true}, trunk},
+		"transport":           {outcome.Final{TransportFailure: true}, trunk},
+		"408 after ringing":   {outcome.Final{Code: 408, RangBefore: true}, noAnswer},
+		"ring time-out":       {outcome.Final{Code: 487, RingTimeout: true}, noAnswer},
+		"cancelled":           {outcome.Final{Code: 487, Cancelled: true}, v("cancelled", "cancelled", 0, "")},
+		"503 with rate limit": {outcome.Final{Code: 503, MentionsRateLimit: true}, throttled},
+		"403 with rate limit": {outcome.Final{Code: 403, MentionsRateLimit: true}, throttled},
+		"603+":                {outcome.Final{Code: 603, Blocked: true}, blocked},
+		"503 after ringing":   {outcome.Final{Code: 503, RangBefore: true}, trunk},
+		"no final response":   {outcome.Final{}, trunk},
 	} {
 		assert.Equal(t, c.want, outcome.Classify(c.final), name)
 	}

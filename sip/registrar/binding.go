@@ -90,10 +90,10 @@ func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int
 		}
 		return nil, 0
 	}
-	kept := slices.Clone(after)
+	bindings := slices.Clone(after)
 	for _, a := range c.Contacts {
-		i := slices.IndexFunc(kept, func(b Binding) bool { return uriKey(b.URI) == uriKey(a.URI) })
-		if i >= 0 && c.isOlderThan(&kept[i]) {
+		i := slices.IndexFunc(bindings, func(b Binding) bool { return uriKey(b.URI) == uriKey(a.URI) })
+		if i >= 0 && c.isOlderThan(&bindings[i]) {
 			return after, 500
 		}
 		fresh := Binding{
@@ -102,20 +102,20 @@ func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int
 		}
 		switch {
 		case i >= 0 && a.Expires == 0:
-			kept = slices.Delete(kept, i, i+1)
+			bindings = slices.Delete(bindings, i, i+1)
 		case i >= 0:
-			fresh.Since = kept[i].Since
-			kept[i] = fresh
+			fresh.Since = bindings[i].Since
+			bindings[i] = fresh
 		case a.Expires > 0:
-			kept = append(kept, fresh)
+			bindings = append(bindings, fresh)
 		}
 	}
-	if len(kept) > MaxBindings {
-		slices.SortStableFunc(kept, func(a, b Binding) int { return cmp.Compare(b.Expires.UnixNano(), a.Expires.UnixNano()) })
-		kept = kept[:MaxBindings]
+	if len(bindings) > MaxBindings {
+		slices.SortStableFunc(bindings, func(a, b Binding) int { return cmp.Compare(b.Expires.UnixNano(), a.Expires.UnixNano()) })
+		bindings = bindings[:MaxBindings]
 	}
-	slices.SortStableFunc(kept, func(a, b Binding) int { return cmp.Compare(b.Q, a.Q) })
-	return kept, 0
+	slices.SortStableFunc(bindings, func(a, b Binding) int { return cmp.Compare(b.Q, a.Q) })
+	return bindings, 0
 }
 
 // isOlderThan reports whether the phone sent this REGISTER before the one that created the binding.
@@ -152,19 +152,19 @@ func ParseRegister(m *message.Message) (c Change, code int) {
 	c = Change{CallID: m.CallID, CSeq: m.CSeq, UserAgent: strings.Map(message.ReplaceControlChar, m.HeaderValue("User-Agent"))}
 	c.UserAgent = c.UserAgent[:min(len(c.UserAgent), maxUserAgent)]
 	values := message.SplitList(strings.Join(m.HeaderValues("contact"), ","))
-	said, given, ok := deltaSeconds(m.HeaderValue("Expires"))
+	headerExpires, hasHeader, ok := deltaSeconds(m.HeaderValue("Expires"))
 	if !ok || len(values) > maxContacts {
 		return c, 400
 	}
 	if len(values) == 1 && values[0] == "*" {
 		c.All = true
-		if !given || said != 0 {
+		if !hasHeader || headerExpires != 0 {
 			return c, 400
 		}
 		return c, 0
 	}
 	for _, v := range values {
-		a, code := ParseContact(v, said, given)
+		a, code := ParseContact(v, headerExpires, hasHeader)
 		if code != 0 {
 			return c, code
 		}
@@ -173,15 +173,15 @@ func ParseRegister(m *message.Message) (c Change, code int) {
 	return c, 0
 }
 
-// ParseContact reads a contact of a REGISTER or a 3xx. said is the Expires header of the message, and given is
+// ParseContact reads a contact of a REGISTER or a 3xx. headerExpires is the Expires header of the message, and hasHeader is
 // false without one. The codes are those of ParseRegister.
-func ParseContact(v string, said time.Duration, given bool) (a RequestedContact, code int) {
+func ParseContact(v string, headerExpires time.Duration, hasHeader bool) (a RequestedContact, code int) {
 	a = RequestedContact{URI: message.ReadURI(v), Q: defaultQ, Expires: maxExpires}
 	if !message.IsContactURI(a.URI) {
 		return a, 400
 	}
-	if given {
-		a.Expires = said
+	if hasHeader {
+		a.Expires = headerExpires
 	}
 	if text, found := message.ContactParam(v, "expires"); found {
 		own, _, ok := deltaSeconds(text)
@@ -204,8 +204,8 @@ func ParseContact(v string, said time.Duration, given bool) (a RequestedContact,
 	return a, 0
 }
 
-// deltaSeconds reads delta-seconds (RFC 3261 §25.1). given is false for "".
-func deltaSeconds(text string) (d time.Duration, given, ok bool) {
+// deltaSeconds reads delta-seconds (RFC 3261 §25.1). hasHeader is false for "".
+func deltaSeconds(text string) (d time.Duration, hasHeader, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return 0, false, true

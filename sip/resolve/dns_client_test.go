@@ -88,7 +88,7 @@ func TestLookupDNSAtRealNameServers(t *testing.T) {
 		"eight CNAMEs":                     {"c8.example.com", dns.TypeA, []string{"192.0.2.7"}, 30 * time.Second},
 		"nine CNAMEs are too many":         {"c9.example.com", dns.TypeA, nil, 30 * time.Second},
 		"a CNAME to another zone":          {"away.example.com", dns.TypeA, []string{"192.0.2.5"}, 10 * time.Second},
-		"to another zone and back":         {"back.example.com", dns.TypeA, []string{"192.0.2.1"}, 20 * time.Second},
+		"CNAME to another zone and back":   {"back.example.com", dns.TypeA, []string{"192.0.2.1"}, 20 * time.Second},
 		"a CNAME to no name, another zone": {"gone.example.com", dns.TypeA, nil, 7 * time.Second},
 		"a CNAME to no name":               {"nowhere.example.com", dns.TypeA, nil, 7 * time.Second},
 		"a loop":                           {"loop0.example.com", dns.TypeA, nil, 30 * time.Second},
@@ -229,15 +229,15 @@ func TestDNSClientRejectsHostileResponses(t *testing.T) {
 		want    []string
 		problem string
 	}{
-		"the right one": {func(w dns.ResponseWriter, m *dns.Msg) { _ = w.WriteMsg(m) }, []string{"192.0.2.1"}, ""},
-		"another ID before the right one": {func(w dns.ResponseWriter, m *dns.Msg) {
+		"correct response": {func(w dns.ResponseWriter, m *dns.Msg) { _ = w.WriteMsg(m) }, []string{"192.0.2.1"}, ""},
+		"other ID before the correct response": {func(w dns.ResponseWriter, m *dns.Msg) {
 			other := m.Copy()
 			other.Id++
 			other.Answer = []dns.RR{forged}
 			_ = w.WriteMsg(other)
 			_ = w.WriteMsg(m)
 		}, []string{"192.0.2.1"}, ""},
-		"another ID alone": {func(w dns.ResponseWriter, m *dns.Msg) {
+		"other ID only": {func(w dns.ResponseWriter, m *dns.Msg) {
 			m.Id++
 			_ = w.WriteMsg(m)
 		}, nil, "i/o timeout"},
@@ -245,7 +245,7 @@ func TestDNSClientRejectsHostileResponses(t *testing.T) {
 			m.Question[0].Name = "b.example.com."
 			_ = w.WriteMsg(m)
 		}, nil, "another question"},
-		"the name in other letters": {func(w dns.ResponseWriter, m *dns.Msg) {
+		"name in other case": {func(w dns.ResponseWriter, m *dns.Msg) {
 			m.Question[0].Name, m.Answer[0].Header().Name = "A.eXample.com.", "a.EXAMPLE.com."
 			_ = w.WriteMsg(m)
 		}, []string{"192.0.2.1"}, ""},
@@ -265,7 +265,7 @@ func TestDNSClientRejectsHostileResponses(t *testing.T) {
 			m.Answer = []dns.RR{parseRR(t, "b.example.com. 60 IN A 192.0.2.66"), parseRR(t, "a.example.com. 60 CH A 192.0.2.67"), m.Answer[0]}
 			_ = w.WriteMsg(m)
 		}, []string{"192.0.2.1"}, ""},
-		"no bytes of DNS": {func(w dns.ResponseWriter, _ *dns.Msg) { _, _ = w.Write([]byte("not a message of DNS")) }, nil, "query"},
+		"not a DNS message": {func(w dns.ResponseWriter, _ *dns.Msg) { _, _ = w.Write([]byte("not a message of DNS")) }, nil, "query"},
 		"a failure": {func(w dns.ResponseWriter, m *dns.Msg) {
 			m.Rcode, m.Answer = dns.RcodeServerFailure, nil
 			_ = w.WriteMsg(m)

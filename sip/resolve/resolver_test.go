@@ -92,11 +92,11 @@ func TestResolveFollowsRFC3263(t *testing.T) {
 		"a CNAME to a domain with NAPTR": {resolve.Target{Host: "domain.example.com"}, []string{
 			"tls 192.0.2.2:5071 domain.example.com", "udp 192.0.2.1:5073", "udp [2001:db8::1]:5073", "udp 192.0.2.2:5074", "tcp 192.0.2.2:5072",
 		}},
-		"IPv6 alone":                      {resolve.Target{Host: "six.example.com", Port: 5060}, []string{"udp [2001:db8::6]:5060"}},
-		"a name of this machine":          {resolve.Target{Host: "kept.example.com", Port: 5060}, []string{"udp 192.0.2.200:5060", "udp [::1]:5060"}},
-		"a server without address":        {resolve.Target{Host: "broken.example.com", Transport: "udp"}, []string{"udp 192.0.2.2:5060"}},
-		"a service that is not offered":   {resolve.Target{Host: "closed.example.com", Transport: "udp"}, []string{"sip: resolve closed.example.com: no address"}},
-		"a name that nobody knows at all": {resolve.Target{Host: "none.example.com"}, nil},
+		"IPv6 alone":                    {resolve.Target{Host: "six.example.com", Port: 5060}, []string{"udp [2001:db8::6]:5060"}},
+		"name of the hosts file":        {resolve.Target{Host: "kept.example.com", Port: 5060}, []string{"udp 192.0.2.200:5060", "udp [::1]:5060"}},
+		"a server without address":      {resolve.Target{Host: "broken.example.com", Transport: "udp"}, []string{"udp 192.0.2.2:5060"}},
+		"a service that is not offered": {resolve.Target{Host: "closed.example.com", Transport: "udp"}, []string{"sip: resolve closed.example.com: no address"}},
+		"unknown name":                  {resolve.Target{Host: "none.example.com"}, nil},
 	} {
 		got := resolveToStrings(t, r, c.target)
 		if c.want == nil {

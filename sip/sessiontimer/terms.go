@@ -152,8 +152,8 @@ func (t *Terms) set(interval time.Duration, weRefresh bool, l Limits) {
 	t.Interval, t.WeRefresh = max(interval, l.Least), weRefresh
 }
 
-// Schedule returns the times after a refresh at which this side refreshes again and at which the call is ended,
-// shortly before the end of the interval (RFC 4028 §10). Both are the same if the peer refreshes.
+// Schedule returns two times after a refresh. At wake this side refreshes again. At end the call is ended, shortly
+// before the end of the interval (RFC 4028 §10). Both are the same if the peer refreshes.
 func (t *Terms) Schedule() (wake, end time.Duration) {
 	end = t.Interval - min(32*time.Second, t.Interval/3)
 	if t.WeRefresh {

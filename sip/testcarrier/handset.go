@@ -31,17 +31,17 @@ func (h *Handset) PressKeys(keys string) { h.phone.post(pressKeys{keys}) }
 // HangUp ends the call. It may be called repeatedly.
 func (h *Handset) HangUp() { h.hang.Do(func() { close(h.phone.handsetHungUp) }) }
 
-// CallWithHandset makes a call like Call, on a phone whose audio the caller provides. ear receives the audio of the
+// CallWithHandset makes a call like Call, on a phone whose audio the caller provides. receive gets the audio of the
 // other side: frames of media.TapFrame bytes, which are overwritten afterwards, and finally nil. It is called from
-// the media clock and must not block. told receives the events of the phone.
-func (s *Carrier) CallWithHandset(ctx context.Context, o CallRequest, ear func(frame []byte), told func(Event)) (*Handset, error) {
+// the media clock and must not block. notify receives the events of the phone.
+func (s *Carrier) CallWithHandset(ctx context.Context, o CallRequest, receive func(frame []byte), notify func(Event)) (*Handset, error) {
 	p, session, err := s.callingPhone(o)
 	if err != nil {
 		return nil, err
 	}
 	p.behavior = behavior{isPassive: true, hangsUpAfter: handsetTimeout}
-	p.handsetHungUp, p.observer = make(chan struct{}), told
-	tap, err := session.Tap(media.Barge, ear)
+	p.handsetHungUp, p.observer = make(chan struct{}), notify
+	tap, err := session.Tap(media.Barge, receive)
 	if err != nil {
 		session.Close()
 		return nil, err

@@ -58,8 +58,8 @@ func (m *Received) Source() Source {
 	return Source{Addr: m.Flow.Addr, Network: m.Flow.Network}
 }
 
-// MaxResponseSize returns the maximum size of a response to a source that may be forged: the size of the request
-// and of the Via that the relaying node removes.
+// MaxResponseSize returns the maximum size of a response to a source that may be forged. It is the size of the
+// request and of the Via that the relaying node removes.
 func (m *Received) MaxResponseSize() int {
 	if m.Relay != nil && m.Relay.Direction == RelayIn {
 		return m.Relay.Size + len("Via: \r\n") + len(m.ViaWithReceived())

@@ -169,7 +169,7 @@ func testLargeBlobs(t *testing.T, p TestStore) {
 }
 
 func testContentIsEncrypted(t *testing.T, p TestStore) {
-	put(t, p, ws, "a.wav", []byte("what was said on the telephone"))
+	put(t, p, ws, "a.wav", []byte("a conversation on the telephone"))
 	raw := p.RawBytes(ws, "a.wav")
 	require.NotEmpty(t, raw)
 	assert.NotContains(t, string(raw), "telephone")

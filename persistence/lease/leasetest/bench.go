@@ -25,21 +25,21 @@ func (s Suite) Bench(b *testing.B) {
 // BenchIdle measures what a node that only renews its lease costs per second, with 300 shards on three nodes.
 func (s Suite) BenchIdle(b *testing.B) {
 	const nodes, shards, watched = 3, 300, 20
-	way := newMeter(b, s.Store)
-	s.Store = way.url
-	var seats []*TestHolder
+	proxy := newMeter(b, s.Store)
+	s.Store = proxy.url
+	var holders []*TestHolder
 	for i := range nodes {
-		seats = append(seats, s.JoinHolder(b, fmt.Sprint("n", i), shards, lease.Options{}))
+		holders = append(holders, s.JoinHolder(b, fmt.Sprint("n", i), shards, lease.Options{}))
 	}
-	WaitUntilShared(b, shards, seats...)
+	WaitUntilShared(b, shards, holders...)
 	for b.Loop() {
 		time.Sleep(2 * time.Second) // wait until the traffic of the claims is over
-		up, down, calls, cpu := way.bytesUp.Load(), way.bytesDown.Load(), way.calls.Load(), cpuTime()
+		up, down, calls, cpu := proxy.bytesUp.Load(), proxy.bytesDown.Load(), proxy.calls.Load(), cpuTime()
 		time.Sleep(watched * time.Second)
 		per := func(n int64) float64 { return float64(n) / nodes / watched }
-		b.ReportMetric(per(way.calls.Load()-calls), "calls/s")
-		b.ReportMetric(per(way.bytesUp.Load()-up), "B_up/s")
-		b.ReportMetric(per(way.bytesDown.Load()-down), "B_down/s")
+		b.ReportMetric(per(proxy.calls.Load()-calls), "calls/s")
+		b.ReportMetric(per(proxy.bytesUp.Load()-up), "B_up/s")
+		b.ReportMetric(per(proxy.bytesDown.Load()-down), "B_down/s")
 		b.ReportMetric(per((cpuTime() - cpu).Microseconds()), "µs_cpu/s")
 	}
 }
@@ -48,10 +48,10 @@ func (s Suite) BenchIdle(b *testing.B) {
 // shard.
 func (s Suite) BenchHandover(b *testing.B) {
 	const rounds, gather = 100, 10 * time.Millisecond
-	heard := make(chan struct{}, 1)
+	noticed := make(chan struct{}, 1)
 	changed := func() {
 		select {
-		case heard <- struct{}{}:
+		case noticed <- struct{}{}:
 		default:
 		}
 	}
@@ -62,7 +62,7 @@ func (s Suite) BenchHandover(b *testing.B) {
 		}
 		b.Cleanup(func() { _ = e.Leave(context.Background()) })
 	}
-	var took []time.Duration
+	var durations []time.Duration
 	for b.Loop() {
 		for range rounds {
 			token := claim(b, one, 0)[0]
@@ -73,17 +73,17 @@ func (s Suite) BenchHandover(b *testing.B) {
 				b.Fatal(err)
 			}
 			for owner(two, 0) != "" {
-				<-heard
+				<-noticed
 			}
 			token = claim(b, two, 0)[0]
-			took = append(took, time.Since(begun))
+			durations = append(durations, time.Since(begun))
 			if err := two.Release(b.Context(), 0, token); err != nil {
 				b.Fatal(err)
 			}
 			Eventually(b, "it is free", func() bool { return owner(one, 0) == "" })
 		}
 	}
-	report(b, took)
+	report(b, durations)
 }
 
 // BenchKill measures the time from the kill -9 of a node until another node may use all its shards.
@@ -91,7 +91,7 @@ func (s Suite) BenchKill(b *testing.B) {
 	const rounds, shards = 9, 300
 	s.ShortLease = lease.DefaultLease
 	seat := s.JoinHolder(b, "parent", shards, lease.Options{})
-	var took []time.Duration
+	var durations []time.Duration
 	for b.Loop() {
 		for i := range rounds {
 			c := s.StartChild(b, fmt.Sprint("child", i), shards)
@@ -100,17 +100,17 @@ func (s Suite) BenchKill(b *testing.B) {
 			begun := time.Now()
 			c.Signal(syscall.SIGKILL)
 			WaitUntilShared(b, shards, seat)
-			took = append(took, time.Since(begun))
+			durations = append(durations, time.Since(begun))
 		}
 	}
-	report(b, took)
+	report(b, durations)
 }
 
-func report(b *testing.B, took []time.Duration) {
+func report(b *testing.B, durations []time.Duration) {
 	b.Helper()
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms_p50")
-	b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "ms_max")
+	slices.Sort(durations)
+	b.ReportMetric(float64(durations[len(durations)/2].Microseconds())/1000, "ms_p50")
+	b.ReportMetric(float64(durations[len(durations)-1].Microseconds())/1000, "ms_max")
 	b.ReportMetric(0, "ns/op")
 }
 

@@ -125,9 +125,9 @@ func WatchOwnership(t *testing.T, shards int, of ...*TestHolder) (end func()) {
 }
 
 func testUnhealthyNode(t *testing.T, s Suite) {
-	var sick atomic.Bool
+	var unhealthy atomic.Bool
 	a := s.join(t, "a", lease.Options{Lease: s.ShortLease, Healthy: func() error {
-		if sick.Load() {
+		if unhealthy.Load() {
 			return errors.New("the actors do not answer")
 		}
 		return nil
@@ -135,7 +135,7 @@ func testUnhealthyNode(t *testing.T, s Suite) {
 	b := s.join(t, "b", lease.Options{Lease: s.ShortLease})
 	Eventually(t, "a claims", func() bool { tokens, _ := a.Claim(t.Context(), all(4)); return len(tokens) == 4 })
 	Eventually(t, "b sees it", func() bool { return owner(b, 3) == "a" })
-	sick.Store(true)
+	unhealthy.Store(true)
 	Eventually(t, "b claims what a has lost", func() bool {
 		tokens, err := b.Claim(t.Context(), all(4))
 		now := time.Now()
@@ -148,7 +148,7 @@ func testUnhealthyNode(t *testing.T, s Suite) {
 		return len(tokens) == 4
 	})
 	Eventually(t, "a sees that", func() bool { return owner(a, 0) == "b" })
-	sick.Store(false)
+	unhealthy.Store(false)
 	Eventually(t, "a is back", func() bool { return time.Now().Before(a.Deadline()) && len(b.Nodes()) == 2 })
 	if owner(a, 0) == "a" {
 		t.Error("a still owns a shard that it has lost")
@@ -156,19 +156,19 @@ func testUnhealthyNode(t *testing.T, s Suite) {
 }
 
 func testEndedLease(t *testing.T, s Suite) {
-	var sick atomic.Bool
+	var unhealthy atomic.Bool
 	e := s.join(t, "a", lease.Options{Lease: s.ShortLease, Healthy: func() error {
-		if sick.Load() {
+		if unhealthy.Load() {
 			return errors.New("the actors do not answer")
 		}
 		return nil
 	}})
-	sick.Store(true)
+	unhealthy.Store(true)
 	Eventually(t, "its lease ends", func() bool { return len(e.Nodes()) == 0 })
 	if tokens, err := e.Claim(t.Context(), []int{1}); !errors.Is(err, lease.ErrLeaseEnded) {
 		t.Errorf("claimed: %v, %v", tokens, err)
 	}
-	sick.Store(false)
+	unhealthy.Store(false)
 	Eventually(t, "it has another", func() bool { return len(e.Nodes()) == 1 && time.Now().Before(e.Deadline()) })
 	Eventually(t, "it claims again", func() bool { tokens, _ := e.Claim(t.Context(), []int{1}); return len(tokens) == 1 })
 }

@@ -27,14 +27,22 @@ local function put(shard, token, rev)
 end
 `
 
-// renewScript renews a lease and returns what has changed.
+// renewScript renews a lease and returns what has changed. KEYS: prefix. ARGV:
 //
-// KEYS: prefix. ARGV: node; its JSON ("": only read); duration of the lease in ms; known numbers of the last changes of
-// nodes and of rows; maximum lease in ms; then setting and value of each parameter.
+//	node, and its JSON ("": only read).
+//	Duration of the lease in ms.
+//	Known numbers of the last changes of nodes and of rows.
+//	Maximum lease in ms.
+//	Setting and value of each parameter.
 //
-// It returns the numbers of the last changes of nodes and of rows; the sum; 1 if the lease had ended, else 0; ms until
-// the next lease ends (0: none); 1 if all rows follow, else 0; the number of nodes (-1: unchanged); the JSON of each
-// node; then shard, change and token of each row.
+// It returns:
+//
+//	The numbers of the last changes of nodes and of rows, and the sum.
+//	1 if the lease had ended, else 0.
+//	Milliseconds until the next lease ends (0: none).
+//	1 if all rows follow, else 0.
+//	The number of nodes (-1: unchanged), and the JSON of each node.
+//	Shard, change and token of each row.
 //
 // A node without a lease gets none while live nodes have another value of one of its parameters. The answer is then
 // "differs", the setting, the stored value, the number of other nodes and the JSON of one of them.
@@ -103,8 +111,8 @@ end
 return answer
 `)
 
-// claimScript claims free shards. KEYS: prefix. ARGV: node; 1 to include shards of ended leases, else 0; minimum
-// epoch; shards. It returns the epoch and the shards that were free, or nothing if the node has no lease.
+// claimScript claims free shards. KEYS: prefix. ARGV: node, 1 to include shards of ended leases or else 0, minimum
+// epoch, shards. It returns the epoch and the shards that were free, or nothing if the node has no lease.
 var claimScript = redis.NewScript(scriptHeader + `
 local id, ended = ARGV[1], ARGV[2] == '1'
 if not lives(id) then return {} end
