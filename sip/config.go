@@ -80,7 +80,7 @@ type Counters struct {
 	DroppedRate                   uint64 // above the source's rate
 	DroppedSize                   uint64 // too large, or too many headers
 	DroppedMalformed              uint64 // not SIP, with a bare CR or LF or a NUL, or not parsable
-	DroppedStray                  uint64 // responses and ACKs without a transaction
+	DroppedUnmatched              uint64 // responses and ACKs without a transaction
 	Rejected                      uint64 // answered with an error by the validation
 	RefusedLate                   uint64 // calls that waited too long before they were read: 503
 	RefusedFull                   uint64 // calls above the maximum of unanswered calls: 503

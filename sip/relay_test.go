@@ -181,7 +181,7 @@ func TestRelayOfRefusalIsRepeatedUntilAck(t *testing.T) {
 		again := n.peer.expect("SIP/2.0 486")
 		n.peer.send(ackTo(again), n.localAddr())
 		n.peer.expectNothing(time.Minute)
-		assert.Zero(t, n.owner.Counters().DroppedStray)
+		assert.Zero(t, n.owner.Counters().DroppedUnmatched)
 	})
 }
 

@@ -229,7 +229,7 @@ func (u *UserAgent) Counters() Counters {
 		Received: t.Received.Load(), Sent: t.Sent.Load(), Retransmitted: s.retransmitted.Load() + p.Retransmitted,
 		DroppedUnknown: s.unknown.Load() + t.DroppedUnknown.Load(), DroppedRate: s.rate.Load() + t.DroppedRate.Load() + r.RateExceeded + p.RateExceeded,
 		DroppedSize: s.size.Load() + t.DroppedSize.Load() + p.TooLarge, DroppedMalformed: s.malformed.Load() + t.DroppedMalformed.Load() + r.Malformed + p.Malformed,
-		DroppedStray: s.stray.Load(), Rejected: s.rejected.Load() + t.Rejected.Load() + r.Rejected + p.Rejected,
+		DroppedUnmatched: s.stray.Load(), Rejected: s.rejected.Load() + t.Rejected.Load() + r.Rejected + p.Rejected,
 		Panics: s.panics.Load(), TransportErrors: s.transport.Load() + t.Errors.Load() + r.TransportErrors, Invites: s.invites.Load(),
 		Incoming: s.incoming.Load(), Dialogs: dialogs, UnansweredCalls: unanswered, TCP: u.transport.Connections(),
 		Pending: pending, UnansweredHosts: hosts, RefusedLate: s.refusedLate.Load() + r.RefusedLate, RefusedFull: s.refusedFull.Load() + r.RefusedFull,

@@ -8,7 +8,7 @@ const maxRouting = 1000
 // routingLimit limits the inbound INVITEs and MESSAGEs that are being routed.
 type routingLimit struct{ requests atomic.Int32 }
 
-// acquire reports whether another request may be routed. After true the caller calls release.
+// acquire reports whether another request may be routed. If it returns true, the caller must call release.
 func (r *routingLimit) acquire() bool {
 	if r.requests.Add(1) > maxRouting {
 		r.requests.Add(-1)

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Files of a backup besides the folders of the store and of the encrypted recordings and exports.
+// Name and format version of the manifest file of a backup.
 const (
 	manifestFile  = "backup.json"
 	formatVersion = 1

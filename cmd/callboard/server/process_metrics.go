@@ -70,7 +70,7 @@ func (s *Service) readMetrics(ctx context.Context) ([]metrics.Reading, error) {
 		total("callboard_sip_dropped_total", droppedHelp, sipCounters.DroppedRate, "reason", "rate"),
 		total("callboard_sip_dropped_total", droppedHelp, sipCounters.DroppedSize, "reason", "size"),
 		total("callboard_sip_dropped_total", droppedHelp, sipCounters.DroppedMalformed, "reason", "malformed"),
-		total("callboard_sip_dropped_total", droppedHelp, sipCounters.DroppedStray, "reason", "unmatched"),
+		total("callboard_sip_dropped_total", droppedHelp, sipCounters.DroppedUnmatched, "reason", "unmatched"),
 		total("callboard_sip_refused_total", refusedHelp, sipCounters.Rejected, "reason", "invalid"),
 		total("callboard_sip_refused_total", refusedHelp, sipCounters.RefusedLate, "reason", "late"),
 		total("callboard_sip_refused_total", refusedHelp, sipCounters.RefusedFull, "reason", "full"),
