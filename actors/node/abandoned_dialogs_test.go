@@ -74,8 +74,8 @@ func TestNumberOfAnAbandonedDialogIsNotCalledUntilTheDialogEnds(t *testing.T) {
 	h.shutdown()
 	h.start()
 	assert.True(t, h.mayCall(other))
-	h.waitUntil(20*time.Second, "the BYE of the other is answered", func() bool {
-		require.False(t, h.mayCall(silent), "it may ring for all that is known")
+	h.waitUntil(20*time.Second, "the BYE of the other call is answered", func() bool {
+		require.False(t, h.mayCall(silent), "the abandoned leg may still ring")
 		return h.mayCall(answers) // the call times of both numbers end when this BYE is answered
 	})
 }
@@ -99,11 +99,11 @@ func TestAbandonedDialogHoldsNumberAndPermitAfterASecondCrash(t *testing.T) {
 	for range 2 {
 		h.shutdown()
 		h.start()
-		assert.False(t, h.mayCall(silent), "it may ring for all that is known")
+		assert.False(t, h.mayCall(silent), "the abandoned leg may still ring")
 		assert.Equal(t, 1, h.abandonedCallRows())
 		live, err := h.node.LinesUsage(t.Context(), h.live.WorkspaceID, domain.Outbound)
 		require.NoError(t, err)
-		assert.Equal(t, 1, live.Active, "and has its line")
+		assert.Equal(t, 1, live.Active, "the abandoned call holds its permit")
 	}
 }
 
@@ -113,8 +113,8 @@ func TestAbandonedDialogRowIsDeletedAfterItsByeIsAnswered(t *testing.T) {
 	h.storeCrashedCall(answers, h.answeredDialog(answers))
 	h.shutdown()
 	h.start()
-	h.waitUntil(20*time.Second, "its BYE is answered", func() bool { return h.mayCall(answers) })
-	h.waitUntil(20*time.Second, "its row is gone", func() bool { return h.abandonedCallRows() == 0 })
+	h.waitUntil(20*time.Second, "the BYE is answered", func() bool { return h.mayCall(answers) })
+	h.waitUntil(20*time.Second, "the row is deleted", func() bool { return h.abandonedCallRows() == 0 })
 }
 
 func TestAbandonedDialogRowIsDeletedWhileAnotherDialogIsStillOpen(t *testing.T) {
@@ -124,11 +124,11 @@ func TestAbandonedDialogRowIsDeletedWhileAnotherDialogIsStillOpen(t *testing.T) 
 	h.storeCrashedCall(answers, h.answeredDialog(answers))
 	h.shutdown()
 	h.start()
-	h.waitUntil(20*time.Second, "the row of the other is gone", func() bool { return h.abandonedCallRows() == 1 })
-	require.False(t, h.mayCall(silent), "it may ring for all that is known")
+	h.waitUntil(20*time.Second, "the row of the answered dialog is deleted", func() bool { return h.abandonedCallRows() == 1 })
+	require.False(t, h.mayCall(silent), "the abandoned leg may still ring")
 	h.shutdown()
 	h.start()
-	assert.True(t, h.mayCall(answers), "nobody asks its phone again")
+	assert.True(t, h.mayCall(answers), "no second BYE is sent")
 }
 
 func TestCallHoldsItsPermitUntilItsLastAbandonedLegEnds(t *testing.T) {
@@ -145,9 +145,9 @@ func TestCallHoldsItsPermitUntilItsLastAbandonedLegEnds(t *testing.T) {
 		return now.Active
 	}
 	h.waitUntil(20*time.Second, "the BYE of the first leg is answered", func() bool { return h.node.AbandonedLegs(h.live.WorkspaceID, left) < 2 })
-	h.waitUntil(20*time.Second, "that of the other call too", func() bool { return h.mayCall(answers) && active() < 2 })
+	h.waitUntil(20*time.Second, "the BYE of the other call is answered too", func() bool { return h.mayCall(answers) && active() < 2 })
 	h.mayCall(both) // returns after all earlier messages to the numbers actor are processed
 	if now := active(); time.Since(begun) < 30*time.Second {
-		assert.Equal(t, 1, now, "the transfer leg may yet ring")
+		assert.Equal(t, 1, now, "the transfer leg may still ring")
 	}
 }

@@ -154,7 +154,7 @@ func (s *panicScenario) runShortWork() {
 		}
 		return struct{}{}, err
 	})
-	s.waitUntil(20*time.Second, "the short campaign is over", func() bool { return s.statusOf(s.short) == domain.CampaignCompleted })
+	s.waitUntil(20*time.Second, "the short campaign has ended", func() bool { return s.statusOf(s.short) == domain.CampaignCompleted })
 }
 
 func (s *panicScenario) statusOf(campaign string) domain.CampaignStatus {
@@ -174,7 +174,7 @@ func (s *panicScenario) placeSingleCall() {
 		s.singles = append(s.singles, carrierNumber(3, tries, "11"))
 		return s.services().Calls.PlaceCall(ctx, s.live, domain.NewCall{To: carrierNumber(3, tries, "11"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
 	})
-	s.waitUntil(10*time.Second, "the single call talks or is over", func() bool {
+	s.waitUntil(10*time.Second, "the single call is answered or ended", func() bool {
 		now := s.getCall(s.live, c.ID)
 		return now.Status == domain.CallInProgress || now.Final()
 	})
@@ -263,16 +263,16 @@ func (s *panicScenario) endLongCalls() {
 	s.waitForPermits(domain.Inbound, zero)
 	s.waitForAudio()
 	_, talking := s.phoneLog.liveDialogs()
-	assert.GreaterOrEqual(s, talking, len(longPhones)-len(s.trap.want), "a panic may end one call and no other")
+	assert.GreaterOrEqual(s, talking, len(longPhones)-len(s.trap.want), "a panic ends at most one call")
 	calls, err := s.services().Calls.ListCalls(s.Context(), s.live, calls.Query{Status: "active", PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(s, err)
 	for _, c := range calls.Data {
 		s.hangUp(c.ID)
 	}
-	s.waitUntil(20*time.Second, "the long campaign is over", func() bool { return s.statusOf(s.long) == domain.CampaignCompleted })
-	s.waitUntil(10*time.Second, "every far end has seen its end", func() bool { n, _ := s.phoneLog.liveDialogs(); return n == 0 })
+	s.waitUntil(20*time.Second, "the long campaign has ended", func() bool { return s.statusOf(s.long) == domain.CampaignCompleted })
+	s.waitUntil(10*time.Second, "every remote party received the end of its call", func() bool { n, _ := s.phoneLog.liveDialogs(); return n == 0 })
 	s.waitForPermits(domain.Outbound, zero)
-	s.waitUntil(10*time.Second, "nothing is left to be done", func() bool { return !s.hasOpenCalls() })
+	s.waitUntil(10*time.Second, "no call is open", func() bool { return !s.hasOpenCalls() })
 }
 
 // hasOpenCalls reports whether a call has no final record.
@@ -303,7 +303,7 @@ func (s *panicScenario) checkInvariants() {
 			people++
 		}
 	}
-	assert.Equal(s, s.people, people, "one campaign.call.completed for each contact")
+	assert.Equal(s, s.people, people, "each contact has one campaign.call.completed event")
 	done := countEvents(events, event.CampaignCompleted)
 	assert.Equal(s, map[string]int{s.long: 1, s.short: 1}, done)
 	s.waitUntil(20*time.Second, "the endpoint has every event", func() bool {
@@ -315,7 +315,7 @@ func (s *panicScenario) checkInvariants() {
 func (s *panicScenario) waitForAudio() {
 	s.Helper()
 	before := s.phones.PacketsReceived()
-	s.waitUntil(10*time.Second, "the live calls keep their sound", func() bool {
+	s.waitUntil(10*time.Second, "the live calls receive audio", func() bool {
 		now := s.phones.PacketsReceived()
 		for phone, n := range before {
 			if more, live := now[phone]; live && more < n+50 {

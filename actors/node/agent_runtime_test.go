@@ -74,7 +74,7 @@ func (h *fixture) placeCall(agent, to string) string {
 func (h *fixture) waitForCallEnd(id string) *domain.Call {
 	h.Helper()
 	var c *domain.Call
-	h.waitUntil(time.Minute, "the call is over", func() bool {
+	h.waitUntil(time.Minute, "the call has ended", func() bool {
 		var err error
 		c, err = h.services().Calls.Call(h.Context(), h.test, id)
 		return err == nil && c.Final()
@@ -190,20 +190,20 @@ func TestEndedCallIsAnalysedOnceAcrossRestart(t *testing.T) {
 	})
 	require.NoError(t, err)
 	id := h.placeCall(agent.ID, "+15005550000")
-	assert.Nil(t, h.waitForCallEnd(id).Analysis, "the call is over before")
-	h.waitUntil(time.Minute, "the model is asked", func() bool { return len(up.Asked()) > 0 })
+	assert.Nil(t, h.waitForCallEnd(id).Analysis, "the call ends before its analysis")
+	h.waitUntil(time.Minute, "the model receives a request", func() bool { return len(up.Asked()) > 0 })
 	h.shutdown()
 	hang.Store(false)
 	h.start()
 	var c *domain.Call
-	h.waitUntil(time.Minute, "the analysis is there", func() bool {
+	h.waitUntil(time.Minute, "the analysis is stored", func() bool {
 		c, err = h.services().Calls.Call(ctx, h.test, id)
 		return err == nil && c.Analysis != nil
 	})
 	a := c.Analysis
 	require.NotNil(t, a.Success)
 	assert.Equal(t, []any{"They confirmed.", true, "A key was pressed.", ""}, []any{a.Summary, *a.Success, a.Reason, a.Error})
-	assert.Equal(t, map[string]any{"order": json.Number("7")}, a.Fields, "what does not fit is left out")
+	assert.Equal(t, map[string]any{"order": json.Number("7")}, a.Fields, "fields that do not match the schema are omitted")
 	ready := h.callPayloads(id, event.CallAnalysisReady)
 	require.Len(t, ready, 1)
 	assert.Equal(t, agent.ID, ready[0]["agent_id"])
@@ -225,7 +225,7 @@ func TestLanguageModelPlaysTheCallerInATestConversation(t *testing.T) {
 		}
 		return out
 	}
-	assert.Equal(t, []string{"system You want to come.", "user Will you come?"}, lines(0), "to the caller the agent is who asks")
+	assert.Equal(t, []string{"system You want to come.", "user Will you come?"}, lines(0), "the agent's questions are user messages for the simulated caller")
 	assert.Equal(t, []string{"system You want to come.", "user (the agent says nothing yet)", "assistant Hello?", "user (the agent says nothing)"}, lines(1))
 	assert.Equal(t, 200, up.Asked()[0].MaxTokens)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

@@ -52,7 +52,7 @@ func TestToolSecretIsHiddenAndReferencedToolCannotBeDeleted(t *testing.T) {
 	_, err = d.Tools.UpdateTool(ctx, p, other.ID, func(t *domain.Tool) error { t.Name = "one"; return nil })
 	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err))
 	_, err = d.Tools.UpdateTool(ctx, p, other.ID, func(t *domain.Tool) error { t.HTTP.URL = "https://10.0.0.1/inner"; return nil })
-	assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "what may not be reached")
+	assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "egress rules forbid the address")
 
 	_, err = d.Agents.CreateAgent(ctx, p, &domain.Agent{Name: "a", FirstMessage: "Hello.", Tools: []string{one.ID, "tool_01J9999999ZZZZZZZZZZZZZZZZ"}, KnowledgeBaseIDs: []string{"kb_01J9999999ZZZZZZZZZZZZZZZZ"}})
 	var refused *domain.Error
@@ -104,7 +104,7 @@ func (h *fixture) callAndWaitForTranscript(p domain.Principal, agent, to string)
 
 func (h *fixture) waitForTranscript(p domain.Principal, id string) (c *domain.Call, text string) {
 	h.Helper()
-	h.waitUntil(20*time.Second, "the call is over and written down", func() bool { c = h.getCall(p, id); return c.Final() && !c.Processing })
+	h.waitUntil(20*time.Second, "the call has ended and its transcript is stored", func() bool { c = h.getCall(p, id); return c.Final() && !c.Processing })
 	said, err := h.services().Calls.Transcript(h.Context(), p, id)
 	require.NoError(h, err)
 	return c, said.Text
@@ -120,7 +120,7 @@ func TestCallsUseThePublishedAgentVersion(t *testing.T) {
 	assert.NotNil(t, a.PublishedAt)
 	again, err := d.Agents.PublishAgent(ctx, p, a.ID)
 	require.NoError(t, err)
-	assert.Equal(t, 1, again.Version, "nothing has changed")
+	assert.Equal(t, 1, again.Version, "nothing changed")
 
 	a, err = d.Agents.UpdateAgent(ctx, p, a.ID, func(a *domain.Agent) error { a.FirstMessage, a.Name = "The second.", "b"; return nil })
 	require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestCallsUseThePublishedAgentVersion(t *testing.T) {
 	c, text := h.callAndWaitForTranscript(p, a.ID, carrierNumber(1, 1, "00"))
 	assert.Equal(t, 1, c.AgentVersion)
 	assert.Contains(t, text, "The first.")
-	assert.NotContains(t, text, "The second.", "it is a draft")
+	assert.NotContains(t, text, "The second.", "the draft is not used in calls")
 
 	v, err := d.Agents.PublishAgent(ctx, p, a.ID)
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestCallsUseThePublishedAgentVersion(t *testing.T) {
 	assert.Equal(t, []string{"first_message,name", "version"}, fields)
 	require.NoError(t, d.Agents.DeleteAgent(ctx, p, a.ID))
 	_, err = h.store.Get(ctx, old)
-	assert.ErrorIs(t, err, domain.ErrNotFound, "its versions go with it")
+	assert.ErrorIs(t, err, domain.ErrNotFound, "versions are deleted with the agent")
 }
 
 func TestCampaignKeepsItsAgentVersionUnlessFollowLatest(t *testing.T) {
@@ -187,7 +187,7 @@ func TestCampaignKeepsItsAgentVersionUnlessFollowLatest(t *testing.T) {
 	}
 	version := func(n, calls int) int {
 		var newest *domain.Call
-		h.waitUntil(20*time.Second, "the campaign's calls are over", func() bool {
+		h.waitUntil(20*time.Second, "the campaign's calls have ended", func() bool {
 			l, err := d.Calls.ListCalls(ctx, p, callsservice.Query{CampaignID: campaigns[n], PageQuery: record.PageQuery{Limit: 10}})
 			require.NoError(t, err)
 			if len(l.Data) == calls {
@@ -232,7 +232,7 @@ func TestPathwayReferencesCannotBeDeletedAndMissingEnginesAreRefused(t *testing.
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "nodes[1].agent_id", refused.Param)
 	w.Nodes = w.Nodes[:1]
-	require.Equal(t, domain.CodeValidation, domain.CodeOf(d.Pathways.CheckPathway(ctx, h.test, &w)), "it is a tool of the other environment")
+	require.Equal(t, domain.CodeValidation, domain.CodeOf(d.Pathways.CheckPathway(ctx, h.test, &w)), "the tool belongs to the other environment")
 	stored, err := d.Pathways.CreatePathway(ctx, p, &w)
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Tools.DeleteTool(ctx, p, lookUp.ID)))

@@ -66,16 +66,16 @@ func TestAlertIsSentOnceByWebhookAndMailAcrossRestart(t *testing.T) {
 		require.NoError(t, err)
 		return l.Data
 	}
-	h.waitUntil(time.Minute, "both rules have found it", func() bool {
+	h.waitUntil(time.Minute, "both rules fire", func() bool {
 		return len(now()) == 2 && !slices.ContainsFunc(now(), func(a *domain.Alert) bool { return a.Status != domain.AlertFiring })
 	})
-	h.waitUntil(time.Minute, "a mail has come", func() bool { return len(box.subjects()) == 1 })
+	h.waitUntil(time.Minute, "a mail is sent", func() bool { return len(box.subjects()) == 1 })
 	assert.Equal(t, []string{"[callboard] default: 0 % of 3 calls were answered; the bound is 50 %"}, box.subjects())
 	fired := countEvents(h.events(h.live.WorkspaceID), event.AlertFiring)
 	assert.Len(t, fired, 2)
 	for _, e := range h.events(h.live.WorkspaceID) {
 		if e.Type == event.AlertFiring {
-			h.waitUntil(time.Minute, "the webhook has come", func() bool { return h.receiver.hasEvent(e.ID) })
+			h.waitUntil(time.Minute, "the webhook is delivered", func() bool { return h.receiver.hasEvent(e.ID) })
 		}
 	}
 	h.shutdown()
@@ -83,15 +83,15 @@ func TestAlertIsSentOnceByWebhookAndMailAcrossRestart(t *testing.T) {
 	test, err := h.services().Alerts.TestAlertRule(ctx, h.live, rate.ID) // the test event is sent after the next evaluation of the rule
 	require.NoError(t, err)
 	assert.Equal(t, []alertsservice.AlertMailTest{{To: "ops@example.com", Sent: true}}, test.Mails)
-	h.waitUntil(time.Minute, "a look is over", func() bool { return h.receiver.hasEvent(test.EventID) })
-	assert.Len(t, now(), 2, "it is known still")
+	h.waitUntil(time.Minute, "the rules are evaluated", func() bool { return h.receiver.hasEvent(test.EventID) })
+	assert.Len(t, now(), 2, "the alert still fires")
 	require.NoError(t, h.services().Alerts.DeleteAlertRule(ctx, h.live, rate.ID))
-	h.waitUntil(time.Minute, "what nobody watches is over", func() bool { return len(now()) == 1 })
+	h.waitUntil(time.Minute, "the alert of the deleted rule has ended", func() bool { return len(now()) == 1 })
 	again := countEvents(h.events(h.live.WorkspaceID), event.AlertFiring)
 	delete(again, test.AlertID)
-	assert.Equal(t, fired, again, "nothing was told twice")
+	assert.Equal(t, fired, again, "no alert is sent twice")
 	assert.Len(t, box.subjects(), 2)
-	assert.Empty(t, countEvents(h.events(h.live.WorkspaceID), event.AlertResolved), "whoever deletes a rule knows it")
+	assert.Empty(t, countEvents(h.events(h.live.WorkspaceID), event.AlertResolved), "deleting a rule sends no alert.resolved event")
 }
 
 func TestDisabledWebhookEndpointRaisesAnAlertUntilResumed(t *testing.T) {
@@ -116,11 +116,11 @@ func TestDisabledWebhookEndpointRaisesAnAlertUntilResumed(t *testing.T) {
 	require.NoError(t, err)
 	firing := func() int { return len(countEvents(h.events(h.live.WorkspaceID), event.AlertFiring)) }
 	resolved := func() int { return len(countEvents(h.events(h.live.WorkspaceID), event.AlertResolved)) }
-	h.waitUntil(time.Minute, "it was found", func() bool { return firing() == 1 })
+	h.waitUntil(time.Minute, "the alert fires", func() bool { return firing() == 1 })
 	_, err = h.services().Webhooks.ResumeWebhook(ctx, h.live, hook.ID)
 	require.NoError(t, err)
-	h.waitUntil(time.Minute, "it is over", func() bool { return resolved() == 1 })
-	h.waitUntil(time.Minute, "a mail has come", func() bool { return len(box.subjects()) == 1 })
+	h.waitUntil(time.Minute, "the alert is resolved", func() bool { return resolved() == 1 })
+	h.waitUntil(time.Minute, "a mail is sent", func() bool { return len(box.subjects()) == 1 })
 	assert.Equal(t, []int{1, 1}, []int{firing(), resolved()})
 	assert.Contains(t, box.subjects()[0], "webhook endpoint 127.0.0.1 is", "the host alone")
 	for _, e := range h.events(h.live.WorkspaceID) {
@@ -129,7 +129,7 @@ func TestDisabledWebhookEndpointRaisesAnAlertUntilResumed(t *testing.T) {
 	rule := &domain.AlertRule{Meta: domain.Meta{ID: "alertrule_1"}, Kind: domain.AlertTrunkDown, Minutes: 2}
 	assert.Contains(t, h.node.ReadAlerts(ctx, rule), rule.ID)
 	h.shutdown()
-	assert.Empty(t, h.node.ReadAlerts(ctx, rule), "nothing is found where all has ended")
+	assert.Empty(t, h.node.ReadAlerts(ctx, rule), "the stopped node returns no findings")
 }
 
 func TestAlertRuleIsPausedAfterWorkspaceAndMailServerAreRemoved(t *testing.T) {

@@ -35,7 +35,7 @@ func TestKeyCreationAndRevocationWriteOneAuditRowInTheirCommit(t *testing.T) {
 	created, _, err := d.Keys.CreateKey(ctx, h.live, act, key())
 	require.NoError(t, err)
 	require.NoError(t, errorOf(d.Keys.RevokeKey(ctx, h.live, act, created.ID, keys.RevokeRequest{})))
-	require.NoError(t, errorOf(d.Keys.RevokeKey(ctx, h.live, act, created.ID, keys.RevokeRequest{})), "again, which does nothing")
+	require.NoError(t, errorOf(d.Keys.RevokeKey(ctx, h.live, act, created.ID, keys.RevokeRequest{})), "a repeated revocation changes nothing")
 	by := " by operator " + h.live.KeyID + " from 192.0.2.7 curl"
 	if !h.live.Operator {
 		by = " by api_key " + h.live.KeyID + " from 192.0.2.7 curl"

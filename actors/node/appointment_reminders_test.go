@@ -69,7 +69,7 @@ func TestAppointmentReminderIsSentOnceWithAnEvent(t *testing.T) {
 	require.NoError(t, err)
 	deleted, err := d.Appointments.CancelAppointment(ctx, p, cancelled.ID, "ill")
 	require.NoError(t, err)
-	assert.Equal(t, domain.ReminderCancelled, deleted.Reminders[0].Status, "its reminders go along")
+	assert.Equal(t, domain.ReminderCancelled, deleted.Reminders[0].Status, "reminders are cancelled with the appointment")
 	_, err = d.Appointments.RescheduleAppointment(ctx, p, moved.ID, booking.Reschedule{Datetime: at.Add(26 * time.Hour).Format(time.RFC3339)})
 	require.NoError(t, err)
 	h.makeRemindersDue(reminded, cancelled, opted, called)
@@ -89,14 +89,14 @@ func TestAppointmentReminderIsSentOnceWithAnEvent(t *testing.T) {
 	m, err := d.SMS.Message(ctx, p, r.MessageID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{"Ada sees Dr. Rivera.", "+15005550000", reminded.ID}, []any{m.Body, m.To, m.Metadata["appointment_id"]})
-	assert.False(t, r.SentAt.Before(r.DueAt), "not before it is due")
+	assert.False(t, r.SentAt.Before(r.DueAt), "a reminder is not sent early")
 	assert.Empty(t, read(none))
 	assert.Equal(t, domain.ReminderCancelled, read(cancelled)[0].Status)
 	assert.Equal(t, domain.ReminderScheduled, read(moved)[0].Status)
 	assert.Equal(t, []any{domain.ReminderFailed, domain.CodeOptedOut}, []any{read(opted)[0].Status, read(opted)[0].Reason})
 	assert.Equal(t, []any{domain.ReminderSkipped, domain.Code("too_late")}, []any{read(past)[0].Status, read(past)[0].Reason})
-	h.waitUntil(20*time.Second, "the call is over", func() bool { return h.getCall(p, read(called)[0].CallID).Final() })
-	assert.NotNil(t, h.getCall(p, read(called)[0].CallID).AnsweredAt, "on the lines of its environment")
+	h.waitUntil(20*time.Second, "the call has ended", func() bool { return h.getCall(p, read(called)[0].CallID).Final() })
+	assert.NotNil(t, h.getCall(p, read(called)[0].CallID).AnsweredAt, "the reminder call used a permit of its environment")
 	var reported []event.AppointmentData
 	for _, e := range h.events(p.WorkspaceID) {
 		if e.Type == event.AppointmentReminder {
@@ -155,6 +155,6 @@ func TestAppointmentReminderWaitsUntilItCanBeSent(t *testing.T) {
 		}
 		return n
 	}
-	h.waitUntil(20*time.Second, "all but one have gone out", func() bool { n := states(); return n["sms sent"] == 2 && n["call scheduled"] < 2 })
-	assert.Equal(t, map[string]int{"call sent": 1, "call scheduled": 1, "sms sent": 2}, states(), "the number has been rung today; nothing waits behind that")
+	h.waitUntil(20*time.Second, "all reminders except one are sent", func() bool { n := states(); return n["sms sent"] == 2 && n["call scheduled"] < 2 })
+	assert.Equal(t, map[string]int{"call sent": 1, "call scheduled": 1, "sms sent": 2}, states(), "the daily cap holds one call and no other reminder")
 }

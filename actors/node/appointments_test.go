@@ -101,18 +101,18 @@ func TestConcurrentBookingsOfOneSlotSucceedOnce(t *testing.T) {
 		_, err := d.Appointments.RescheduleAppointment(ctx, p, id, booking.Reschedule{Datetime: target})
 		return err
 	})
-	assert.Equal(t, map[domain.Code]int{"": 10, domain.CodeSlotUnavailable: 10}, got, "one of the two has it, and to move it there again changes nothing")
+	assert.Equal(t, map[domain.Code]int{"": 10, domain.CodeSlotUnavailable: 10}, got, "one appointment has the slot, and a repeated reschedule changes nothing")
 	got = h.runConcurrently(10, func(int) error { _, err := d.Appointments.CancelAppointment(ctx, p, free.ID, "ill"); return err })
 	assert.Equal(t, map[domain.Code]int{"": 10}, got)
 	_, err = d.Appointments.CancelAppointment(ctx, p, other.ID, "ill")
 	require.NoError(t, err)
 	_, err = d.Appointments.Book(ctx, p, appointmentOrder(x.ID, at.Add(5*time.Hour), 30))
-	require.NoError(t, err, "what was cancelled can be had again")
+	require.NoError(t, err, "a cancelled slot can be booked again")
 	reported := countEvents(h.events(p.WorkspaceID), event.AppointmentCancelled)
 	assert.Equal(t, map[string]int{free.ID: 1, other.ID: 1}, reported)
 
 	err = d.Appointments.DeleteProvider(ctx, p, x.ID)
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "somebody has an appointment")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "the provider has an appointment")
 }
 
 func TestAppointmentLifecycleAndItsEvents(t *testing.T) {
@@ -153,12 +153,12 @@ func TestAppointmentLifecycleAndItsEvents(t *testing.T) {
 		assert.Equal(t, domain.AppointmentConfirmed, a.Status)
 	}
 	_, err = d.Appointments.UpdateAppointment(ctx, p, a.ID, func(a *domain.Appointment) error { a.Status = domain.AppointmentNoShow; return nil })
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "it has not begun")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "the appointment has not started")
 	a, err = d.Appointments.UpdateAppointment(ctx, p, a.ID, func(a *domain.Appointment) error { a.Notes = "Bring the letter."; return nil })
 	require.NoError(t, err)
 	a, err = d.Appointments.RescheduleAppointment(ctx, p, a.ID, booking.Reschedule{Datetime: at.AddDate(0, 0, 1).Format(time.RFC3339), Minutes: 60})
 	require.NoError(t, err)
-	assert.Equal(t, []any{domain.AppointmentBooked, 1, 60, "Bring the letter."}, []any{a.Status, a.Moves, a.DurationMinutes, a.Notes}, "nobody has confirmed the new time")
+	assert.Equal(t, []any{domain.AppointmentBooked, 1, 60, "Bring the letter."}, []any{a.Status, a.Moves, a.DurationMinutes, a.Notes}, "the new time is not confirmed")
 	for range 2 {
 		a, err = d.Appointments.CancelAppointment(ctx, p, a.ID, "away")
 		require.NoError(t, err)
@@ -204,7 +204,7 @@ func TestAppointmentLifecycleAndItsEvents(t *testing.T) {
 func (h *fixture) waitForMessages(p domain.Principal) map[string]*domain.Message {
 	h.Helper()
 	out := make(map[string]*domain.Message)
-	h.waitUntil(10*time.Second, "all messages are settled", func() bool {
+	h.waitUntil(10*time.Second, "all messages are final", func() bool {
 		l, err := h.services().SMS.ListMessages(context.Background(), p, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(h, err)
 		clear(out)
@@ -274,7 +274,7 @@ func TestTestMessageResultDependsOnTheTestNumber(t *testing.T) {
 	_, err = d.SMS.SendMessage(ctx, p, domain.NewMessage{To: "+15005550007", Body: "Please."})
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err))
 	_, err = d.Calls.PlaceCall(ctx, p, domain.NewCall{To: "+15005550007", AgentID: h.createAgent(p, keyMenuPathway()), RingTimeout: time.Second, MaxDuration: time.Second})
-	assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err), "nor is it rung")
+	assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err), "the number is not called either")
 	found, err := d.DNC.CheckDNC(ctx, p, "+15005550007")
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, reply.ID, ""}, []any{found.Listed, found.Lists[0].MessageID, found.Lists[0].CallID})
@@ -290,7 +290,7 @@ func TestTestMessageResultDependsOnTheTestNumber(t *testing.T) {
 	h.waitForMessages(p)
 	l, err := d.SMS.ListMessages(ctx, p, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, To: "+12025550177"})
 	require.NoError(t, err)
-	assert.Len(t, l.Data, 1, "one notice")
+	assert.Len(t, l.Data, 1, "one notice is sent")
 	assert.Len(t, countEvents(h.events(p.WorkspaceID), event.ContactOptedOut), 2)
 
 	h.shutdown()
@@ -317,7 +317,7 @@ func TestKnowledgeBaseReadsSourcesAndFindsWords(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, domain.KnowledgeProcessing, k.Status)
-	h.waitUntil(10*time.Second, "everything is read", func() bool {
+	h.waitUntil(10*time.Second, "all sources are read", func() bool {
 		k, err = d.Knowledge.KnowledgeBase(ctx, p, k.ID)
 		require.NoError(t, err)
 		return k.Status != domain.KnowledgeProcessing
@@ -360,5 +360,5 @@ func TestKnowledgeBaseReadsSourcesAndFindsWords(t *testing.T) {
 	rows := 0
 	require.NoError(t, h.store.Under(ctx, domain.Key{Kind: "knowledge_passage", Workspace: p.WorkspaceID}, "", 100, func() domain.Record { return &domain.KnowledgePassage{} },
 		func(domain.Record) error { rows++; return nil }))
-	assert.Zero(t, rows, "nothing is left of it")
+	assert.Zero(t, rows, "no row of the knowledge base remains")
 }

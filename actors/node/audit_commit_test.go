@@ -199,7 +199,7 @@ func TestAuditRowIsPartOfTheCommitOfTheAction(t *testing.T) {
 	})
 
 	h.performAudited("token.issued", "api_key", p.KeyID, func(context.Context) error { return nil })
-	assert.Equal(t, map[string][]string{"token.issued": {"alone api_key " + p.KeyID}}, w.takeObserved(), "what changes nothing is kept before its answer")
+	assert.Equal(t, map[string][]string{"token.issued": {"alone api_key " + p.KeyID}}, w.takeObserved(), "an action without a commit stores its audit row before the reply")
 }
 
 func TestFailedActionHasNoAuditRowAndRefusedAuditRowIsStoredLater(t *testing.T) {
@@ -231,7 +231,7 @@ func TestFailedActionHasNoAuditRowAndRefusedAuditRowIsStoredLater(t *testing.T) 
 	}, nil)
 	d.Audit.Record(t.Context(), h.live, act)
 	m.inject(nil, nil)
-	h.waitUntil(longWait, "it is kept when the store answers again", func() bool { return rows() == 1 })
+	h.waitUntil(longWait, "the audit row is stored after the store recovers", func() bool { return rows() == 1 })
 }
 
 func TestAuditRowOfOAuthTokenIsPartOfTheTokenCommit(t *testing.T) {
@@ -261,7 +261,7 @@ func TestAuditRowOfOAuthTokenIsPartOfTheTokenCommit(t *testing.T) {
 	assert.Equal(t, map[string][]string{"token.refreshed": {along}}, reported)
 	reported, err = does("token.refreshed", refresh)
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
-	assert.Equal(t, map[string][]string{"token.reused": {along}}, reported, "one of the two is a thief")
+	assert.Equal(t, map[string][]string{"token.reused": {along}}, reported, "a refresh token that is used twice may be stolen")
 	log, err := d.Audit.ListAudit(t.Context(), h.live, audit.Query{Type: "auth", PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	actors := make(map[string]domain.Actor)
@@ -293,7 +293,7 @@ func TestRetriedAuditCommitWritesOneRow(t *testing.T) {
 		return err
 	}, nil)
 	h.performAudited("token.issued", "api_key", h.live.KeyID, func(context.Context) error { return nil })
-	h.waitUntil(time.Minute, "it is written again", func() bool {
+	h.waitUntil(time.Minute, "the audit row is written again", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return again > 0

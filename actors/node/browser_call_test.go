@@ -61,19 +61,19 @@ func TestBrowserCallStreamsAudioAndTranscript(t *testing.T) {
 	var one browserCaller
 	talk, err := d.Calls.StartBrowserCall(ctx, h.test, calls.BrowserCallRequest{AgentID: agent, From: "+12025550177"}, one.events())
 	require.NoError(t, err)
-	h.waitUntil(20*time.Second, "the agent is heard and read", func() bool {
+	h.waitUntil(20*time.Second, "audio and transcript arrive", func() bool {
 		n, loud, _ := one.stats()
 		return n > 10 && loud && one.transcriptText() == "agent: Press one or two."
 	})
 	talk.Press("1")
-	h.waitUntil(20*time.Second, "the call is over", func() bool { _, _, ends := one.stats(); return ends == 1 && h.getCall(h.test, talk.CallID).Final() })
+	h.waitUntil(20*time.Second, "the call has ended", func() bool { _, _, ends := one.stats(); return ends == 1 && h.getCall(h.test, talk.CallID).Final() })
 	c := h.getCall(h.test, talk.CallID)
 	assert.Equal(t, []any{domain.Inbound, "+12025550177", "+15005550100", agent, domain.CallCompleted, "confirmed", domain.Test},
 		[]any{c.Direction, c.From, c.To, c.AgentID, c.Status, c.Disposition, c.Environment})
 	require.NotNil(t, c.Caller)
 	assert.Equal(t, "Browser", c.Caller.Name)
 	assert.Equal(t, "agent: Press one or two.\ncaller: [pressed 1]\nagent: Thank you.", one.transcriptText())
-	h.waitUntil(10*time.Second, "the state was told", func() bool {
+	h.waitUntil(10*time.Second, "the state is reported", func() bool {
 		one.mu.Lock()
 		defer one.mu.Unlock()
 		return slices.Equal(one.states, []domain.CallStatus{domain.CallInProgress})
@@ -81,17 +81,17 @@ func TestBrowserCallStreamsAudioAndTranscript(t *testing.T) {
 	script, err := d.Calls.Transcript(ctx, h.test, talk.CallID)
 	require.NoError(t, err)
 	one.mu.Lock()
-	assert.Equal(t, script.Segments, one.segments, "what was read along is the transcript")
+	assert.Equal(t, script.Segments, one.segments, "the streamed transcript equals the stored one")
 	one.mu.Unlock()
 
 	var two browserCaller
 	talk, err = d.Calls.StartBrowserCall(ctx, h.test, calls.BrowserCallRequest{AgentID: h.createAgent(h.test, waitingPathway())}, two.events())
 	require.NoError(t, err)
-	h.waitUntil(20*time.Second, "it goes on", func() bool { n, _, _ := two.stats(); return n > 10 })
+	h.waitUntil(20*time.Second, "the change has no effect on the running state", func() bool { n, _, _ := two.stats(); return n > 10 })
 	talk.Say(make([]byte, 4096))
 	talk.Leave()
 	talk.Leave()
-	h.waitUntil(20*time.Second, "who leaves ends the call", func() bool { return h.getCall(h.test, talk.CallID).Final() })
+	h.waitUntil(20*time.Second, "closing the browser ends the call", func() bool { return h.getCall(h.test, talk.CallID).Final() })
 	assert.Equal(t, "remote", h.getCall(h.test, talk.CallID).EndedBy)
 
 	for code, c := range map[domain.Code]struct {
@@ -129,5 +129,5 @@ func TestBrowserCallWithoutTestTrunkReachesNoOtherWorkspace(t *testing.T) {
 	assert.Empty(t, one.transcriptText())
 	calls, err := d.Calls.ListCalls(ctx, h.test, calls.Query{PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
-	assert.Empty(t, calls.Data, "the other workspace was not called")
+	assert.Empty(t, calls.Data, "the other workspace received no call")
 }

@@ -47,7 +47,7 @@ func (h *fixture) createJobOutsideHours() (*domain.Bulk, time.Time) {
 // waitForCallingHours waits until a job waits for its calling hours.
 func (h *fixture) waitForCallingHours(id string, opens time.Time) {
 	h.Helper()
-	h.waitUntil(longWait, "the job waits for its hours", func() bool { return h.bulkJob(h.test, id).Waiting == "calling_hours" })
+	h.waitUntil(longWait, "the job waits for its calling hours", func() bool { return h.bulkJob(h.test, id).Waiting == "calling_hours" })
 	now := h.bulkJob(h.test, id)
 	assert.Equal(h, []any{domain.BulkRunning, 1, 3, 0}, []any{now.Status, now.Done, now.Pending, now.Failed}, "those that may be called are")
 	assert.Equal(h, opens, now.WaitingUntil.UTC())
@@ -93,12 +93,12 @@ func TestBulkCallWaitsForCallingHoursWithoutBlockingOthers(t *testing.T) {
 	h.openCallingHours(b)
 	h.shutdown()
 	h.start()
-	h.waitUntil(longWait, "the job is over", func() bool { return h.bulkJob(h.test, b.ID).Final() })
+	h.waitUntil(longWait, "the job has ended", func() bool { return h.bulkJob(h.test, b.ID).Final() })
 	now := h.bulkJob(h.test, b.ID)
 	assert.Equal(t, []any{domain.BulkCompleted, 3, 1, 0, ""}, []any{now.Status, now.Done, now.Failed, now.Pending, now.Waiting})
 	failed := h.bulkItemsByStatus(h.test, b.ID)[domain.ItemFailed]
 	require.Len(t, failed, 1)
-	assert.Equal(t, []any{2, domain.CodeDNCBlocked}, []any{failed[0].Index, failed[0].Code}, "who was listed meanwhile is not called")
+	assert.Equal(t, []any{2, domain.CodeDNCBlocked}, []any{failed[0].Index, failed[0].Code}, "a number that was added to the list meanwhile is not called")
 	all, err := h.services().Calls.ListCalls(t.Context(), h.test, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
 	assert.Len(t, all.Data, 3)
@@ -116,5 +116,5 @@ func TestBulkJobWaitingForCallingHoursCanBeCancelled(t *testing.T) {
 	assert.Equal(t, []int{1, 3, 0}, []int{len(items[domain.ItemDone]), len(items[domain.ItemCancelled]), len(items[domain.ItemWaiting])})
 	h.shutdown()
 	h.start()
-	assert.Len(t, h.bulkItemsByStatus(h.test, b.ID)[domain.ItemCancelled], 3, "no other process goes on")
+	assert.Len(t, h.bulkItemsByStatus(h.test, b.ID)[domain.ItemCancelled], 3, "no other process continues the job")
 }

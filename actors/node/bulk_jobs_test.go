@@ -98,7 +98,7 @@ func TestBulkJobPlacesEachCallOnceDespiteStoreErrorsAndRestarts(t *testing.T) {
 	h.waitUntil(longWait, "some are done", func() bool { return h.bulkJob(h.test, b.ID).Done >= 4 })
 	h.shutdown()
 	h.start()
-	h.waitUntil(2*longWait, "the job is over", func() bool { return h.bulkJob(h.test, b.ID).Final() })
+	h.waitUntil(2*longWait, "the job has ended", func() bool { return h.bulkJob(h.test, b.ID).Final() })
 	now := h.bulkJob(h.test, b.ID)
 	assert.Equal(t, []any{domain.BulkCompleted, 0, 14, 0}, []any{now.Status, now.Pending, now.Done, now.Failed})
 	items := h.bulkItemsByStatus(h.test, b.ID)
@@ -108,20 +108,20 @@ func TestBulkJobPlacesEachCallOnceDespiteStoreErrorsAndRestarts(t *testing.T) {
 	for _, item := range items[domain.ItemDone] {
 		calls[h.getCall(h.test, item.ResultID).To] = true
 	}
-	assert.Len(t, calls, 14, "each item has a call to its own number")
+	assert.Len(t, calls, 14, "each item placed one call to its number")
 	all, err := h.services().Calls.ListCalls(t.Context(), h.test, callsservice.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
-	assert.Len(t, all.Data, 14, "and no other call was opened")
+	assert.Len(t, all.Data, 14, "no other call was placed")
 	rung := map[string]int{}
 	for _, r := range h.phoneLog.all() {
 		rung[r.number]++
 	}
 	for to, n := range rung {
-		assert.Equal(t, 1, n, "%s was rung", to)
+		assert.Equal(t, 1, n, "%s was called", to)
 	}
 	_, err = h.services().Bulk.CancelBulk(t.Context(), h.test, b.ID)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(errorOf(h.services().Bulk.Bulk(t.Context(), h.live, b.ID))), "the other environment sees nothing of it")
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(errorOf(h.services().Bulk.Bulk(t.Context(), h.live, b.ID))), "the other environment cannot access it")
 }
 
 func TestBulkJobWaitsForAPermitAndStopsWhenCancelled(t *testing.T) {
@@ -142,11 +142,11 @@ func TestBulkJobWaitsForAPermitAndStopsWhenCancelled(t *testing.T) {
 		return now.Done == 1 && now.Waiting == "line"
 	})
 	c, err := h.services().Calls.PlaceCall(t.Context(), h.test, domain.NewCall{To: carrierNumber(5, 1, "11"), AgentID: h.createAgent(h.test, waitingPathway()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
-	require.NoError(t, err, "the line that is kept for single calls is free")
+	require.NoError(t, err, "the permit reserved for single calls is free")
 	_, err = h.services().Calls.PlaceCall(t.Context(), h.test, domain.NewCall{To: carrierNumber(5, 2, "11"), AgentID: h.createAgent(h.test, waitingPathway()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
-	assert.Equal(t, domain.CodeConcurrentLimit, domain.CodeOf(err), "now all are taken")
+	assert.Equal(t, domain.CodeConcurrentLimit, domain.CodeOf(err), "no permit is free")
 	live, err := h.services().Calls.PlaceCall(t.Context(), h.live, domain.NewCall{To: carrierNumber(5, 2, "11"), AgentID: h.createAgent(h.live, waitingPathway()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
-	require.NoError(t, err, "live calls have lines of their own")
+	require.NoError(t, err, "live calls have their own permits")
 	_, err = h.services().Calls.HangupCall(t.Context(), h.live, live.ID)
 	require.NoError(t, err)
 	_, err = h.services().Bulk.CancelBulk(t.Context(), h.test, b.ID)
@@ -178,7 +178,7 @@ func TestBulkImportAddsContactsAndDNCNumbersOnce(t *testing.T) {
 	assert.Equal(t, []int{1198, 2, 0}, []int{now.Done, now.Failed, now.Pending})
 	assert.Equal(t, [][]any{{0, domain.Code("duplicate")}, {700, domain.Code("invalid_phone")}},
 		[][]any{{now.Errors[0].Index, now.Errors[0].Code}, {now.Errors[1].Index, now.Errors[1].Code}})
-	h.waitUntil(longWait, "the campaign counts them", func() bool { // the campaign actor is notified of the commit
+	h.waitUntil(longWait, "the campaign counts the contacts", func() bool { // the campaign actor is notified of the commit
 		st, err := d.Campaigns.CampaignStatus(ctx, h.live, id)
 		return err == nil && st.Progress.Total == 1199
 	})
@@ -218,7 +218,7 @@ func TestBulkContactErrorsNameTheParameter(t *testing.T) {
 	}}
 	b, err := d.Bulk.StartBulk(ctx, h.live, order)
 	require.NoError(t, err)
-	h.waitUntil(longWait, "the job is over", func() bool { return h.bulkJob(h.live, b.ID).Final() })
+	h.waitUntil(longWait, "the job has ended", func() bool { return h.bulkJob(h.live, b.ID).Final() })
 	failed, err := d.Bulk.BulkItems(ctx, h.live, b.ID, bulk.ItemQuery{Limit: 10, Status: domain.ItemFailed})
 	require.NoError(t, err)
 	params := make(map[domain.Code]string)
@@ -244,7 +244,7 @@ func TestBulkJobSendsEachMessageOnceDespiteStoreErrorsAndRestarts(t *testing.T) 
 	assert.Equal(t, domain.CodeNoSMSRoute, domain.CodeOf(err))
 	b, err := h.services().Bulk.StartBulk(t.Context(), h.test, order)
 	require.NoError(t, err)
-	h.waitUntil(2*longWait, "the job is over", func() bool { return h.bulkJob(h.test, b.ID).Final() })
+	h.waitUntil(2*longWait, "the job has ended", func() bool { return h.bulkJob(h.test, b.ID).Final() })
 	items := h.bulkItemsByStatus(h.test, b.ID)
 	assert.Len(t, items[domain.ItemDone], 7)
 	require.Len(t, items[domain.ItemFailed], 1)

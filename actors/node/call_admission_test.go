@@ -30,7 +30,7 @@ func TestNodeDrainEndsUnlessTheNodeIsStopping(t *testing.T) {
 	d, sip, changes := newNodeDrain(false)
 	first, second := time.Unix(1_700_000_000, 0), time.Unix(1_700_000_060, 0)
 	require.NoError(t, d.reason())
-	require.NoError(t, d.End(domain.Actor{}), "it is not drained")
+	require.NoError(t, d.End(domain.Actor{}), "the node is not drained")
 	d.Start(first, domain.Actor{ID: "user_1"})
 	assert.Equal(t, first, *d.Start(second, domain.Actor{ID: "user_2"}).Since, "the first drain stays")
 	require.ErrorContains(t, d.reason(), "drained the node at")
@@ -42,7 +42,7 @@ func TestNodeDrainEndsUnlessTheNodeIsStopping(t *testing.T) {
 	other, sip, _ := newNodeDrain(true)
 	other.stop()
 	assert.True(t, other.isStopping())
-	assert.Empty(t, *sip, "SIP of the other shards goes on")
+	assert.Empty(t, *sip, "the user agent still accepts calls for other shards")
 }
 
 func TestCallAdmissionReturnsTheReasonOfTheRefusal(t *testing.T) {

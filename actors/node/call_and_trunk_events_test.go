@@ -78,7 +78,7 @@ func TestCallEndedEventContainsTheAppointmentBookedInTheCall(t *testing.T) {
 		id := h.placeCall(h.createAgent(p, w), to)
 		assert.Equal(t, "all done", h.waitForCallEnd(id).Outcome.Notes)
 		var data []map[string]any
-		h.waitUntil(time.Minute, "the end is told", func() bool { data = h.callPayloads(id, event.CallEnded); return len(data) == 1 })
+		h.waitUntil(time.Minute, "the end is reported", func() bool { data = h.callPayloads(id, event.CallEnded); return len(data) == 1 })
 		return data[0]["outcome"].(map[string]any)
 	}
 	changed := ended(appointmentPathway(
@@ -86,7 +86,7 @@ func TestCallEndedEventContainsTheAppointmentBookedInTheCall(t *testing.T) {
 		act("reschedule", map[string]string{"appointment_id": older, "datetime": at.Add(5 * time.Hour).Format(time.RFC3339)}),
 		act("cancel", map[string]string{"appointment_id": older}),
 	))
-	assert.Equal(t, false, changed["appointment_booked"], "it was there before")
+	assert.Equal(t, false, changed["appointment_booked"], "the appointment existed before the call")
 	for _, name := range []string{"appointment_id", "appointment_date", "appointment_time"} {
 		assert.NotContains(t, changed, name)
 	}
@@ -126,7 +126,7 @@ func TestCallEventsReportCallerIntentAndTransfer(t *testing.T) {
 	require.NoError(t, err)
 	id := placed.ID
 	h.waitForCallEnd(id)
-	h.waitUntil(time.Minute, "the recording is told", func() bool { return len(h.callPayloads(id, event.CallRecordingReady)) == 1 })
+	h.waitUntil(time.Minute, "the recording event is delivered", func() bool { return len(h.callPayloads(id, event.CallRecordingReady)) == 1 })
 	kinds := h.checkEventReferences(func(e *event.Event) bool { return e.Subject == id }, event.Attributes{AgentID: agent.ID, Direction: domain.Outbound, From: placed.From, To: "+15005550007"})
 	assert.Subset(t, kinds, []event.Type{
 		event.AgentIntentDetected, event.AgentEscalation, event.AgentActionTriggered, event.CallTransferred, event.CallEnded,
@@ -157,7 +157,7 @@ func TestBadTrunkQualityEmitsSystemDegradedEvent(t *testing.T) {
 	_, err = h.services().Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	var reported map[string]any
-	h.waitUntil(time.Minute, "the trunk's alarm is told", func() bool {
+	h.waitUntil(time.Minute, "the trunk alarm event is delivered", func() bool {
 		for _, e := range h.events(h.live.WorkspaceID) {
 			if e.Type == event.SystemDegraded && e.Subject == trunk.ID {
 				require.NoError(t, json.Unmarshal(e.Data, &reported))

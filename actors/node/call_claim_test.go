@@ -59,7 +59,7 @@ func TestNodeClaimRanksByTrunkAndNumber(t *testing.T) {
 	number("+442079460002", closed)
 	number("*", closed)
 	both, one, proofs := netip.MustParseAddrPort("198.51.100.7:5060"), netip.MustParseAddrPort("198.51.100.8:5060"), netip.MustParseAddrPort("203.0.113.9:5060")
-	h.waitUntil(10*time.Second, "the trunks to be known", func() bool {
+	h.waitUntil(10*time.Second, "the trunks are loaded", func() bool {
 		return len(h.node.TrunkSources().TrunksAt(both)) == 2 && len(h.node.TrunkSources().TrunksAt(proofs)) == 2
 	})
 
@@ -129,7 +129,7 @@ func TestTrunkWithHeaderMatchReceivesCallsWithItsHeader(t *testing.T) {
 	number(theirs, "*", foreign)
 	number(theirs, "*", forged)
 	source := netip.MustParseAddrPort("198.51.100.7:5060")
-	h.waitUntil(10*time.Second, "the trunks to be known", func() bool { return len(h.node.TrunkSources().TrunksAt(source)) == 5 })
+	h.waitUntil(10*time.Second, "the trunks are loaded", func() bool { return len(h.node.TrunkSources().TrunksAt(source)) == 5 })
 	var board node.Router
 	board.Add(h.node)
 	id := func(value string) map[string]string { return map[string]string{"x-trunk-id": value} }
@@ -159,7 +159,7 @@ func TestTrunkWithHeaderMatchReceivesCallsWithItsHeader(t *testing.T) {
 	check("+442079460008", id("acme"), source, domain.ClaimCatchAll, acme)
 	check("+442079460008", nil, source, domain.ClaimCatchAll, plain)
 	got, _ := board.FindClaim(ctx, node.ClaimQuery{To: "+442079460008", Source: source, MatchFields: id("acme")})
-	assert.True(t, plain.CreatedAt.Equal(got.Since), "beside other workspaces the age of the oldest trunk with a rest counts")
+	assert.True(t, plain.CreatedAt.Equal(got.Since), "the age of the oldest trunk with a wildcard number decides between workspaces")
 	number(theirs, "+442079460004", foreign)
 	check("+442079460004", id("foreign"), source, domain.ClaimNumber, foreign)
 	check("+442079460004", id("acme"), source, domain.ClaimCatchAll, acme)
@@ -177,7 +177,7 @@ func TestClaimQueryOfAnUnknownSourceReadsNoStore(t *testing.T) {
 	_, err := h.services().Trunks.CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
 	require.NoError(t, err)
 	known, stranger := netip.MustParseAddrPort("192.0.2.1:5060"), netip.MustParseAddrPort("192.0.2.2:5060")
-	h.waitUntil(10*time.Second, "the trunk to be known", func() bool { return len(h.node.TrunkSources().TrunksAt(known)) == 1 })
+	h.waitUntil(10*time.Second, "the trunk is loaded", func() bool { return len(h.node.TrunkSources().TrunksAt(known)) == 1 })
 	var board node.Router
 	board.Add(h.node)
 	ctx := context.WithValue(t.Context(), claimQueryKey{}, true)
@@ -208,7 +208,7 @@ func TestClaimErrorOfOneShardLeavesTheClaimsOfOthers(t *testing.T) {
 	for _, h := range []*fixture{mute, other} {
 		trunk, err := h.services().Trunks.CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
 		require.NoError(t, err)
-		h.waitUntil(10*time.Second, "the trunk to be known", func() bool { return len(h.node.TrunkSources().TrunksAt(source)) == 1 })
+		h.waitUntil(10*time.Second, "the trunk is loaded", func() bool { return len(h.node.TrunkSources().TrunksAt(source)) == 1 })
 		created = trunk
 	}
 	_, err := other.services().Numbers.CreateNumber(t.Context(), other.live, &domain.PhoneNumber{Number: "*", AgentID: other.createAgent(other.live, keyMenuPathway()), TrunkID: created.ID})

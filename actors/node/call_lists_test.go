@@ -87,7 +87,7 @@ func TestCallListPagesFilteredByAgentOrContactAreFull(t *testing.T) {
 			q.Limit = 3
 			got, n := h.listAllPages(q)
 			assert.Equal(t, want, got, "%+v", q)
-			assert.Equal(t, 1, n, "one page, however many others there are: %+v", q)
+			assert.Equal(t, 1, n, "one page, whatever the number of other calls: %+v", q)
 		}
 		q := calls.Query{AgentID: mine}
 		q.Limit = 2

@@ -38,10 +38,10 @@ func TestCampaignAtItsConcurrencyLimitBlocksNoOtherCalls(t *testing.T) {
 		require.NoError(t, err)
 		return now.Active
 	}
-	h.waitUntil(20*time.Second, "the campaign has its lines", func() bool { return used() >= 10 })
+	h.waitUntil(20*time.Second, "the campaign uses all its permits", func() bool { return used() >= 10 })
 	for i := range 6 {
 		var c *domain.Call
-		h.waitUntil(20*time.Second, "it was taken", func() bool {
+		h.waitUntil(20*time.Second, "the inbound call is accepted", func() bool {
 			c, err = d.Calls.TestInboundCall(ctx, h.test, calls.InboundTest{To: "+15005550142", From: "+12025550100", HangUp: 200 * time.Millisecond})
 			if domain.CodeOf(err) == domain.CodeUnavailable || errors.Is(err, context.DeadlineExceeded) {
 				return false // a slow machine exceeded the time limit; a missing permit is another refusal
@@ -49,17 +49,17 @@ func TestCampaignAtItsConcurrencyLimitBlocksNoOtherCalls(t *testing.T) {
 			require.NoError(t, err, "call %d in", i)
 			return true
 		})
-		h.waitUntil(20*time.Second, "it was answered and ended", func() bool {
+		h.waitUntil(20*time.Second, "the inbound call is answered and ended", func() bool {
 			now := h.getCall(h.test, c.ID)
 			return now.Final() && now.AnsweredAt != nil
 		})
 	}
 	out, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: carrierNumber(1, 2, "14"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
-	require.NoError(t, err, "a tenth of the lines is kept for it")
-	h.waitUntil(20*time.Second, "it was rung", func() bool { return h.getCall(h.test, out.ID).Status == domain.CallBusy })
+	require.NoError(t, err, "a tenth of the permits is reserved for single calls")
+	h.waitUntil(20*time.Second, "the single call is placed", func() bool { return h.getCall(h.test, out.ID).Status == domain.CallBusy })
 	s, err := d.Campaigns.CampaignStatus(ctx, h.test, id)
 	require.NoError(t, err)
-	assert.Equal(t, domain.CampaignRunning, s.Status, "it was busy all the time")
+	assert.Equal(t, domain.CampaignRunning, s.Status, "the campaign still runs")
 	assert.LessOrEqual(t, s.Progress.InProgress, 12)
 	_, err = d.Campaigns.CancelCampaign(ctx, h.test, id, true)
 	require.NoError(t, err)

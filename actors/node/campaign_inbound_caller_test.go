@@ -86,7 +86,7 @@ func TestCampaignDoesNotCallANumberDuringItsInboundCall(t *testing.T) {
 			if taken {
 				<-comes
 			} else {
-				h.waitUntil(longWait, "it is refused", func() bool { return store.refused.Load() > 0 })
+				h.waitUntil(longWait, "the inbound call is refused", func() bool { return store.refused.Load() > 0 })
 				called.Wait()
 			}
 			rung := 0

@@ -24,5 +24,5 @@ func TestScheduledCampaignHasAnActorFromItsCreation(t *testing.T) {
 	st, err := d.Campaigns.CampaignStatus(ctx, h.test, created.Campaign.ID)
 	require.NoError(t, err)
 	assert.Equal(t, domain.CampaignScheduled, st.Status)
-	assert.True(t, h.hasCampaignActor(created.Campaign.ID), "it begins by itself")
+	assert.True(t, h.hasCampaignActor(created.Campaign.ID), "the campaign actor runs")
 }

@@ -121,7 +121,7 @@ func TestConcurrentCampaignRequestsFollowTheStateTable(t *testing.T) {
 			if assert.ErrorAs(t, err, &refused) && assert.Equal(t, domain.CodeInvalidState, refused.Code) {
 				from, _ := refused.Extra["current_status"].(domain.CampaignStatus)
 				_, allowed, ok := lifecycle.NextCampaignStatus(from, on, false)
-				assert.False(t, ok, "%s is refused of one that is %s", on, from)
+				assert.False(t, ok, "%s is refused in the state %s", on, from)
 				assert.Equal(t, allowed, refused.Extra["allowed_from"])
 			}
 		})
@@ -134,7 +134,7 @@ func TestConcurrentCampaignRequestsFollowTheStateTable(t *testing.T) {
 	for _, e := range h.events(h.test.WorkspaceID) {
 		if on, is := reported[e.Type]; is && e.Subject == id {
 			to, _, ok := lifecycle.NextCampaignStatus(now, on, false)
-			assert.True(t, ok && to != now, "%s of one that is %s", e.Type, now)
+			assert.True(t, ok && to != now, "%s in the state %s", e.Type, now)
 			now, changes = to, changes+1
 		}
 	}
@@ -168,7 +168,7 @@ func TestCampaignCopyUsesTheCurrentContacts(t *testing.T) {
 		return phones
 	}
 	allContacts := []string{carrierNumber(3, 1, "11"), moved, carrierNumber(3, 4, "19")}
-	assert.Equal(t, allContacts, copied("pending", "cancelled"), "who was taken out is in no copy")
+	assert.Equal(t, allContacts, copied("pending", "cancelled"), "removed contacts are not copied")
 	_, err = d.Campaigns.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
 	h.waitForCampaignEnd(h.test, id)

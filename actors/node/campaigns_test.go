@@ -35,7 +35,7 @@ func (h *fixture) campaignStatus(p domain.Principal, id string) domain.CampaignS
 
 func (h *fixture) waitForCampaignEnd(p domain.Principal, id string) {
 	h.Helper()
-	h.waitUntil(30*time.Second, "the campaign is over", func() bool { return h.campaignStatus(p, id).Status.Final() })
+	h.waitUntil(30*time.Second, "the campaign has ended", func() bool { return h.campaignStatus(p, id).Status.Final() })
 }
 
 // hasCampaignActor reports whether a campaign has a running actor.
@@ -67,7 +67,7 @@ func TestConcurrentCampaignRequestsChangeTheStateOnce(t *testing.T) {
 		for range 50 {
 			wait.Go(func() {
 				st, err := v.do(ctx, h.test, id)
-				assert.NoError(t, err, "repeated in its target state it changes nothing")
+				assert.NoError(t, err, "a repeated request in its target state changes nothing")
 				got <- st.Status
 			})
 		}
@@ -102,18 +102,18 @@ func TestCampaignActorStopsAfterTheCampaignEnds(t *testing.T) {
 	_, err := d.Campaigns.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
 	h.waitForCampaignEnd(h.test, id)
-	h.waitUntil(10*time.Second, "its actor has ended", func() bool { return !h.hasCampaignActor(id) })
+	h.waitUntil(10*time.Second, "the campaign actor has stopped", func() bool { return !h.hasCampaignActor(id) })
 	assert.Equal(t, 1, h.campaignStatus(h.test, id).Progress.Attempted, "the store tells")
 
 	talks := h.createCampaign(h.test, agent, carrierNumber(2, 4, "09"))
 	_, err = d.Campaigns.StartCampaign(ctx, h.test, talks)
 	require.NoError(t, err)
-	h.waitUntil(20*time.Second, "somebody is on the line", func() bool { _, n := h.phoneLog.liveDialogs(); return n == 1 })
+	h.waitUntil(20*time.Second, "a call is answered", func() bool { _, n := h.phoneLog.liveDialogs(); return n == 1 })
 	st, err := d.Campaigns.CancelCampaign(ctx, h.test, talks, false)
 	require.NoError(t, err)
 	assert.Equal(t, 1, st.Progress.InProgress)
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Campaigns.DeleteCampaign(ctx, h.test, talks)), "its call goes on")
-	require.True(t, h.hasCampaignActor(talks), "its call goes on")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Campaigns.DeleteCampaign(ctx, h.test, talks)), "the call is still live")
+	require.True(t, h.hasCampaignActor(talks), "the call is still live")
 	_, err = d.Campaigns.CancelCampaign(ctx, h.test, talks, true)
 	require.NoError(t, err)
 	h.waitUntil(20*time.Second, "the call was hung up and the actor has ended", func() bool { return !h.hasCampaignActor(talks) })
@@ -155,7 +155,7 @@ func TestDraftCampaignActorStartsOnDemand(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = h.services().Campaigns.UpdateCampaign(t.Context(), h.test, id, func(c *domain.Campaign) error { c.Name = "other"; return nil })
 	require.NoError(t, err)
-	assert.False(t, h.hasCampaignActor(id), "contacts and other changes are in the store")
+	assert.False(t, h.hasCampaignActor(id), "changes of a draft need no actor")
 	h.shutdown()
 	h.start()
 	assert.False(t, h.hasCampaignActor(id), "nor after a restart")
@@ -187,12 +187,12 @@ func TestFailedCampaignActorIsNotRestartedByRequests(t *testing.T) {
 		assert.False(t, h.hasCampaignActor(id), what)
 	}
 	_, _, err = d.Campaigns.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error { c.Name = "other"; return nil })
-	require.NoError(t, err, "the store takes it")
+	require.NoError(t, err, "the store accepts the change")
 	assert.False(t, h.hasCampaignActor(id))
 	h.shutdown()
 	h.start()
 	assert.Equal(t, domain.CampaignPaused, h.campaignStatus(h.test, id).Status)
-	assert.True(t, h.hasCampaignActor(id), "the next start tries it again")
+	assert.True(t, h.hasCampaignActor(id), "the next start restarts the actor")
 }
 
 func TestConcurrentStartsOfADraftStartOneActor(t *testing.T) {
@@ -211,13 +211,13 @@ func TestConcurrentStartsOfADraftStartOneActor(t *testing.T) {
 	for range n {
 		wait.Go(func() {
 			st, err := d.Campaigns.StartCampaign(ctx, h.test, id)
-			if assert.NoError(t, err, "repeated in its target state it changes nothing") {
+			if assert.NoError(t, err, "a repeated request in its target state changes nothing") {
 				assert.Equal(t, domain.CampaignRunning, st.Status)
 			}
 		})
 	}
 	wait.Wait()
-	assert.EqualValues(t, 1, begun.Load(), "one actor")
+	assert.EqualValues(t, 1, begun.Load(), "one actor started")
 	assert.Equal(t, 1, countEvents(h.events(h.live.WorkspaceID), event.CampaignStarted)[id])
 	_, err := d.Campaigns.CancelCampaign(ctx, h.test, id, true)
 	require.NoError(t, err)
@@ -241,7 +241,7 @@ func TestConcurrentStartAndDeletionOfADraftExcludeEachOther(t *testing.T) {
 			assert.Equal(t, domain.CodeNotFound, domain.CodeOf(started), "%v", started)
 			_, err := d.Campaigns.CampaignStatus(ctx, h.test, id)
 			assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "%v", err)
-			h.waitUntil(longWait, "its actor has ended", func() bool { return !h.hasCampaignActor(id) })
+			h.waitUntil(longWait, "the campaign actor has stopped", func() bool { return !h.hasCampaignActor(id) })
 			continue
 		}
 		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(deleted), "%v", deleted)
@@ -295,14 +295,14 @@ func TestDeletedCampaignLeavesNoRowsOrFiles(t *testing.T) {
 	assert.NotEmpty(t, created.WebhookSecret)
 	hooks, err := d.Webhooks.ListWebhooks(ctx, h.live, webhooks.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
-	require.Len(t, hooks.Data, 2, "one endpoint for each distinct URL")
+	require.Len(t, hooks.Data, 2, "each distinct URL has one endpoint")
 	_, err = d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Campaigns.DeleteCampaign(ctx, h.live, id)), "it runs")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Campaigns.DeleteCampaign(ctx, h.live, id)), "the campaign is running")
 	_, err = d.Campaigns.CampaignStatus(ctx, h.live, id)
 	require.NoError(t, err)
 	_, err = d.Campaigns.CampaignStatus(ctx, h.test, id)
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "it is of another environment, and its actor lives")
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "the campaign belongs to another environment")
 	h.waitForCampaignEnd(h.live, id)
 
 	copied, err := d.Campaigns.CopyCampaign(ctx, h.live, id, []string{"busy", "failed"}, func(c *domain.Campaign) error { c.Webhooks = nil; return nil })
@@ -326,7 +326,7 @@ func TestDeletedCampaignLeavesNoRowsOrFiles(t *testing.T) {
 
 	require.NoError(t, d.Campaigns.DeleteCampaign(ctx, h.live, id))
 	_, err = d.Campaigns.CampaignStatus(ctx, h.live, id)
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "whatever its actor does")
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "the deleted campaign is not found")
 	_, err = d.Campaigns.Campaign(ctx, h.live, id)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.Campaigns.DeleteCampaign(ctx, h.live, id)))
@@ -341,7 +341,7 @@ func TestDeletedCampaignLeavesNoRowsOrFiles(t *testing.T) {
 		require.NoError(t, h.store.Under(ctx, domain.Key{Kind: kind, Workspace: h.live.WorkspaceID, ID: prefix}, "", 10, fresh, func(domain.Record) error { n++; return nil }))
 		return n
 	}
-	h.waitUntil(30*time.Second, "nothing remains to be deleted", func() bool {
+	h.waitUntil(30*time.Second, "the deletion is complete", func() bool {
 		n := rows("doomed", "", func() domain.Record { return &domain.DeletedCampaign{} })
 		for _, w := range hooks.Data {
 			n += rows("delivery", w.ID+"/", func() domain.Record { return &domain.Delivery{} })
@@ -353,7 +353,7 @@ func TestDeletedCampaignLeavesNoRowsOrFiles(t *testing.T) {
 	h.start()
 	u, err := h.services().Usage.Usage(ctx, h.live, billing.UsageQuery{From: time.Now().AddDate(0, 0, -1), To: time.Now()})
 	require.NoError(t, err)
-	assert.Equal(t, 4, u.Total.Attempts, "what was billed stays billed")
+	assert.Equal(t, 4, u.Total.Attempts, "billed attempts stay in the usage")
 }
 
 // storedTraces returns the keys and blob names that contain any of the ids, in the store of a stopped fixture. The
@@ -475,7 +475,7 @@ func TestCampaignWebhookUpdateChangesTheEndpoints(t *testing.T) {
 		c.Webhooks = map[string]string{"campaign.started": h.receiver.url + "/a"}
 		return nil
 	})
-	require.NoError(t, err, "less may come to an endpoint that is there")
+	require.NoError(t, err, "an existing endpoint may get fewer events")
 }
 
 type campaignEndpoints struct {

@@ -25,7 +25,7 @@ func optOutPathway() domain.Pathway {
 func (h *fixture) waitForCompletion(id string) *domain.CampaignStatusObject {
 	h.Helper()
 	var st *domain.CampaignStatusObject
-	h.waitUntil(30*time.Second, "the campaign is over", func() bool {
+	h.waitUntil(30*time.Second, "the campaign has ended", func() bool {
 		var err error
 		st, err = h.services().Campaigns.CampaignStatus(h.Context(), h.live, id)
 		return assert.NoError(h, err) && st.Status == domain.CampaignCompleted
@@ -59,7 +59,7 @@ func TestOptedOutNumberIsNotCalledAgain(t *testing.T) {
 	first, second := h.createCampaign(h.live, agent, phone), h.createCampaign(h.live, agent, phone, other) // both campaigns have the number in their queues
 	h.runCampaign(first)
 	var optedAt, endedAt time.Time
-	h.waitUntil(5*time.Second, "it is told", func() bool {
+	h.waitUntil(5*time.Second, "the event is committed", func() bool {
 		for _, e := range h.events(h.live.WorkspaceID) {
 			if e.Type == event.ContactOptedOut {
 				optedAt = e.CreatedAt
@@ -143,7 +143,7 @@ func TestCampaignsAndCallsShareTheDailyFrequencyCap(t *testing.T) {
 		require.NoError(t, err)
 		return st.Waiting != nil && st.Waiting.Reason == "frequency_cap"
 	})
-	assert.Equal(t, 1, st.Progress.Remaining, "nobody is lost")
+	assert.Equal(t, 1, st.Progress.Remaining, "no contact is lost")
 	assert.NotNil(t, st.Waiting.Until)
 	order := domain.NewCall{To: phone, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute}
 	_, err = d.Calls.PlaceCall(ctx, h.live, order)
@@ -247,7 +247,7 @@ func TestDecisionLogRecordsContactsThatEndBeforeTheirCall(t *testing.T) {
 	for _, phone := range []string{phones[2], carrierNumber(1, 5, "14")} {
 		log, err = d.Decisions.ListDecisions(ctx, h.live, id, phone, record.PageQuery{Limit: 10})
 		require.NoError(t, err)
-		assert.Empty(t, log.Data, "%s is nobody's any more, or never was", phone)
+		assert.Empty(t, log.Data, "%s is not a contact of the campaign", phone)
 	}
 	v, err := d.Decisions.VerifyDecisions(ctx, h.live, id)
 	require.NoError(t, err)

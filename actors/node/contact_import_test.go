@@ -50,9 +50,9 @@ func TestCallWithUnknownCommitOutcomeIsEndedWithoutAnInvite(t *testing.T) {
 	order := domain.NewCall{To: carrierNumber(1, 1, "14"), AgentID: h.createAgent(h.live, keyMenuPathway()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute}
 	_, err := d.Calls.PlaceCall(ctx, h.live, order)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
-	h.waitUntil(10*time.Second, "what was stored of it is ended", func() bool { return len(countEvents(h.events(h.live.WorkspaceID), event.CallEnded)) == 1 })
+	h.waitUntil(10*time.Second, "the stored call is ended", func() bool { return len(countEvents(h.events(h.live.WorkspaceID), event.CallEnded)) == 1 })
 	assert.Zero(t, h.openAttempts("single"))
-	assert.Empty(t, h.phoneLog.all(), "nobody was rung")
+	assert.Empty(t, h.phoneLog.all(), "no number was called")
 	list, err := d.Calls.ListCalls(ctx, h.live, calls.Query{PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	require.Len(t, list.Data, 1)
@@ -62,7 +62,7 @@ func TestCallWithUnknownCommitOutcomeIsEndedWithoutAnInvite(t *testing.T) {
 	assert.Zero(t, now.Active)
 	c, err := d.Calls.PlaceCall(ctx, h.live, order)
 	require.NoError(t, err)
-	h.waitUntil(10*time.Second, "the next is rung", func() bool { return h.getCall(h.live, c.ID).Status == domain.CallBusy })
+	h.waitUntil(10*time.Second, "the next call is placed", func() bool { return h.getCall(h.live, c.ID).Status == domain.CallBusy })
 }
 
 func TestContactsCanBeAddedToARunningCampaign(t *testing.T) {
@@ -99,7 +99,7 @@ func TestContactsCanBeAddedToARunningCampaign(t *testing.T) {
 		})
 	}
 	uploads.Wait()
-	h.waitUntil(30*time.Second, "the campaign is over", func() bool {
+	h.waitUntil(30*time.Second, "the campaign has ended", func() bool {
 		c, err := d.Campaigns.Campaign(ctx, h.live, id)
 		return assert.NoError(t, err) && c.Status == domain.CampaignCompleted
 	})

@@ -37,7 +37,7 @@ func TestContactStatusIsInCallDuringTheConversation(t *testing.T) {
 	assert.Zero(t, h.engine.Live(), "uploads need not give way")
 	_, err = d.Campaigns.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
-	h.waitUntil(10*time.Second, "one talks and one rings", func() bool {
+	h.waitUntil(10*time.Second, "one contact is in a call and one is being dialled", func() bool {
 		return len(h.contactsByStatus(id, "in_call")) == 1 && len(h.contactsByStatus(id, "dialing")) == 1
 	})
 	assert.NotZero(t, h.engine.Live(), "uploads give way")
@@ -59,7 +59,7 @@ func TestContactStatusIsInCallDuringTheConversation(t *testing.T) {
 	}
 	_, err = d.Campaigns.CancelCampaign(ctx, h.test, id, true)
 	require.NoError(t, err)
-	h.waitUntil(20*time.Second, "nobody talks", func() bool {
+	h.waitUntil(20*time.Second, "no contact is in a call", func() bool {
 		return len(h.contactsByStatus(id, "in_call"))+len(h.contactsByStatus(id, "dialing")) == 0
 	})
 }

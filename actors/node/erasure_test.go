@@ -200,7 +200,7 @@ func TestErasureRemovesANumberFromAllRows(t *testing.T) {
 	assert.Equal(t, []any{"", h.keys.NumberHash(ws, erasedPhone)}, []any{r.Phone, r.PhoneHash})
 	assert.Subset(t, r.Counts, map[string]int{"contacts": 3, "message": 2, "appointment": 1, "dnc_entries": 2, "exports": 2, "bulk_orders": 1})
 	assert.Empty(t, r.Remaining)
-	assert.GreaterOrEqual(t, len(h.rowsWithNumber(ws, otherPhone)), others-3, "others stay: but for the export, a mention of the number, and what mentions both")
+	assert.GreaterOrEqual(t, len(h.rowsWithNumber(ws, otherPhone)), others-3, "rows of the other person stay, except rows that name both")
 
 	v, err := d.Decisions.VerifyDecisions(ctx, h.live, over)
 	require.NoError(t, err)
@@ -221,12 +221,12 @@ func TestErasureRemovesANumberFromAllRows(t *testing.T) {
 	for _, e := range log {
 		_, err = d.Events.ListEvents(ctx, h.live, events.Query{After: e.ID, Limit: 1})
 		stored := slices.ContainsFunc(left, func(l event.Event) bool { return l.ID == e.ID })
-		assert.Equal(t, map[bool]domain.Code{true: "", false: domain.CodeCursorExpired}[stored], domain.CodeOf(err), "who reads on from a deleted event is told so")
+		assert.Equal(t, map[bool]domain.Code{true: "", false: domain.CodeCursorExpired}[stored], domain.CodeOf(err), "a cursor at a deleted event is expired")
 	}
 	exports, err := d.Exports.ListExports(ctx, h.live, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, exports.Data, 1)
-	assert.Equal(t, domain.ExportExpired, exports.Data[0].Status, "its file named the number")
+	assert.Equal(t, domain.ExportExpired, exports.Data[0].Status, "the export named the number")
 	_, err = d.DataRequests.DataRequestFile(ctx, h.live, file.ID)
 	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err), "exports of the person are deleted too")
 
@@ -241,7 +241,7 @@ func TestErasureRemovesANumberFromAllRows(t *testing.T) {
 	}
 	copied, err := h.services().Campaigns.CopyCampaign(ctx, h.live, over, []string{"confirmed", "completed"}, func(c *domain.Campaign) error { return nil })
 	require.NoError(t, err)
-	assert.Equal(t, 1, copied.Upload.Summary.Received, "who was erased is not copied")
+	assert.Equal(t, 1, copied.Upload.Summary.Received, "an erased contact is not copied")
 }
 
 func TestPersonalDataExportContainsOnlyTheRequestedPerson(t *testing.T) {
@@ -293,7 +293,7 @@ func TestErasureWaitsForALiveCallAndContinuesAfterRestart(t *testing.T) {
 	call, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: "+15005550000", AgentID: h.createAgent(h.test, waitingPathway()), RingTimeout: 10 * time.Second, MaxDuration: time.Hour})
 	require.NoError(t, err)
 	live := h.waitForDataRequest(h.live, h.createDataRequest(h.live, domain.DataErase, "+15005550000").ID)
-	assert.Empty(t, live.Counts, "the other environment is another world")
+	assert.Empty(t, live.Counts, "the other environment has no data of the number")
 	r := h.createDataRequest(h.test, domain.DataErase, "+15005550000")
 	h.waitUntil(longWait, "the erasure waits for the call", func() bool {
 		now, err := h.services().DataRequests.DataRequest(ctx, h.test, r.ID)
@@ -331,7 +331,7 @@ func TestErasureReportsSettingsThatContainTheNumber(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	_, err = d.DataRequests.CreateDataRequest(ctx, h.live, domain.DataErase, "+15005550177")
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "all calls of the workspace name it")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "the number is the caller ID of all calls")
 }
 
 // TestErasureCoversEveryKindOfRow fails for a kind of row that erasure does not know. A new kind needs an entry in

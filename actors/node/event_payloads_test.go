@@ -59,7 +59,7 @@ func (h *fixture) checkPayloads() {
 			continue
 		}
 		if e.Type != event.ContactOptedOut { // an opt-out may come by call or by message
-			assert.Equal(h, kindOf(example.Subject), kindOf(e.Subject), "%s is about another kind of thing than its file tells: %s", e.Type, e.Subject)
+			assert.Equal(h, kindOf(example.Subject), kindOf(e.Subject), "%s has a subject of another type than its sample: %s", e.Type, e.Subject)
 		}
 		delete(sample, "test")
 		category, _, _ := strings.Cut(string(e.Type), ".")

@@ -61,7 +61,7 @@ func TestRetentionDeletesOldEventsOnlyAfterTheirDelivery(t *testing.T) {
 				return ids
 			}
 			h.node.Sweep(ctx)
-			assert.Equal(t, append(old, young...), stored(), "the outbox or the endpoint has still to see them")
+			assert.Equal(t, append(old, young...), stored(), "undelivered events are kept")
 			_, err = d.Webhooks.ResumeWebhook(ctx, p, w.ID)
 			require.NoError(t, err)
 			h.waitUntil(30*time.Second, "all events are delivered", func() bool {
@@ -79,13 +79,13 @@ func TestRetentionDeletesOldEventsOnlyAfterTheirDelivery(t *testing.T) {
 			assert.Equal(t, append(old[3:], young...), stored(), "but for the last of the old ones")
 			l, err := d.Webhooks.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 			require.NoError(t, err)
-			assert.Len(t, l.Data, 2, "the log of deliveries goes with them")
+			assert.Len(t, l.Data, 2, "deliveries are deleted with their events")
 			_, err = d.Events.ListEvents(ctx, p, events.Query{After: old[2], Limit: 10})
 			assert.Equal(t, domain.CodeCursorExpired, domain.CodeOf(err))
 			again := h.storeOldEvents(p, 0, 7)
 			last := h.events(p.WorkspaceID)
 			require.Equal(t, again[0], last[len(last)-1].ID)
-			assert.EqualValues(t, 4, last[len(last)-1].Sequence, "the counts of its subject go on")
+			assert.EqualValues(t, 4, last[len(last)-1].Sequence, "the sequence of the subject continues")
 			h.waitUntil(30*time.Second, "the next event is delivered", func() bool { return h.receiver.hasEvent(again[0]) })
 		})
 	}

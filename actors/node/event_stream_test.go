@@ -64,7 +64,7 @@ func TestEventStreamContinuesPastTheEndOfTheLog(t *testing.T) {
 	defer cancel()
 	none, err := whole(short)
 	require.NoError(t, err)
-	assert.Empty(t, none, "whoever has all waits")
+	assert.Empty(t, none, "a reader at the end of the log waits")
 
 	testing := h.createAgent(h.test, keyMenuPathway())
 	touch(h.test, testing, "not for who follows what is live")
@@ -115,7 +115,7 @@ func TestEventStreamEndsWhenItsWorkspaceIsDeleted(t *testing.T) {
 	next, err := h.services().Events.FollowEvents(t.Context(), p, events.Query{})
 	require.NoError(t, err)
 	require.NoError(t, h.services().Workspaces.DeleteWorkspace(t.Context(), h.live, w.ID))
-	h.waitUntil(10*time.Second, "it is over", func() bool {
+	h.waitUntil(10*time.Second, "the alert is resolved", func() bool {
 		short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		_, err := next(short)

@@ -20,7 +20,7 @@ import (
 // waitForExport waits for an export and returns it with the text of its file.
 func (h *fixture) waitForExport(p domain.Principal, e *domain.Export) (*domain.Export, string) {
 	h.Helper()
-	h.waitUntil(longWait, "the export is over", func() bool {
+	h.waitUntil(longWait, "the export has ended", func() bool {
 		now, err := h.services().Exports.Export(h.Context(), p, e.ID)
 		require.NoError(h, err)
 		e = now
@@ -81,7 +81,7 @@ func TestExportContainsEachRowOnceWithoutSpreadsheetFormulas(t *testing.T) {
 	assert.Contains(t, text, ",'=1+1,", "no cell is a formula")
 	assert.NotContains(t, text, ",=1+1")
 	_, err = d.Exports.CreateExport(ctx, h.test, &domain.Export{Type: domain.ExportContacts, Format: "csv", Filters: domain.ExportFilters{CampaignID: campaign}})
-	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "the other environment sees nothing of it")
+	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "the other environment cannot access it")
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(errorOf(d.Exports.Export(ctx, h.test, e.ID))))
 }
 
@@ -113,7 +113,7 @@ func TestExportIsRebuiltAfterACrashAndExpires(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(h.dir, "blobs", h.live.WorkspaceID, old.File()))
 	require.NoError(t, h.services().Exports.SweepExports(t.Context(), h.live.WorkspaceID, time.Now().AddDate(0, 2, 0)))
 	_, err = h.services().Exports.Export(t.Context(), h.live, old.ID)
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "in the end the row goes, too")
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "the row of the expired export is deleted")
 }
 
 // putRow stores a row without any checks.

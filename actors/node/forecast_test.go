@@ -59,7 +59,7 @@ func TestForecastPredictsACampaignWithoutPlacingCalls(t *testing.T) {
 	}
 	assert.Equal(t, s.Attempts, sum)
 	assert.Equal(t, s.Attempts, s.Cost.Attempts)
-	assert.Equal(t, 2*n, s.Attempts, "nobody answers: everybody is rung twice")
+	assert.Equal(t, 2*n, s.Attempts, "without answers each contact is called twice")
 	assert.Equal(t, n, s.Outcomes[domain.OutcomeNoAnswer])
 	require.Len(t, s.Cost.Months, 1)
 	assert.Equal(t, "2027-03", s.Cost.Months[0].Month)
@@ -74,7 +74,7 @@ func TestForecastPredictsACampaignWithoutPlacingCalls(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, domain.CampaignDraft, status.Status)
 	assert.Zero(t, status.Progress.Attempted)
-	assert.Empty(t, h.phoneLog.all(), "nobody was rung")
+	assert.Empty(t, h.phoneLog.all(), "no number was called")
 
 	deleted, cancel := context.WithCancel(ctx)
 	o.Assume = func(a forecast.Assumptions) forecast.Assumptions { cancel(); return a }
@@ -82,7 +82,7 @@ func TestForecastPredictsACampaignWithoutPlacingCalls(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = d.Campaigns.CancelCampaign(ctx, h.live, id, false)
 	require.NoError(t, err)
-	h.waitUntil(10*time.Second, "it is refused of a campaign that is over", func() bool {
+	h.waitUntil(10*time.Second, "an ended campaign has no forecast", func() bool {
 		_, err = d.Forecasts.ForecastCampaign(ctx, h.live, id, o)
 		return domain.CodeOf(err) == domain.CodeInvalidState
 	})
@@ -103,7 +103,7 @@ func TestForecastOfACampaignThatIsNotStored(t *testing.T) {
 	assert.Equal(t, 2, s.Attempts)
 	assert.Equal(t, 15, s.CallsPerHour[0].Hour.Hour(), "New York")
 	assert.Equal(t, 18, s.CallsPerHour[1].Hour.Hour(), "Los Angeles")
-	assert.Empty(t, s.Cost.Months, "nothing is billed in the test environment")
+	assert.Empty(t, s.Cost.Months, "test calls cost nothing")
 	list, err := d.Campaigns.ListCampaigns(ctx, h.test, campaigns.Query{PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	assert.Empty(t, list.Data)
@@ -136,7 +136,7 @@ func TestForecastConsidersPreviousCallsToANumber(t *testing.T) {
 		require.NoError(t, err)
 		s, err := d.Forecasts.ForecastCampaign(ctx, h.live, id, o)
 		require.NoError(t, err)
-		assert.Equal(t, 4, s.Attempts, "a cap of %d holds, and loses nobody", limit)
+		assert.Equal(t, 4, s.Attempts, "a cap of %d limits the calls and loses no contact", limit)
 		assert.Equal(t, 4-want, s.CallsPerHour[0].Calls, "a cap of %d", limit)
 	}
 }

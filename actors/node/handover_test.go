@@ -41,21 +41,21 @@ func TestNodeHandsOverLiveCallsIfASuccessorExists(t *testing.T) {
 	id := h.placeMovableCall()
 	var requests atomic.Int64
 	require.True(t, h.node.DrainForHandover(t.Context(), func() bool { return requests.Add(1) > 3 }))
-	assert.Greater(t, requests.Load(), int64(3), "alone it would have waited")
+	assert.Greater(t, requests.Load(), int64(3), "without a successor the node keeps waiting")
 	assert.False(t, h.getCall(h.test, id).Final())
 	h.node.HandOverCalls(t.Context())
 	h.shutdown()
 	n, answered := h.phoneLog.liveDialogs()
-	assert.Equal(t, []int{1, 1}, []int{n, answered}, "its far end hears of no end")
+	assert.Equal(t, []int{1, 1}, []int{n, answered}, "the remote party receives no BYE")
 	h.start()
 	h.waitForMovableCall()
-	assert.False(t, h.getCall(h.test, id).Final(), "it goes on")
+	assert.False(t, h.getCall(h.test, id).Final(), "the change has no effect on the running state")
 	over, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	assert.False(t, h.node.DrainForHandover(over, func() bool { return false }), "nobody is there to take it")
+	assert.False(t, h.node.DrainForHandover(over, func() bool { return false }), "no successor exists")
 	c := h.getCall(h.test, id)
 	assert.Equal(t, "hangup", string(c.EndedReason))
-	assert.Len(t, h.phoneLog.all(), 1, "nobody was rung again")
+	assert.Len(t, h.phoneLog.all(), 1, "no number was called again")
 }
 
 func TestNodeAcceptsWritesWhileItWaitsForARingingCall(t *testing.T) {

@@ -139,7 +139,7 @@ func TestIdempotentRequestInterruptedByACrashHasOneEffect(t *testing.T) {
 		second[name], err = create(ctx)
 		require.NoError(t, err, name)
 	}
-	assert.Equal(t, first, second, "each has found what it had made")
+	assert.Equal(t, first, second, "each repeated request returns its first resource")
 	calls, err := d.Calls.ListCalls(t.Context(), h.live, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
 	assert.Len(t, calls.Data, 1)
@@ -153,7 +153,7 @@ func TestIdempotentRequestInterruptedByACrashHasOneEffect(t *testing.T) {
 	ctx, _, err := d.Idempotency.Reserve(t.Context(), h.live, key("early"), "digest")
 	require.NoError(t, err)
 	created, err := d.DNC.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "late"})
-	require.NoError(t, err, "what was not done is done now")
+	require.NoError(t, err, "the request without a commit runs now")
 	assert.Equal(t, "late", created.Name)
 }
 
@@ -224,13 +224,13 @@ func TestRetriedRequestReturnsTheResourceOfACommitWithUnknownOutcome(t *testing.
 	require.NoError(t, d.Idempotency.Release(t.Context(), h.live, k, true))
 	store.of = ""
 	created, err := send()
-	require.NoError(t, err, "the key is not taken for a day")
+	require.NoError(t, err, "the idempotency key is free again")
 	store.of = "once"
 	require.Error(t, d.Idempotency.StoreReply(t.Context(), h.live, k, record.StoredReply{Digest: "d"}))
 	store.of = ""
 	_, reply, err := d.Idempotency.Reserve(t.Context(), h.live, k, "d")
 	require.NoError(t, err)
-	assert.NotNil(t, reply, "the answer was stored after all")
+	assert.NotNil(t, reply, "the reply was stored")
 	agents, err := d.Agents.ListAgents(t.Context(), h.live, record.PageQuery{Limit: 100})
 	require.NoError(t, err)
 	require.Len(t, agents.Data, 1)

@@ -137,7 +137,7 @@ func TestSignInOfARevokedKeyEnds(t *testing.T) {
 	require.NoError(t, err)
 	granted, err := d.OAuth.RedeemCode(ctx, c, code, c.RedirectURIs[0], "")
 	require.NoError(t, err)
-	assert.Equal(t, key.ID, granted.SignInKeyID, "access tokens end with it")
+	assert.Equal(t, key.ID, granted.SignInKeyID, "access tokens end with the key")
 
 	require.NoError(t, errorOf(d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})))
 	_, _, err = d.Users.SignIn(ctx, unused, here, "browser")
@@ -279,14 +279,14 @@ func TestChildKeyStaysWithinItsParentsAddressesAndExpiry(t *testing.T) {
 	assert.Empty(t, code(inside))
 	assert.Equal(t, domain.CodeIPNotAllowed, code(outside))
 	_, err = d.Keys.UpdateKey(ctx, h.live, key.ID, func(k *domain.APIKey) error { k.AllowedIPs = []string{}; return nil })
-	assert.Equal(t, "allowed_ips", param(err), "nobody widens a child beyond its parent")
+	assert.Equal(t, "allowed_ips", param(err), "a child key cannot exceed its parent")
 	_, err = d.Keys.UpdateKey(ctx, h.live, parent.KeyID, func(k *domain.APIKey) error { k.AllowedIPs = []string{"192.0.2.1"}; return nil })
 	require.NoError(t, err)
-	assert.Equal(t, domain.CodeIPNotAllowed, code(inside), "a parent that is narrowed narrows its children")
+	assert.Equal(t, domain.CodeIPNotAllowed, code(inside), "restricting a parent restricts its children")
 
 	adopted, err := d.Keys.UpdateKey(ctx, h.live, key.ID, func(k *domain.APIKey) error { k.ParentID = ""; return nil })
 	require.NoError(t, err)
-	assert.Nil(t, adopted.ExpiresAt, "a key that is adopted goes on after its former parent")
+	assert.Nil(t, adopted.ExpiresAt, "an adopted key outlives its former parent")
 }
 
 func errorOf2[A, B any](_ A, _ B, err error) error { return err }
@@ -343,7 +343,7 @@ func TestFailedLoginsWithUnknownCredentialsAreInTheOperatorAuditLog(t *testing.T
 		}
 		return out
 	}
-	h.waitUntil(10*time.Second, "the rows are kept", func() bool {
+	h.waitUntil(10*time.Second, "the rows are stored", func() bool {
 		sum := 0
 		for _, n := range rows() {
 			sum += n

@@ -44,7 +44,7 @@ func TestKnowledgeIndexIsRebuiltOnlyAfterItsBaseChanges(t *testing.T) {
 	require.NoError(t, err)
 	sources := func() map[string]string {
 		all := make(map[string]string)
-		h.waitUntil(longWait, "all is read", func() bool {
+		h.waitUntil(longWait, "all sources are read", func() bool {
 			l, err := d.Knowledge.ListSources(ctx, p, k.ID, record.PageQuery{Limit: 10})
 			require.NoError(t, err)
 			for _, s := range l.Data {
@@ -72,7 +72,7 @@ func TestKnowledgeIndexIsRebuiltOnlyAfterItsBaseChanges(t *testing.T) {
 	assert.Equal(t, int64(1), walked)
 	found, walked = find("parking")
 	assert.Equal(t, []string{"one"}, found)
-	assert.Zero(t, walked, "it is known")
+	assert.Zero(t, walked, "the index is cached")
 
 	_, err = d.Knowledge.AddSource(ctx, p, k.ID, text("three", "Bicycles stand in the garden."))
 	require.NoError(t, err)
@@ -96,12 +96,12 @@ func TestKnowledgeIndexIsRebuiltOnlyAfterItsBaseChanges(t *testing.T) {
 		_, err := d.Knowledge.SearchKnowledge(short, p, k.ID, "dogs", 5)
 		gave <- err
 	}()
-	h.waitUntil(longWait, "it is built", func() bool { return w.walks.Load() == before+1 })
+	h.waitUntil(longWait, "the index is built", func() bool { return w.walks.Load() == before+1 })
 	cancel()
 	require.Error(t, <-gave)
 	w.block.Store(nil)
 	close(block)
 	found, _ = find("dogs")
 	assert.Equal(t, []string{"four"}, found)
-	assert.Equal(t, before+1, w.walks.Load(), "it was built beside")
+	assert.Equal(t, before+1, w.walks.Load(), "the index was built in the background")
 }

@@ -101,7 +101,7 @@ func TestKnowledgeSearchFallsBackToWordsIfNoEmbeddingModelAnswers(t *testing.T) 
 	require.NoError(t, err)
 	meant := func(model string) {
 		t.Helper()
-		h.waitUntil(time.Minute, "all has its meaning", func() bool {
+		h.waitUntil(time.Minute, "all passages have embeddings", func() bool {
 			k, err := h.services().Knowledge.KnowledgeBase(ctx, h.test, base.ID)
 			return err == nil && k.Status == domain.KnowledgeReady && k.EmbeddingModel == model
 		})
@@ -116,10 +116,10 @@ func TestKnowledgeSearchFallsBackToWordsIfNoEmbeddingModelAnswers(t *testing.T) 
 		return found.Data[0].SourceName
 	}
 	meant("near/one")
-	assert.Equal(t, "house.txt", first("where may I leave my car"), "no word of it stands there")
+	assert.Equal(t, "house.txt", first("where may I leave my car"), "the passage contains no word of the query")
 	n := len(s.requestedModels())
 	assert.Equal(t, "house.txt", first("where may I leave my car"))
-	assert.Len(t, s.requestedModels(), n, "a question is asked once")
+	assert.Len(t, s.requestedModels(), n, "the embedding of a query is cached")
 	s.mu.Lock()
 	assert.LessOrEqual(t, s.maxBatch, llm.EmbedMost)
 	s.mu.Unlock()
@@ -128,8 +128,8 @@ func TestKnowledgeSearchFallsBackToWordsIfNoEmbeddingModelAnswers(t *testing.T) 
 	assert.Equal(t, "noon.txt", first("where do cars go"), "by words alone, where the model does not answer")
 	_, err = h.services().Knowledge.AddSource(ctx, h.test, base.ID, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "bus.txt", Text: "Lunch is free on the bus.", ContentType: "text/plain"})
 	require.NoError(t, err)
-	h.waitUntil(time.Minute, "it can be found", func() bool { return first("bus") == "bus.txt" })
-	assert.Equal(t, "noon.txt", first("where may I leave my car"), "not all has a meaning now")
+	h.waitUntil(time.Minute, "the new source can be found", func() bool { return first("bus") == "bus.txt" })
+	assert.Equal(t, "noon.txt", first("where may I leave my car"), "some passages have no embedding")
 	s.setFailing(false)
 	meant("near/one")
 	assert.Equal(t, "house.txt", first("where may I leave my car"))
@@ -146,7 +146,7 @@ func TestKnowledgeSearchFallsBackToWordsIfNoEmbeddingModelAnswers(t *testing.T) 
 	h.shutdown()
 	h.models.Embedding = nil
 	h.start()
-	assert.Equal(t, "noon.txt", first("where may I leave my car"), "nobody is asked where nobody is configured")
+	assert.Equal(t, "noon.txt", first("where may I leave my car"), "no model is requested if none is configured")
 	assert.Len(t, s.requestedModels(), len(asked))
 }
 
@@ -170,10 +170,10 @@ func TestKnowledgeBasesAreSearchedTogetherAndSlowEmbeddingDelaysNoUpload(t *test
 	}
 	doors, err := h.services().Knowledge.CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "doors"}, []domain.NewKnowledgeSource{knowledgeText("doors", many.String()+"# Doors\nWhere is told at each of them.")})
 	require.NoError(t, err)
-	h.waitUntil(time.Minute, "the model is asked", func() bool { return len(s.requestedModels()) == 1 })
+	h.waitUntil(time.Minute, "the model receives a request", func() bool { return len(s.requestedModels()) == 1 })
 	_, err = h.services().Knowledge.AddSource(ctx, h.test, doors.ID, knowledgeText("bus", "The bus is free."))
 	require.NoError(t, err)
-	h.waitUntil(time.Minute, "it can be found", func() bool {
+	h.waitUntil(time.Minute, "the new source can be found", func() bool {
 		found, err := h.services().Knowledge.SearchKnowledge(ctx, h.test, doors.ID, "bus", 3)
 		return err == nil && len(found.Data) == 1
 	})
@@ -185,25 +185,25 @@ func TestKnowledgeBasesAreSearchedTogetherAndSlowEmbeddingDelaysNoUpload(t *test
 	parking, err := h.services().Knowledge.CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "house"}, []domain.NewKnowledgeSource{knowledgeText("house", "The garage is behind the house.")})
 	require.NoError(t, err)
 	for _, id := range []string{doors.ID, parking.ID} {
-		h.waitUntil(time.Minute, "all has its meaning", func() bool {
+		h.waitUntil(time.Minute, "all passages have embeddings", func() bool {
 			k, err := h.services().Knowledge.KnowledgeBase(ctx, h.test, id)
 			return err == nil && k.EmbeddingModel == "near/one"
 		})
 	}
 	_, from := h.services().Knowledge.Retrieve(ctx, h.test, []string{doors.ID, parking.ID, "kb_nobody"}, "where may I leave my car")
 	require.NotEmpty(t, from)
-	assert.Equal(t, "house", from[0].Name, "a rare word of the other base does not outdo what was meant")
+	assert.Equal(t, "house", from[0].Name, "a rare word in the other base ranks below the embedding match")
 
 	s.setFailing(true)
 	yard, err := h.services().Knowledge.CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "yard"}, []domain.NewKnowledgeSource{knowledgeText("yard", "You may leave a bag in the yard.")})
 	require.NoError(t, err)
-	h.waitUntil(time.Minute, "it can be found", func() bool {
+	h.waitUntil(time.Minute, "the new source can be found", func() bool {
 		k, err := h.services().Knowledge.KnowledgeBase(ctx, h.test, yard.ID)
 		return err == nil && k.Status == domain.KnowledgeReady
 	})
 	_, from = h.services().Knowledge.Retrieve(ctx, h.test, []string{parking.ID, yard.ID}, "where may I leave my car")
 	require.NotEmpty(t, from)
-	assert.Equal(t, "yard", from[0].Name, "words alone decide until all of them have their meanings")
+	assert.Equal(t, "yard", from[0].Name, "only words rank until all passages have embeddings")
 }
 
 func TestFirstMessageIsSynthesizedForMediaStreamEngines(t *testing.T) {

@@ -30,5 +30,5 @@ func TestCampaignOpensNoAttemptWithoutAFreePortPair(t *testing.T) {
 			begun++
 		}
 	}
-	assert.Equal(t, len(who), begun, "each of them once")
+	assert.Equal(t, len(who), begun, "each contact has one attempt")
 }

@@ -27,7 +27,7 @@ func TestOperatorApprovesNumbersIfSeveralWorkspacesExist(t *testing.T) {
 	staff.Operator = false
 	alone, err := d.Numbers.CreateNumber(ctx, staff, &domain.PhoneNumber{Number: "+12025550140", AgentID: h.createAgent(h.live, keyMenuPathway())})
 	require.NoError(t, err)
-	assert.Equal(t, domain.NumberLive, alone.Status, "nobody else is there to be robbed")
+	assert.Equal(t, domain.NumberLive, alone.Status, "the only workspace needs no approval")
 
 	tenant := h.createWorkspace("acme")
 	agent := h.createAgent(tenant, keyMenuPathway())
@@ -51,7 +51,7 @@ func TestOperatorApprovesNumbersIfSeveralWorkspacesExist(t *testing.T) {
 	require.Len(t, waiting.Data, 1)
 	assert.Equal(t, n.ID, waiting.Data[0].ID)
 	_, err = d.Numbers.ApproveNumber(ctx, h.live.WorkspaceID, n.ID)
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "it is another workspace's")
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "the number belongs to another workspace")
 	for range 2 {
 		live, err := d.Numbers.ApproveNumber(ctx, tenant.WorkspaceID, n.ID)
 		require.NoError(t, err)

@@ -42,7 +42,7 @@ func TestOAuthClientIsBoundToWorkspaceAndEnvironmentAcrossRestart(t *testing.T) 
 		assert.True(t, d.OAuth.IsClientSecret(known, secret))
 		assert.False(t, d.OAuth.IsClientSecret(known, secret+"x"))
 		assert.False(t, d.OAuth.IsClientSecret(nil, secret))
-		assert.False(t, d.OAuth.IsClientSecret(public, ""), "who has no secret proves nothing")
+		assert.False(t, d.OAuth.IsClientSecret(public, ""), "a public client has no secret")
 		got, err := d.OAuth.CheckOAuthToken(ctx, holder, "", "token-0")
 		require.NoError(t, err)
 		assert.Equal(t, []domain.Permission{domain.CallsWrite, domain.CallsRead}, got, "no more than the client can be given")
@@ -55,7 +55,7 @@ func TestOAuthClientIsBoundToWorkspaceAndEnvironmentAcrossRestart(t *testing.T) 
 	_, err = h.services().OAuth.CheckOAuthToken(ctx, holder, "", "token-1")
 	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err), "still to be refused")
 	_, err = h.services().OAuth.CheckOAuthToken(ctx, holder, "", "token-2")
-	require.NoError(t, err, "over by itself, and forgotten")
+	require.NoError(t, err, "the grant has expired and is deleted")
 
 	other := holder
 	other.Environment = domain.Test

@@ -66,14 +66,14 @@ func TestConcurrentOAuthExchangesOfOneCodeSucceedOnce(t *testing.T) {
 	won := race(func() (oauth.IssuedTokens, error) { return d.OAuth.RedeemCode(ctx, c, code, "https://a.example/", "") })
 	require.Len(t, won, 1)
 	_, err := d.OAuth.CheckOAuthToken(ctx, holderOf(c, won[0]), won[0].GrantID, "")
-	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err), "it was used twice")
+	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err), "a token that is used twice is refused")
 
 	g, err := d.OAuth.RedeemCode(ctx, c, h.createConsentCode(c, u), "https://a.example/", "")
 	require.NoError(t, err)
 	won = race(func() (oauth.IssuedTokens, error) { return d.OAuth.RenewGrant(ctx, c, g.Refresh, "") })
 	require.Len(t, won, 1)
 	_, err = d.OAuth.RenewGrant(ctx, c, won[0].Refresh, "")
-	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err), "it was used twice")
+	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err), "a token that is used twice is refused")
 }
 
 func TestOAuthGrantSurvivesRestartAndEndsWithItsUser(t *testing.T) {
@@ -133,7 +133,7 @@ func TestOAuthGrantSurvivesRestartAndEndsWithItsUser(t *testing.T) {
 	require.Len(t, l.Data, 1)
 	assert.Equal(t, session.ID, l.Data[0].ID)
 
-	require.NoError(t, d.OAuth.RevokeGrant(ctx, other, g.GrantID), "of another client: nothing happens")
+	require.NoError(t, d.OAuth.RevokeGrant(ctx, other, g.GrantID), "a token of another client is ignored")
 	_, err = d.OAuth.CheckOAuthToken(ctx, holderOf(c, g), g.GrantID, "")
 	require.NoError(t, err)
 	require.NoError(t, d.Users.DeleteUser(ctx, h.live, u.ID, allowAnyUser))
@@ -177,7 +177,7 @@ func TestSignInLinkAndSessionIssuedBeforePromotionHaveNoOperatorRights(t *testin
 
 	no := domain.Errorf(domain.CodeOperatorRequired, "no")
 	mayNot := func(u *domain.User) error {
-		assert.True(t, u.Operator, "as it is now")
+		assert.True(t, u.Operator, "the check sees the committed user")
 		return no
 	}
 	_, _, err = h.services().Users.CreateSignInLink(ctx, h.live, u.ID, mayNot)

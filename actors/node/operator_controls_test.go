@@ -58,7 +58,7 @@ func TestDialStopHoldsCampaignsBulkJobsAndCallsUntilResumed(t *testing.T) {
 	assert.Equal(t, []any{true, "a complaint", h.live.KeyID}, []any{now.Stopped, now.Reason, now.By.ID})
 	log, err := d.Audit.ListAudit(ctx, h.live, audit.Query{Action: "dialling.stopped", PageQuery: record.PageQuery{Limit: 2}})
 	require.NoError(t, err)
-	assert.Len(t, log.Data, 1, "it was kept together with what it tells of")
+	assert.Len(t, log.Data, 1, "the audit row is part of the commit")
 	id := h.createCampaign(h.live, agent, carrierNumber(1, 1, "14"), carrierNumber(1, 2, "14"), carrierNumber(1, 3, "14"))
 	_, err = d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestDialStopHoldsCampaignsBulkJobsAndCallsUntilResumed(t *testing.T) {
 	bulk, err := d.Bulk.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkCalls, Items: []bulk.NewItem{{Call: &order}}})
 	require.NoError(t, err)
 	for restarted := range 2 {
-		h.waitUntil(time.Minute, "the campaign says why it waits", func() bool { return h.campaignWaitReason(id) == "dialling_stopped" })
+		h.waitUntil(time.Minute, "the campaign reports why it waits", func() bool { return h.campaignWaitReason(id) == "dialling_stopped" })
 		h.waitUntil(time.Minute, "and so does the bulk job", func() bool {
 			b, err := h.services().Bulk.Bulk(ctx, h.live, bulk.ID)
 			return err == nil && b.Waiting == "dialling_stopped"
@@ -87,7 +87,7 @@ func TestDialStopHoldsCampaignsBulkJobsAndCallsUntilResumed(t *testing.T) {
 	assert.Equal(t, "a complaint", again.Reason)
 	_, err = h.services().Operator.ResumeDialling(ctx, h.live)
 	require.NoError(t, err)
-	h.waitUntil(time.Minute, "everybody was rung", func() bool {
+	h.waitUntil(time.Minute, "every contact was called", func() bool {
 		return h.campaignStatus(h.live, id).Status == domain.CampaignCompleted && len(h.phoneLog.all()) == 4
 	})
 	h.shutdown()
@@ -116,17 +116,17 @@ func TestDialStopDuringACampaignCallsEachContactOnce(t *testing.T) {
 	pace(60) // the pace leaves contacts for after the stop, even on a slow machine
 	_, err := d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
-	h.waitUntil(time.Minute, "somebody was rung", func() bool { return len(h.phoneLog.all()) > 0 })
+	h.waitUntil(time.Minute, "a contact was called", func() bool { return len(h.phoneLog.all()) > 0 })
 	_, err = d.Operator.StopDialling(ctx, h.live, "")
 	require.NoError(t, err)
-	h.waitUntil(time.Minute, "what was on its way is over", func() bool {
+	h.waitUntil(time.Minute, "calls in progress have ended", func() bool {
 		return h.campaignWaitReason(id) == "dialling_stopped" && h.openAttempts("campaign="+id) == 0
 	})
 	assert.Less(t, len(h.phoneLog.all()), 30)
 	pace(1200)
 	_, err = d.Operator.ResumeDialling(ctx, h.live)
 	require.NoError(t, err)
-	h.waitUntil(time.Minute, "the campaign is over", func() bool { return h.campaignStatus(h.live, id).Status == domain.CampaignCompleted })
+	h.waitUntil(time.Minute, "the campaign has ended", func() bool { return h.campaignStatus(h.live, id).Status == domain.CampaignCompleted })
 	seen := map[string]int{}
 	for _, r := range h.phoneLog.all() {
 		seen[r.number]++
@@ -157,7 +157,7 @@ func TestDrainedNodeRefusesCallsUntilTheDrainEnds(t *testing.T) {
 	require.ErrorContains(t, refused, "503")
 	_, err = d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: carrierNumber(2, 1, "14"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
-	assert.False(t, h.getCall(h.test, live.ID).Final(), "the live one goes on")
+	assert.False(t, h.getCall(h.test, live.ID).Final(), "the live call continues")
 	_, err = d.Operator.UndrainNode(ctx, h.live)
 	require.NoError(t, err)
 	require.NoError(t, h.node.Ready(ctx))
@@ -169,7 +169,7 @@ func TestDrainedNodeRefusesCallsUntilTheDrainEnds(t *testing.T) {
 	cancel() // live calls are hung up
 	h.node.Drain(over)
 	_, err = d.Operator.UndrainNode(ctx, h.live)
-	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "it is being stopped")
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "the node is stopping")
 	refused = h.phones.Call(ctx, testcarrier.CallRequest{To: own, From: carrierNumber(1, 5, "11"), TestID: "late", Target: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
 	require.ErrorContains(t, refused, "503")
 }
@@ -212,9 +212,9 @@ func TestLoadReportListsTheBusiestWorkspaces(t *testing.T) {
 	require.NoError(t, err)
 	first := operator.PageWorkspaceLoads(part, record.PageQuery{Limit: 2})
 	require.Len(t, first.Data, 2)
-	assert.Equal(t, quiet.WorkspaceID, first.Data[0].ID, "the newest comes first")
+	assert.Equal(t, quiet.WorkspaceID, first.Data[0].ID, "the newest workspace is first")
 	rest := operator.PageWorkspaceLoads(part, record.PageQuery{Limit: 2, Cursor: first.Next})
 	assert.Len(t, rest.Data, 1)
 	assert.Empty(t, rest.Next)
-	assert.Equal(t, 3, load.Trunks.Up/2, "each has its trunks to the built-in carrier")
+	assert.Equal(t, 3, load.Trunks.Up/2, "each workspace has its trunks to the test carrier")
 }

@@ -43,7 +43,7 @@ func (h *fixture) waitForFirstCalls(ids ...string) (calls []string) {
 	for _, id := range ids {
 		_, err := h.services().Campaigns.StartCampaign(h.Context(), h.test, id)
 		require.NoError(h, err)
-		h.waitUntil(time.Minute, "its first call is answered", func() bool {
+		h.waitUntil(time.Minute, "the first call is answered", func() bool {
 			live, err := h.services().Calls.ListCalls(h.Context(), h.test, callsservice.Query{PageQuery: record.PageQuery{Limit: 10}, CampaignID: id, Status: string(domain.CallInProgress)})
 			require.NoError(h, err)
 			if len(live.Data) == 1 {
@@ -83,7 +83,7 @@ func (h *fixture) decisionsFor(id, phone string) (verdicts []string) {
 func (h *fixture) waitForFinalStatus(id string) *domain.CampaignStatusObject {
 	h.Helper()
 	var st *domain.CampaignStatusObject
-	h.waitUntil(time.Minute, "the campaign is over", func() bool {
+	h.waitUntil(time.Minute, "the campaign has ended", func() bool {
 		var err error
 		st, err = h.services().Campaigns.CampaignStatus(h.Context(), h.test, id)
 		require.NoError(h, err)
@@ -114,7 +114,7 @@ func TestOptOutStopsQueuedCallsOfAllRunningCampaigns(t *testing.T) {
 		calls = append(calls, h.waitForFirstCalls(h.createSerialCampaign(listens, []string{word}, phone))...)
 	}
 	var channels map[string]string
-	h.waitUntil(time.Minute, "all three are told", func() bool {
+	h.waitUntil(time.Minute, "all three opt-outs have events", func() bool {
 		channels = h.optOutChannels()
 		return len(channels) == 3
 	})

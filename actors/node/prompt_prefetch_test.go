@@ -88,11 +88,11 @@ func TestFirstCampaignCallWaitsForPromptSynthesisUpToALimit(t *testing.T) {
 	waits("two are said")
 	require.NoError(t, <-started)
 	h.waitForCampaignEnd(h.test, id)
-	assert.Len(t, h.phoneLog.all(), 2, "what cannot be said holds nobody up for ever")
+	assert.Len(t, h.phoneLog.all(), 2, "a failed prompt delays the first call only for a limited time")
 	_, under := s.requestsOf(never)
 	require.Error(t, under.Err())
 	for _, text := range []string{hello, bye} {
 		requests, _ := s.requestsOf(text)
-		assert.Equal(t, 1, requests, "both calls have it out of the cache: %s", text)
+		assert.Equal(t, 1, requests, "both calls use the cached prompt: %s", text)
 	}
 }

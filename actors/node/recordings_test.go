@@ -52,7 +52,7 @@ func TestLiveCallCanBeListenedToAndItsRecordingPaused(t *testing.T) {
 	require.NoError(t, err)
 	var one, two audioRecorder
 	var audio calls.LiveAudio
-	h.waitUntil(20*time.Second, "somebody is talking", func() bool {
+	h.waitUntil(20*time.Second, "a call is answered", func() bool {
 		audio, err = d.Calls.ListenCall(ctx, h.test, c.ID, calls.Whisper, one.record)
 		return err == nil
 	})
@@ -79,10 +79,10 @@ func TestLiveCallCanBeListenedToAndItsRecordingPaused(t *testing.T) {
 
 	_, err = d.Calls.HangupCall(ctx, h.test, c.ID)
 	require.NoError(t, err)
-	h.waitUntil(20*time.Second, "the end is told", func() bool { _, _, ends := one.stats(); return ends == 1 })
+	h.waitUntil(20*time.Second, "the end is reported", func() bool { _, _, ends := one.stats(); return ends == 1 })
 	_, _, ends := two.stats()
-	assert.Zero(t, ends, "not to who left")
-	h.waitUntil(20*time.Second, "the call is over", func() bool { return h.getCall(h.test, c.ID).Final() })
+	assert.Zero(t, ends, "a listener that left gets no end")
+	h.waitUntil(20*time.Second, "the call has ended", func() bool { return h.getCall(h.test, c.ID).Final() })
 	_, err = d.Calls.ListenCall(ctx, h.test, c.ID, calls.Listen, one.record)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Recordings.SetRecordingPaused(ctx, h.test, c.ID, true)))
@@ -137,7 +137,7 @@ func TestRecordingsAreDeletedAfterTheirRetentionPeriod(t *testing.T) {
 	}
 
 	h.node.Sweep(ctx)
-	assert.True(t, there(h.live, older), "nothing is deleted unless it is said")
+	assert.True(t, there(h.live, older), "without retention nothing is deleted")
 	_, err = d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error { w.Retention.RecordingDays = 30; return nil })
 	require.NoError(t, err)
 	require.NoError(t, blobs.Delete(ctx, h.live.WorkspaceID, recording.BlobName(older))) // as an interrupted sweep left it after its first step
@@ -153,10 +153,10 @@ func TestRecordingsAreDeletedAfterTheirRetentionPeriod(t *testing.T) {
 	}
 	left, err := filepath.Glob(filepath.Join(h.dir, "blobs", "*", "*.wav"))
 	require.NoError(t, err)
-	assert.Len(t, left, 1, "the files are gone")
+	assert.Len(t, left, 1, "the files are deleted")
 	p, err = d.Recordings.AuthenticateRecordingLink(ctx, old, token)
 	require.NoError(t, err)
-	assert.False(t, there(p, old), "a link dies with its recording")
+	assert.False(t, there(p, old), "the link ends with its recording")
 	_, err = d.Recordings.CreateRecordingLink(ctx, h.live, old, time.Now().Add(time.Hour))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }

@@ -46,7 +46,7 @@ func TestRedactionPatternsAreAppliedBeforeStorage(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{"told [redacted]", "[redacted]"}, []any{talk.Notes, talk.Variables["code"]})
 	m = h.waitForReply(h.receiveText(eve, own, "STOP"))
-	assert.Equal(t, []any{"[redacted]", true}, []any{m.Body, m.OptOut}, "who wants no more is heard")
+	assert.Equal(t, []any{"[redacted]", true}, []any{m.Body, m.OptOut}, "the opt-out is recognized")
 
 	events := h.events(h.test.WorkspaceID)
 	assert.Len(t, countEvents(events, event.SMSReceived), 2)
@@ -63,6 +63,6 @@ func TestMessageOfAnUnloadedWorkspaceIsRefusedForRedaction(t *testing.T) {
 	p.WorkspaceID = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV" // a workspace that is not loaded or does not exist
 	_, err := h.services().SMS.TestInboundMessage(t.Context(), p, sms.InboundMessage{From: "+15005551301", To: "+15005550410", Body: "it is 90210"})
 	require.Error(t, err)
-	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "it is sent again")
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "the carrier repeats the message")
 	assert.Empty(t, h.events(p.WorkspaceID))
 }

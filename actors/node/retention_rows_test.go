@@ -61,7 +61,7 @@ func TestCallDeletionRemovesAllRowsOfTheCall(t *testing.T) {
 	ready.ID = "evt_01J00000000000000000000002"
 	got, err := h.store.Apply(ctx, commit.Change{Workspace: ws, Events: []event.Draft{ready}})
 	require.NoError(t, err)
-	assert.Equal(t, uint64(1), got[0].Sequence, "the count of the call's events went with it")
+	assert.Equal(t, uint64(1), got[0].Sequence, "the event sequence of the call is deleted")
 }
 
 func TestRetentionAppliesToEachKindOfRow(t *testing.T) {
@@ -79,7 +79,7 @@ func TestRetentionAppliesToEachKindOfRow(t *testing.T) {
 			&domain.Upload{Meta: upload.Meta}, &domain.AuditEntry{Meta: entry.Meta}, &domain.LedgerRow{AttemptID: "call_x", WorkspaceID: ws})
 	}
 	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
-	assert.Equal(t, []bool{true, true, true, true, true}, rows(), "without retention everything is kept")
+	assert.Equal(t, []bool{true, true, true, true, true}, rows(), "without retention nothing is deleted")
 	h.setRetention(func(r *domain.Retention) { r.CallDays = 90 })
 	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
 	assert.Equal(t, []bool{false, true, true, true, true}, rows())
@@ -129,6 +129,6 @@ func TestDecisionLogCanBeVerifiedAfterRetentionDeletedItsBeginning(t *testing.T)
 	require.NoError(t, err)
 	v, err = d.Decisions.VerifyDecisions(ctx, h.live, campaign.ID)
 	require.NoError(t, err)
-	assert.False(t, v.Valid, "who has not the key cannot cut the log off")
+	assert.False(t, v.Valid, "without the key the log cannot be truncated")
 	assert.NotNil(t, v.BrokenRow)
 }

@@ -93,10 +93,10 @@ func TestTranscriptsAndSIPTracesAreDeletedAfterTheirRetentionPeriod(t *testing.T
 			}
 			h.node.Sweep(t.Context())
 			all := map[string]string{"old": "ts", "older": "ts", "young": "ts", "tried": "ts", "between": "ts", "long": "ts"}
-			assert.Equal(t, all, keeps(), "nothing is deleted unless it is said")
+			assert.Equal(t, all, keeps(), "without retention nothing is deleted")
 			retain(30, 0)
 			want := map[string]string{"old": "s", "older": "s", "young": "ts", "tried": "s", "between": "ts", "long": "ts"}
-			assert.Equal(t, want, keeps(), "each kind by its own days, counted from the call's end")
+			assert.Equal(t, want, keeps(), "each kind has its own retention, counted from the end of the call")
 			retain(30, 10)
 			want = map[string]string{"old": "", "older": "", "young": "ts", "tried": "", "between": "t", "long": "t"}
 			assert.Equal(t, want, keeps())
@@ -122,7 +122,7 @@ func TestRetentionDeletesMoreTracesThanOneCommitHolds(t *testing.T) {
 	h.node.Sweep(t.Context())
 	for _, r := range puts {
 		_, err = h.store.Get(t.Context(), &domain.TraceRow{CallID: r.Key().ID, WorkspaceID: h.live.WorkspaceID})
-		require.ErrorIs(t, err, domain.ErrNotFound, "also without its call")
+		require.ErrorIs(t, err, domain.ErrNotFound, "also for a call without a row")
 	}
 	assert.Equal(t, "ts", h.remainingDataOf(h.live, young))
 }

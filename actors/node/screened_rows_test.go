@@ -77,12 +77,12 @@ func TestScreenedRowsAreCountedAndListedInTheResults(t *testing.T) {
 	screened := []string{listed + " Ada skipped dnc", abroad + " Ben skipped destination_not_allowed", incomplete + " Cem skipped missing_variable", "+12020110199 Fay skipped destination_not_allowed"}
 	assert.Equal(t, append([]string{good + " Dia pending "}, screened...), h.campaignResults(id))
 	st := h.campaignStatus(h.live, id)
-	assert.Equal(t, 1, st.Progress.Total, "they are no contacts")
+	assert.Equal(t, 1, st.Progress.Total, "screened rows are not contacts")
 
 	sum, err = d.Contacts.AddContacts(ctx, h.live, id, give(append(first, row(8, incomplete, "Cem", "Friday"))...))
 	require.NoError(t, err)
 	assert.Equal(t, []int{1, 2}, []int{sum.Summary.Accepted, sum.Summary.NotAllowed})
-	assert.Equal(t, []string{good + " Dia pending ", incomplete + " Cem pending ", screened[0], screened[1], screened[3]}, h.campaignResults(id), "each number has one row")
+	assert.Equal(t, []string{good + " Dia pending ", incomplete + " Cem pending ", screened[0], screened[1], screened[3]}, h.campaignResults(id), "each number has one result row")
 	assert.Equal(t, 1, h.screenedChunkCount(id))
 
 	broken := errors.New("the connection broke")
@@ -95,7 +95,7 @@ func TestScreenedRowsAreCountedAndListedInTheResults(t *testing.T) {
 		yield(domain.RawContact{}, broken)
 	})
 	require.ErrorIs(t, err, broken)
-	assert.Equal(t, []int{9, 1}, []int{held, h.screenedChunkCount(id)}, "what was written ahead is removed")
+	assert.Equal(t, []int{9, 1}, []int{held, h.screenedChunkCount(id)}, "provisional rows are removed")
 	assert.Len(t, h.campaignResults(id), 5)
 	sum, err = d.Contacts.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
 		for i := range 1100 {

@@ -66,7 +66,7 @@ func (h *fixture) createResources(p domain.Principal, phone string) workspaceRes
 	c, err := d.Calls.PlaceCall(ctx, p, domain.NewCall{To: carrierNumber(1, 2, "11"), AgentID: e.agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
 	require.NoError(h, err)
 	e.call = c.ID
-	h.waitUntil(15*time.Second, "the call is over and its recording kept", func() bool { c := h.getCall(p, e.call); return c.Final() && !c.Processing })
+	h.waitUntil(15*time.Second, "the call has ended and its recording is stored", func() bool { c := h.getCall(p, e.call); return c.Final() && !c.Processing })
 	list, err := d.Events.ListEvents(ctx, p, events.Query{Limit: 1})
 	require.NoError(h, err)
 	e.event = list.Data[0].ID
@@ -225,7 +225,7 @@ func TestPrincipalsCannotAccessOtherWorkspacesOrEnvironments(t *testing.T) {
 	_, err := h.services().Events.ListEvents(t.Context(), other, events.Query{After: mine.event, Limit: 10})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 	_, err = h.services().Numbers.CreateNumber(t.Context(), other, &domain.PhoneNumber{Number: "+12025550101"})
-	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "a number is one workspace's")
+	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "a number belongs to one workspace")
 	_, err = h.services().Agents.CreateAgent(t.Context(), other, &domain.Agent{Name: "thief", PathwayID: mine.pathway})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 	_, err = h.services().Calls.PlaceCall(t.Context(), other, domain.NewCall{To: carrierNumber(1, 4, "11"), From: "+12025550199", AgentID: mine.agent})
@@ -245,7 +245,7 @@ func TestTestKeyCallsOnlyTheTestCarrier(t *testing.T) {
 	require.NoError(t, err)
 	c, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: "+12025550143", AgentID: h.createAgent(h.test, keyMenuPathway()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err)
-	h.waitUntil(15*time.Second, "the call is over", func() bool { return h.getCall(h.test, c.ID).Final() })
+	h.waitUntil(15*time.Second, "the call has ended", func() bool { return h.getCall(h.test, c.ID).Final() })
 	now := h.getCall(h.test, c.ID)
 	assert.Equal(t, "confirmed", now.Disposition, now.EndedReason)
 	trunk, err := d.Trunks.Trunk(ctx, h.test, now.Legs[0].TrunkID)
@@ -254,7 +254,7 @@ func TestTestKeyCallsOnlyTheTestCarrier(t *testing.T) {
 	assert.Len(t, h.phoneLog.all(), 1)
 	log, err := d.Webhooks.WebhookLog(ctx, h.live, hook.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
-	assert.Empty(t, log.Data, "a live endpoint hears nothing of tests")
+	assert.Empty(t, log.Data, "a live endpoint gets no test events")
 	ledger := 0
 	_, err = h.store.List(ctx, commit.Query{Kind: "ledger", Workspace: h.live.WorkspaceID, Index: "all", Limit: 10}, func() domain.Record { return &domain.LedgerRow{} },
 		func(domain.Record) error { ledger++; return nil })
@@ -290,7 +290,7 @@ func TestRevokedExpiredOrRestrictedKeyIsRefusedAtOnce(t *testing.T) {
 	}
 	require.NoError(t, errorOf(d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, id, keys.RevokeRequest{})))
 	for _, k := range []string{text, child, grandchild} {
-		assert.Equal(t, domain.CodeExpiredAPIKey, code(k, here), "revoked, with all that it made")
+		assert.Equal(t, domain.CodeExpiredAPIKey, code(k, here), "a key is revoked with the keys that it created")
 	}
 
 	_, id, text = make1(h.live, func(k *domain.APIKey) { k.AllowedIPs = []string{"127.0.0.0/8", "2001:db8::/32"} })
@@ -299,7 +299,7 @@ func TestRevokedExpiredOrRestrictedKeyIsRefusedAtOnce(t *testing.T) {
 	assert.Equal(t, domain.CodeIPNotAllowed, code(text, elsewhere))
 	_, err := d.Keys.UpdateKey(ctx, h.live, id, func(k *domain.APIKey) error { k.AllowedIPs = []string{"192.0.2.0/24"}; return nil })
 	require.NoError(t, err)
-	assert.Equal(t, domain.CodeIPNotAllowed, code(text, here), "a change holds from its answer on")
+	assert.Equal(t, domain.CodeIPNotAllowed, code(text, here), "a change takes effect with its reply")
 	assert.Empty(t, code(text, elsewhere))
 
 	past := time.Now().Add(-time.Second)
@@ -318,15 +318,15 @@ func TestRevokedExpiredOrRestrictedKeyIsRefusedAtOnce(t *testing.T) {
 	_, err = d.Keys.UpdateKey(ctx, h.live, briefID, func(k *domain.APIKey) error { k.ExpiresAt = &past; return nil })
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeExpiredAPIKey, code(endless, here), "a key outlives no parent that has expired")
-	assert.Empty(t, code(stored, here), "but one that was adopted")
-	assert.Empty(t, code(below, here), "and what that one made")
+	assert.Empty(t, code(stored, here), "an adopted key is still valid")
+	assert.Empty(t, code(below, here), "keys of the adopted key are still valid")
 	_, err = d.Keys.UpdateKey(ctx, h.live, grand.KeyID, adopt)
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "what has died with its parent stays dead")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "a key that ended with its parent cannot be changed")
 
 	h.shutdown()
 	h.start()
 	d = h.services()
-	assert.Equal(t, domain.CodeExpiredAPIKey, code(grandchild, here), "a restart forgives nothing")
+	assert.Equal(t, domain.CodeExpiredAPIKey, code(grandchild, here), "the state survives a restart")
 	assert.Empty(t, code(stored, here))
 	assert.Empty(t, code(text, elsewhere))
 }
@@ -340,7 +340,7 @@ func TestSigningKeysSurviveRestartAndTokensEndWithTheirAPIKey(t *testing.T) {
 	first, err := d.Tokens.EnsureSigningKeys(ctx, fresh)
 	require.NoError(t, err)
 	require.Len(t, first.Verifying, 1)
-	assert.Same(t, first.Verifying[0], first.Active, "nobody can have kept a list without it")
+	assert.Same(t, first.Verifying[0], first.Active, "the first signing key signs at once")
 	again, err := d.Tokens.EnsureSigningKeys(ctx, fresh)
 	require.NoError(t, err)
 	assert.Equal(t, first, again)
@@ -357,7 +357,7 @@ func TestSigningKeysSurviveRestartAndTokensEndWithTheirAPIKey(t *testing.T) {
 	d = h.services()
 	k, err := d.Tokens.SigningKey(ctx, first.Active.ID)
 	require.NoError(t, err)
-	require.NotNil(t, k, "what was signed before a restart holds after it")
+	require.NotNil(t, k, "tokens signed before a restart stay valid")
 	assert.Equal(t, "a secret seed", k.Private)
 	none, err := d.Tokens.SigningKey(ctx, "jwk_nobody")
 	require.NoError(t, err)
@@ -410,7 +410,7 @@ func TestRequestWithAnIdempotencyKeyRunsOnce(t *testing.T) {
 	}
 	wait.Wait()
 	close(got)
-	assert.Len(t, slices.DeleteFunc(slices.Collect(chanSeq(got)), func(ok bool) bool { return !ok }), 1, "of many at once one may run")
+	assert.Len(t, slices.DeleteFunc(slices.Collect(chanSeq(got)), func(ok bool) bool { return !ok }), 1, "one of many concurrent requests runs")
 
 	h.shutdown()
 	h.start()
@@ -483,7 +483,7 @@ func TestEventListContinuesAfterAnyEvent(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, all[3], one)
 	_, err = d.Events.Event(ctx, h.test, all[3].ID)
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "the other environment's")
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "the event belongs to the other environment")
 }
 
 func TestEqualActionsWithinAMinuteShareOneAuditRow(t *testing.T) {
@@ -507,19 +507,19 @@ func TestEqualActionsWithinAMinuteShareOneAuditRow(t *testing.T) {
 		}
 		return rows, count
 	}
-	h.waitUntil(5*time.Second, "the acts are kept", func() bool { _, n := read(h.live, "api_key.used"); return n == 52 })
+	h.waitUntil(5*time.Second, "the actions are stored", func() bool { _, n := read(h.live, "api_key.used"); return n == 52 })
 	rows, _ := read(h.live, "api_key.used")
 	assert.LessOrEqual(t, rows, 6, "three, or six where the minute turned")
 	rows, n := read(h.live, "auth.failed")
 	assert.Equal(t, []int{1, 1}, []int{rows, n})
 	_, n = read(h.test, "api_key.used")
-	assert.Equal(t, 1, n, "a test key sees what test keys did")
+	assert.Equal(t, 1, n, "a test key sees actions of test keys")
 	d.Audit.RecordSoon(ctx, h.live, record.AuditAction{Type: "admin", Action: "trunk.created", IP: here})
 	h.shutdown()
 	h.start()
 	d = h.services()
 	_, n = read(h.live, "trunk.created")
-	assert.Equal(t, 1, n, "what waits is kept at the end")
+	assert.Equal(t, 1, n, "waiting audit rows are stored at the stop")
 }
 
 func TestRequestForAWorkspaceThatIsStillLoadingGetsUnavailable(t *testing.T) {

@@ -121,7 +121,7 @@ func (c *smsCenter) nextMessage() sipText {
 	case m := <-c.got:
 		return m
 	case <-time.After(longWait):
-		require.Fail(c.h, "no message came")
+		require.Fail(c.h, "no message arrived")
 	}
 	panic("unreachable")
 }
@@ -140,7 +140,7 @@ func (c *smsCenter) send(callID, to, contentType, body string) sipText {
 	case m := <-c.back:
 		return m
 	case <-time.After(longWait):
-		require.Fail(c.h, "no answer came")
+		require.Fail(c.h, "no response arrived")
 	}
 	panic("unreachable")
 }
@@ -204,9 +204,9 @@ func TestLiveSMSIsSentOverATrunkAndItsDeliveryReportStored(t *testing.T) {
 	assert.Equal(t, []any{trunk.ID, 1, true}, []any{sent.RouteID, sent.Tries, sent.SentAt != nil})
 
 	assert.Contains(t, c.send("r1", "+12025550171", "message/cpim", imdnOf(m.ID, "delivered")).line, "200")
-	assert.NotNil(t, h.getMessage(m.ID).DeliveredAt, "the report is stored before its answer")
+	assert.NotNil(t, h.getMessage(m.ID).DeliveredAt, "the report is stored before the response")
 	assert.Contains(t, c.send("r2", "+12025550171", "message/cpim", imdnOf(m.ID, "failed")).line, "200")
-	assert.Equal(t, domain.MessageDelivered, h.getMessage(m.ID).Status, "what is delivered stays so")
+	assert.Equal(t, domain.MessageDelivered, h.getMessage(m.ID).Status, "a delivered message stays delivered")
 	assert.Contains(t, c.send("r3", "+12025550171", "message/cpim", imdnOf("msg_unknown", "delivered")).line, "200")
 
 	c.setAnswers("SIP/2.0 404 Not Found")
@@ -237,7 +237,7 @@ func TestInboundSMSIsStoredOnceAndAnOptOutGetsANotice(t *testing.T) {
 		return l.Data
 	}
 	assert.Contains(t, c.send("one", "+12025550171", "text/plain;charset=utf-8", "Grüße").line, "200")
-	require.Len(t, received(), 1, "it is stored before it is answered")
+	require.Len(t, received(), 1, "the message is stored before the response")
 	m := received()[0]
 	assert.Equal(t, []any{"+12025550123", "+12025550171", "Grüße", domain.MessageReceived, false}, []any{m.From, m.To, m.Body, m.Status, m.OptOut})
 	h.shutdown()
@@ -257,14 +257,14 @@ func TestInboundSMSIsStoredOnceAndAnOptOutGetsANotice(t *testing.T) {
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err))
 	assert.Contains(t, c.send("six", "+12025550171", "text/plain", "STOP").line, "200")
 	h.waitForMessages(h.live)
-	assert.Empty(t, c.got, "one notice")
+	assert.Empty(t, c.got, "one notice is sent")
 	events := h.events(h.live.WorkspaceID)
 	assert.Len(t, countEvents(events, event.SMSReceived), 3)
 	assert.Len(t, countEvents(events, event.ContactOptedOut), 1)
 
 	silent := newSMSCenter(h)
 	silent.createTrunk(domain.SMSOff, "")
-	assert.Contains(t, silent.send("seven", "+12025559998", "text/plain", "x").line, "40", "a source whose trunk carries none, and nobody's number")
+	assert.Contains(t, silent.send("seven", "+12025559998", "text/plain", "x").line, "40", "a trunk without SMS and an unknown number")
 }
 
 func TestSMSInterruptedByACrashIsNotSentTwice(t *testing.T) {
@@ -282,7 +282,7 @@ func TestSMSInterruptedByACrashIsNotSentTwice(t *testing.T) {
 	}
 	h.start()
 	if time.Since(since) > 15*time.Second { // after this time the node may not send the message again
-		h.waitUntil(10*time.Second, "it is settled", func() bool { return h.getMessage(m.ID).Status != domain.MessageQueued })
+		h.waitUntil(10*time.Second, "the message is final", func() bool { return h.getMessage(m.ID).Status != domain.MessageQueued })
 		return
 	}
 	second := c.nextMessage()
@@ -337,7 +337,7 @@ func TestSMSFailsIfTheSendersTrunkRefusesTheDestination(t *testing.T) {
 	assert.Equal(t, map[string]int{second.ID: 1}, countEvents(h.events(h.live.WorkspaceID), event.SMSFailed))
 
 	_, err = d.SMS.SendMessage(ctx, h.live, order)
-	assert.Equal(t, domain.CodeDestinationNotAllowed, domain.CodeOf(err), "a message is refused before it is queued")
+	assert.Equal(t, domain.CodeDestinationNotAllowed, domain.CodeOf(err), "the message is refused before it is queued")
 }
 
 func TestSMSGatewaySendsAndReceivesMessages(t *testing.T) {
@@ -390,7 +390,7 @@ func TestSMSGatewaySendsAndReceivesMessages(t *testing.T) {
 	d = h.services()
 	status <- 200
 	after := <-posts
-	assert.Equal(t, []any{before.body, cut.ID}, []any{after.body, after.header.Get("Idempotency-Key")}, "the gateway knows it by its key")
+	assert.Equal(t, []any{before.body, cut.ID}, []any{after.body, after.header.Get("Idempotency-Key")}, "the repeated request has the same key")
 	assert.Equal(t, 1, h.waitForMessageStatus(cut.ID, domain.MessageSent).Tries)
 
 	tell := func(all ...sms.GatewayEvent) []sms.GatewayResult {

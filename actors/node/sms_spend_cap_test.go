@@ -44,7 +44,7 @@ func TestSpendCapHoldsSMSMessagesToo(t *testing.T) {
 	capped("1.00")
 	status <- 200
 	var m *domain.Message
-	h.waitUntil(longWait, "what was spent today is known", func() bool {
+	h.waitUntil(longWait, "today's spending is known", func() bool {
 		m, err = send(h.live)
 		return domain.CodeOf(err) != domain.CodeUnavailable
 	})
@@ -58,11 +58,11 @@ func TestSpendCapHoldsSMSMessagesToo(t *testing.T) {
 	capped("0.00") // while the gateway has not replied
 	status <- 429
 	late := h.waitForMessageStatus(m.ID, domain.MessageFailed)
-	assert.Equal(t, string(domain.CodeSpendCap), late.ErrorCode, "it is not tried again")
+	assert.Equal(t, string(domain.CodeSpendCap), late.ErrorCode, "the message is not retried")
 	_, err = send(h.live)
 	assert.Equal(t, domain.CodeSpendCap, domain.CodeOf(err))
 	_, err = send(h.test)
-	require.NoError(t, err, "tests cost nothing")
+	require.NoError(t, err, "test messages cost nothing")
 	assert.Empty(t, posts)
 }
 
@@ -91,7 +91,7 @@ func TestQueuedSMSCountsTowardsTheDailySpendCap(t *testing.T) {
 		require.NoError(t, err)
 	}
 	send := func(to string, words int) (m *domain.Message, code domain.Code) {
-		h.waitUntil(longWait, "what was spent today is known", func() bool {
+		h.waitUntil(longWait, "today's spending is known", func() bool {
 			m, err = h.services().SMS.SendMessage(ctx, h.live, domain.NewMessage{To: to, Body: strings.Repeat("Word ", words)})
 			return domain.CodeOf(err) != domain.CodeUnavailable
 		})
@@ -101,7 +101,7 @@ func TestQueuedSMSCountsTowardsTheDailySpendCap(t *testing.T) {
 	first, code := send("+12025550123", 1)
 	require.Empty(t, code)
 	_, code = send("+12025550124", 60) // two segments
-	assert.Equal(t, domain.CodeSpendCap, code, "nothing was sent yet, and the money is set aside")
+	assert.Equal(t, domain.CodeSpendCap, code, "queued messages reserve their cost")
 	second, code := send("+12025550125", 1)
 	require.Empty(t, code)
 	_, code = send("+12025550126", 1)
@@ -109,12 +109,12 @@ func TestQueuedSMSCountsTowardsTheDailySpendCap(t *testing.T) {
 
 	status <- http.StatusBadRequest
 	status <- http.StatusOK
-	h.waitUntil(longWait, "one has failed and one was sent", func() bool {
+	h.waitUntil(longWait, "one message failed and one was sent", func() bool {
 		a, b := h.getMessage(first.ID).Status, h.getMessage(second.ID).Status
 		return a != b && a != domain.MessageQueued && b != domain.MessageQueued
 	})
 	var third *domain.Message
-	h.waitUntil(longWait, "what failed costs nothing", func() bool { // after the trunk actor is notified
+	h.waitUntil(longWait, "a failed message costs nothing", func() bool { // after the trunk actor is notified
 		third, code = send("+12025550127", 1)
 		return code != domain.CodeSpendCap
 	})
@@ -122,7 +122,7 @@ func TestQueuedSMSCountsTowardsTheDailySpendCap(t *testing.T) {
 	status <- http.StatusOK
 	h.waitForMessageStatus(third.ID, domain.MessageSent)
 	_, code = send("+12025550128", 1)
-	assert.Equal(t, domain.CodeSpendCap, code, "what was sent has cost it")
+	assert.Equal(t, domain.CodeSpendCap, code, "a sent message keeps its cost")
 
 	used := func() []any {
 		u, err := h.services().Usage.Usage(ctx, h.live, billing.UsageQuery{From: time.Now(), To: time.Now()})
@@ -133,7 +133,7 @@ func TestQueuedSMSCountsTowardsTheDailySpendCap(t *testing.T) {
 	h.shutdown()
 	h.start()
 	_, code = send("+12025550128", 1)
-	assert.Equal(t, domain.CodeSpendCap, code, "a restart forgives nothing")
+	assert.Equal(t, domain.CodeSpendCap, code, "the state survives a restart")
 	capped("0.06")
 	last, code := send("+12025550128", 1)
 	require.Empty(t, code)

@@ -122,7 +122,7 @@ func TestIdempotencyKeySurvivesALostCommitReply(t *testing.T) {
 
 	m.inject(loseReplyOnce("once"), nil)
 	_, _, err := d.Idempotency.Reserve(ctx, h.test, key, "d")
-	require.Error(t, err, "the key was taken, and nobody knows")
+	require.Error(t, err, "the key is used, but the reply is lost")
 	m.inject(loseReplyOnce("message"), nil)
 	turn, reply, err := d.Idempotency.Reserve(ctx, h.test, key, "d")
 	require.NoError(t, err, "whose turn has not begun does not run")
@@ -148,7 +148,7 @@ func TestIdempotencyKeySurvivesALostCommitReply(t *testing.T) {
 	require.Error(t, d.Idempotency.StoreReply(turn, h.test, key, record.StoredReply{Digest: "d"}))
 	m.inject(nil, nil)
 	turn, _, err = d.Idempotency.Reserve(ctx, h.test, key, "d")
-	require.NoError(t, err, "its answer was not kept, so it runs again")
+	require.NoError(t, err, "the reply was not stored, so the request runs again")
 	require.NoError(t, d.Idempotency.Release(turn, h.test, key, false), "which had no effect this time")
 	turn, _, err = d.Idempotency.Reserve(ctx, h.test, key, "d")
 	require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestIdempotencyKeySurvivesALostCommitReply(t *testing.T) {
 	assert.Equal(t, first.ID, again.ID)
 	all, err := d.SMS.ListMessages(ctx, h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 10}, Direction: domain.Outbound})
 	require.NoError(t, err)
-	assert.Len(t, all.Data, 1, "it was sent once")
+	assert.Len(t, all.Data, 1, "the message was sent once")
 }
 
 func TestWorkspaceDeletionCompletesDespiteLostCommitReplies(t *testing.T) {
@@ -196,7 +196,7 @@ func TestWorkspaceDeletionCompletesDespiteLostCommitReplies(t *testing.T) {
 	})
 	<-begun
 	wait.Go(func() {
-		assert.NoError(t, d.Workspaces.DeleteWorkspace(ctx, h.live, p.WorkspaceID), "it was deleted, and goes now")
+		assert.NoError(t, d.Workspaces.DeleteWorkspace(ctx, h.live, p.WorkspaceID), "a repeated deletion succeeds")
 	})
 	h.waitUntil(longWait, "the workspace is unknown", func() bool {
 		_, err := d.Workspaces.AnyWorkspace(ctx, p.WorkspaceID)
@@ -205,18 +205,18 @@ func TestWorkspaceDeletionCompletesDespiteLostCommitReplies(t *testing.T) {
 	close(keyHeld)
 	wait.Wait()
 	require.NotEmpty(t, text)
-	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(errorOf(d.Keys.Authenticate(ctx, text, here))), "a key that came late is none")
-	h.waitUntil(longWait, "nothing is left, though a commit of another one hangs", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
+	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(errorOf(d.Keys.Authenticate(ctx, text, here))), "a key created during the deletion is invalid")
+	h.waitUntil(longWait, "nothing remains, although a commit of another workspace hangs", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
 	_, _, err := d.Keys.CreateKey(ctx, p, record.AuditAction{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	close(otherHeld)
 	others.Wait()
 	d.Audit.RecordSoon(ctx, p, act)
 	h.shutdown()
-	assert.Equal(t, int32(1), fenced.Load(), "what is refused for good is not tried again")
+	assert.Equal(t, int32(1), fenced.Load(), "a fenced audit row is not retried")
 	assert.NotContains(t, h.log.String(), "audit entries wait")
 	h.start()
-	assert.Empty(t, h.findTraces(p.WorkspaceID), "and nobody notes what its tokens do")
+	assert.Empty(t, h.findTraces(p.WorkspaceID), "no audit row of its tokens is stored")
 }
 
 func TestWorkspaceActorsThatFailedToStartStartLater(t *testing.T) {
@@ -235,7 +235,7 @@ func TestWorkspaceActorsThatFailedToStartStartLater(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, l.Data, 2)
 	for _, w := range l.Data {
-		h.waitUntil(longWait, "it lives", func() bool { return errorOf(h.services().Workspaces.AnyWorkspace(t.Context(), w.ID)) == nil })
+		h.waitUntil(longWait, "the actors of the workspace run", func() bool { return errorOf(h.services().Workspaces.AnyWorkspace(t.Context(), w.ID)) == nil })
 	}
 }
 
@@ -258,12 +258,12 @@ func TestBulkJobDeletesItsItemDataAfterTheEnd(t *testing.T) {
 	b, err := d.Bulk.StartBulk(ctx, h.test, order)
 	require.NoError(t, err)
 	require.Len(t, b.Errors, 1)
-	h.waitUntil(longWait, "the job is over", func() bool { return h.bulkJob(h.test, b.ID).Final() })
+	h.waitUntil(longWait, "the job has ended", func() bool { return h.bulkJob(h.test, b.ID).Final() })
 	now := h.bulkJob(h.test, b.ID)
 	assert.Equal(t, []int{6, 1, 1}, []int{now.Done, now.Failed, now.Rejected})
 	require.Len(t, now.Errors, 2)
 	assert.Equal(t, []int{5, 2}, []int{now.Errors[0].Index, now.Errors[1].Index})
-	assert.Equal(t, int32(2), reported.Load(), "errors are written when there is another one")
+	assert.Equal(t, int32(2), reported.Load(), "errors are written only for a new error")
 	l, err := d.Bulk.ListBulks(ctx, h.test, record.PageQuery{Limit: 5})
 	require.NoError(t, err)
 	assert.Len(t, l.Data[0].Errors, 2)
@@ -279,12 +279,12 @@ func TestBulkJobDeletesItsItemDataAfterTheEnd(t *testing.T) {
 	c := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
 	people, err := d.Bulk.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkContacts, Target: c, Items: []bulk.NewItem{{Contact: &domain.RawContact{Phone: phoneNumber(1)}}}})
 	require.NoError(t, err)
-	h.waitUntil(longWait, "the contacts are there", func() bool { return h.bulkJob(h.live, people.ID).Done == 1 })
+	h.waitUntil(longWait, "the contacts are added", func() bool { return h.bulkJob(h.live, people.ID).Done == 1 })
 	x, err := d.Exports.CreateExport(ctx, h.live, &domain.Export{Type: domain.ExportContacts, Format: "csv", Filters: domain.ExportFilters{CampaignID: c}})
 	require.NoError(t, err)
 	_, _ = h.waitForExport(h.live, x)
 	require.NoError(t, d.Campaigns.DeleteCampaign(ctx, h.live, c))
-	h.waitUntil(longWait, "nothing names the campaign's people", func() bool { return len(h.findTraces(people.ID))+len(h.findTraces(x.ID)) == 0 })
+	h.waitUntil(longWait, "no row names the campaign's contacts", func() bool { return len(h.findTraces(people.ID))+len(h.findTraces(x.ID)) == 0 })
 }
 
 func TestBulkJobIsRetriedAfterItsItemsCannotBeRead(t *testing.T) {
@@ -314,7 +314,7 @@ func TestBulkJobIsRetriedAfterItsItemsCannotBeRead(t *testing.T) {
 	}
 	b, err := d.Bulk.StartBulk(ctx, h.live, order)
 	require.NoError(t, err)
-	h.waitUntil(longWait, "the job is over", func() bool { return h.bulkJob(h.live, b.ID).Final() })
+	h.waitUntil(longWait, "the job has ended", func() bool { return h.bulkJob(h.live, b.ID).Final() })
 	now := h.bulkJob(h.live, b.ID)
 	assert.Equal(t, []any{domain.BulkCompleted, 3, 0, 3}, []any{now.Status, now.Failed, now.Pending, len(now.Errors)})
 }
@@ -374,7 +374,7 @@ func TestMessageTextIsEncryptedAndAStuckMessageBlocksNoOther(t *testing.T) {
 	h.putRow(odd)
 	sent, err := d.SMS.SendMessage(ctx, h.test, domain.NewMessage{To: carrierNumber(6, 1, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Zebulon"}})
 	require.NoError(t, err)
-	h.waitUntil(longWait, "it is delivered, though nobody knows what to do with the one before", func() bool {
+	h.waitUntil(longWait, "the message is delivered although the previous one is stuck", func() bool {
 		got, err := d.SMS.Message(ctx, h.test, sent.ID)
 		return err == nil && got.Status == domain.MessageDelivered
 	})
@@ -382,7 +382,7 @@ func TestMessageTextIsEncryptedAndAStuckMessageBlocksNoOther(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, domain.Context{"name": "Zebulon"}, got.Context)
 	assert.Empty(t, h.findTraces("Zebulon"))
-	h.waitUntil(longWait, "the operator hears of the other one", func() bool { return strings.Contains(h.log.String(), "nobody knows what is to be done") })
+	h.waitUntil(longWait, "the log names the stuck message", func() bool { return strings.Contains(h.log.String(), "nobody knows what is to be done") })
 	_, err = d.SMS.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: "+12025550111", To: carrierNumber(6, 1, "00"), Body: "STOP"})
 	require.NoError(t, err)
 	assert.False(t, named.Load(), "no error of the store can name the number")
@@ -404,7 +404,7 @@ func TestInterruptedKnowledgeImportLeavesNoPassages(t *testing.T) {
 	}, nil)
 	s, err := d.Knowledge.AddSource(ctx, h.live, k.ID, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "The tariff of today."})
 	require.NoError(t, err)
-	h.waitUntil(longWait, "it is read", func() bool {
+	h.waitUntil(longWait, "the source is read", func() bool {
 		now, err := d.Knowledge.Source(ctx, h.live, k.ID, s.ID)
 		return err == nil && now.Status == domain.KnowledgeReady
 	})
@@ -433,7 +433,7 @@ func TestBookingRowOfADayIsDeletedWithItsLastAppointment(t *testing.T) {
 	require.Len(t, before, 1)
 	_, err = d.Appointments.RescheduleAppointment(ctx, h.live, a.ID, booking.Reschedule{Datetime: noonInDays(2).Add(time.Hour).Format(time.RFC3339)})
 	require.NoError(t, err)
-	assert.Equal(t, before, days(), "the day is taken still")
+	assert.Equal(t, before, days(), "the day still has a booking")
 	_, err = d.Appointments.RescheduleAppointment(ctx, h.live, a.ID, booking.Reschedule{Datetime: noonInDays(3).Format(time.RFC3339)})
 	require.NoError(t, err)
 	assert.Equal(t, []string{noonInDays(3).Format(time.DateOnly)}, days())

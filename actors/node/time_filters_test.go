@@ -88,7 +88,7 @@ func TestContactListFiltersByUploadTime(t *testing.T) {
 	require.NoError(t, err)
 	one, err = d.Contacts.Contact(ctx, h.live, id, domain.ContactID(id, 1300))
 	require.NoError(t, err)
-	assert.Equal(t, uploads.Data[0].CreatedAt, one.CreatedAt, "that of its upload")
+	assert.Equal(t, uploads.Data[0].CreatedAt, one.CreatedAt, "the creation time is that of the upload")
 }
 
 func TestListsOfDNCEntriesDecisionsBulkItemsAndEventsFilterByTime(t *testing.T) {
@@ -144,7 +144,7 @@ func TestListsOfDNCEntriesDecisionsBulkItemsAndEventsFilterByTime(t *testing.T) 
 
 	calls, err := d.Calls.ListCalls(ctx, h.live, calls.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 1}})
 	require.NoError(t, err)
-	h.waitUntil(10*time.Second, "nothing more to come of the call", func() bool {
+	h.waitUntil(10*time.Second, "the call is final", func() bool {
 		l, err := d.Events.CallEvents(ctx, h.live, calls.Data[0].ID, events.Query{Limit: 100})
 		require.NoError(t, err)
 		var types []event.Type

@@ -29,7 +29,7 @@ func TestTranscriptSearchReadsALimitedNumberOfTranscripts(t *testing.T) {
 	}
 	page, err := h.services().Calls.ListCalls(h.Context(), p, calls.Query{Said: words, PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
-	assert.Empty(t, page.Data, "three hundred do not say it")
+	assert.Empty(t, page.Data, "the 300 newest transcripts do not contain the word")
 	require.NotEmpty(t, page.Next)
 	page, err = h.services().Calls.ListCalls(h.Context(), p, calls.Query{Said: words, PageQuery: record.PageQuery{Limit: 100, Cursor: page.Next}})
 	require.NoError(t, err)

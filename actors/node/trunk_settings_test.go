@@ -35,7 +35,7 @@ func TestTrunkCostsRequireAnOperatorAndMissingCostsWarnAboutTheSpendCap(t *testi
 	_, err = reprice(clerk)
 	require.Equal(t, domain.CodeOperatorRequired, domain.CodeOf(err))
 	_, err = reprice(clerk, created.Costs...)
-	require.NoError(t, err, "the costs stay as they are")
+	require.NoError(t, err, "unchanged costs need no operator")
 
 	w, err := d.Workspaces.UpdateWorkspace(ctx, operator, func(w *domain.Workspace) error {
 		w.Calling.DailySpendCap = &domain.Money{Amount: "1.00", Currency: "USD"}
@@ -86,7 +86,7 @@ func TestTrunkNumberRewriteRequiresAnOperatorButAnyoneMayClearIt(t *testing.T) {
 		return d.Trunks.UpdateTrunk(ctx, p, created.ID, func(x *domain.Trunk) error { f(x); return nil })
 	}
 	stored, err := change(clerk, func(x *domain.Trunk) { x.Name = "other" })
-	require.NoError(t, err, "what is dialled stays as it was")
+	require.NoError(t, err, "the dialled number is unchanged")
 	assert.True(t, stored.RewriteApproved)
 	_, err = change(clerk, func(x *domain.Trunk) { x.NumberAdd = "911" })
 	refused(err, "number_add")
@@ -115,7 +115,7 @@ func TestTrunkNumberRewriteRequiresAnOperatorButAnyoneMayClearIt(t *testing.T) {
 		assert.False(t, now.RewriteApproved, "only operators approve")
 		now, err = change(operator, func(x *domain.Trunk) { x.Name = "third" })
 		require.NoError(t, err)
-		assert.False(t, now.RewriteApproved, "other changes of an operator approve nothing")
+		assert.False(t, now.RewriteApproved, "an operator's other changes approve no rewrite")
 		now, err = change(operator, func(x *domain.Trunk) { x.RewriteApproved = true })
 		require.NoError(t, err)
 		assert.True(t, now.RewriteApproved)
@@ -125,7 +125,7 @@ func TestTrunkNumberRewriteRequiresAnOperatorButAnyoneMayClearIt(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, cleared.RewriteApproved)
 	_, err = change(clerk, func(x *domain.Trunk) { x.NumberFormat = domain.FormatE164 })
-	require.NoError(t, err, "nothing is rewritten any more")
+	require.NoError(t, err, "no number is rewritten")
 }
 
 func TestTrunkNumberFormatOfAnotherCountryRequiresAnOperator(t *testing.T) {
@@ -151,7 +151,7 @@ func TestTrunkNumberFormatOfAnotherCountryRequiresAnOperator(t *testing.T) {
 	home, err := create(clerk, domain.FormatNational, "US")
 	require.NoError(t, err)
 	_, err = create(clerk, domain.FormatE164, "CO")
-	require.NoError(t, err, "the country only reads numbers that come in")
+	require.NoError(t, err, "the country applies to inbound numbers only")
 
 	change := func(p domain.Principal, id string, f func(*domain.Trunk)) error {
 		return errorOf(d.Trunks.UpdateTrunk(ctx, p, id, func(x *domain.Trunk) error { f(x); return nil }))

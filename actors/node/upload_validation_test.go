@@ -37,7 +37,7 @@ func TestDeletedContactsNumberMayBeAddedAgainAndIsCalledOnce(t *testing.T) {
 		c.Phone = again
 		return nil
 	})
-	require.NoError(t, err, "nobody has the number of deleted contacts")
+	require.NoError(t, err, "the numbers of deleted contacts are free")
 	_, err = h.services().Contacts.AddContacts(ctx, h.live, id, contactRows(stays))
 	require.NoError(t, err)
 	h.runCampaign(id)
@@ -72,12 +72,12 @@ func TestContactWithoutARequiredVariableIsListedAndNotCalled(t *testing.T) {
 	assert.Equal(t, columns, sum.ColumnMapping)
 	u, err := d.Contacts.Upload(ctx, h.live, id, sum.UploadID)
 	require.NoError(t, err)
-	assert.Equal(t, columns, u.ColumnMapping, "it is kept")
+	assert.Equal(t, columns, u.ColumnMapping, "the column mapping is stored")
 	_, err = d.Contacts.UpdateContact(ctx, h.live, id, domain.ContactID(id, 0), func(c *domain.Contact) error {
 		c.Context = domain.Context{}
 		return nil
 	})
-	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "a required variable cannot be taken away")
+	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "a required variable cannot be removed")
 	h.runCampaign(id)
 	assert.Equal(t, []int{0, 1}, []int{h.callCount(lacks), h.callCount(has)})
 }
@@ -144,6 +144,6 @@ func TestConcurrentDNCImportsOfAWorkspaceAreLimited(t *testing.T) {
 		})
 		return errors.Join(last, err)
 	}
-	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(begin(0)), "the fifth one has to wait")
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(begin(0)), "the fifth import has to wait")
 	require.NoError(t, begin(4), "those before have ended")
 }

@@ -57,7 +57,7 @@ func TestUploadReportsItsProgress(t *testing.T) {
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phoneNumber(0))
 	first, err := d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
-	require.Len(t, first.Data, 1, "the contacts that came with the campaign are an upload")
+	require.Len(t, first.Data, 1, "the contacts created with the campaign are an upload")
 	assert.Equal(t, []any{domain.UploadCompleted, 1}, []any{first.Data[0].Status, first.Data[0].Summary.Accepted})
 	checked := 0
 	sum, err := d.Contacts.AddContacts(ctx, h.live, id, contactRowsFrom(0, 3000, func(i int) error {
@@ -73,10 +73,10 @@ func TestUploadReportsItsProgress(t *testing.T) {
 		assert.Len(t, u.Errors, 1)
 		assert.Nil(t, u.CompletedAt)
 		_, err = d.Contacts.AddContacts(ctx, h.live, id, contactRowsFrom(9000, 1, nil))
-		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "one upload at a time")
+		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "a second upload is refused")
 		contacts, err := d.Contacts.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
 		require.NoError(t, err)
-		assert.Len(t, contacts.Data, 1, "none of them counts yet")
+		assert.Len(t, contacts.Data, 1, "contacts of a running upload do not count")
 		return nil
 	}))
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestInterruptedUploadFreesItsStorage(t *testing.T) {
 		return nil
 	}))
 	require.ErrorIs(t, err, broken)
-	assert.Greater(t, held, 10, "it was written ahead")
+	assert.Greater(t, held, 10, "the upload was written in advance")
 	assert.Equal(t, 1, h.contactChunkCount(id))
 	list, err := d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestInterruptedUploadFreesItsStorage(t *testing.T) {
 	require.Error(t, <-ended)
 	h.start()
 	d = h.services()
-	assert.Equal(t, 1, h.contactChunkCount(id), "the next start takes it back")
+	assert.Equal(t, 1, h.contactChunkCount(id), "the next start removes the upload")
 	list, err = d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.UploadFailed, domain.UploadInterrupted}, []any{list.Data[0].Status, list.Data[0].Reason})
@@ -259,7 +259,7 @@ func TestContactCanBeChangedWhileItIsPending(t *testing.T) {
 		}
 	})
 	require.NoError(t, err)
-	assert.Equal(t, domain.ContactsSummary{Received: 4, Accepted: 1, Duplicates: 3}, sum.Summary, "duplicates of what they are now")
+	assert.Equal(t, domain.ContactsSummary{Received: 4, Accepted: 1, Duplicates: 3}, sum.Summary, "duplicates of the changed contacts")
 	h.shutdown()
 	h.start()
 	d = h.services()
@@ -358,5 +358,5 @@ func TestUploadOfInvalidRowsYieldsCPUTimeToLiveCalls(t *testing.T) {
 		}
 	})
 	require.ErrorIs(t, err, context.Canceled)
-	assert.Less(t, read, 200, "it looks up within a hundred rows")
+	assert.Less(t, read, 200, "the upload checks for live calls within a hundred rows")
 }

@@ -137,7 +137,7 @@ func TestEveryKindOfCallIsBilledAsDocumented(t *testing.T) {
 	require.NoError(t, err)
 	tested, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: carrierNumber(1, 5, "11"), AgentID: h.createAgent(h.test, keyMenuPathway()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err)
-	h.waitUntil(30*time.Second, "all is over", func() bool {
+	h.waitUntil(30*time.Second, "all calls have ended", func() bool {
 		st, err := d.Campaigns.CampaignStatus(ctx, h.live, id)
 		return err == nil && st.Status == domain.CampaignCompleted && h.getCall(h.live, c.ID).Final() && h.getCall(h.test, tested.ID).Final()
 	})

@@ -33,7 +33,7 @@ func TestReplayDeliversEventsAgain(t *testing.T) {
 	dry, err := d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: time.Now(), DryRun: true})
 	require.NoError(t, err)
 	assert.Equal(t, []string{ids[event.AppointmentCreated], ids[event.AppointmentConfirmed]}, dry.Accepted)
-	assert.False(t, h.receiver.hasEvent(ids[event.AppointmentCreated]), "it was only asked")
+	assert.False(t, h.receiver.hasEvent(ids[event.AppointmentCreated]), "the preview delivers nothing")
 
 	got, err := d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated], "evt_01J9999999ZZZZZZZZZZZZZZZZ", "x"}})
 	require.NoError(t, err)

@@ -142,18 +142,18 @@ func TestReplayByTimeIsPagedAndMarksDeliveriesWithTheirEventTimes(t *testing.T) 
 		assert.Equal(t, "true", r.header.Get("X-Svc-Replay"))
 		times[r.event.ID] = r.event.CreatedAt
 	}
-	assert.Equal(t, map[string]time.Time{first[0]: began, first[1]: began.Add(time.Second)}, times, "as they were made")
+	assert.Equal(t, map[string]time.Time{first[0]: began, first[1]: began.Add(time.Second)}, times, "deliveries carry the times of their events")
 
 	order := webhooks.ReplayOrder{From: began.Add(10 * time.Second), To: began.Add(time.Minute), Types: []string{"call.answered"}, DryRun: true}
 	out, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, order)
 	require.NoError(t, err)
 	require.NotNil(t, out.NextFrom)
-	assert.Equal(t, []any{crowd, true, began.Add(11 * time.Second)}, []any{out.Accepted, out.More, out.NextFrom.UTC()}, "what is of one moment stays together")
+	assert.Equal(t, []any{crowd, true, began.Add(11 * time.Second)}, []any{out.Accepted, out.More, out.NextFrom.UTC()}, "events of one time stay on one page")
 	order.From = *out.NextFrom
 	out, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, order)
 	require.NoError(t, err)
 	assert.Equal(t, webhooks.Replay{Accepted: last, NotFound: []string{}, DryRun: true}, out)
-	assert.Len(t, got(), 2, "it was only asked")
+	assert.Len(t, got(), 2, "the preview delivers nothing")
 }
 
 func TestWebhookRotationSignsWithBothSecretsUntilTheOldExpires(t *testing.T) {
@@ -187,7 +187,7 @@ func TestWebhookRotationSignsWithBothSecretsUntilTheOldExpires(t *testing.T) {
 	}
 	both := func(now, then string) {
 		t.Helper()
-		h.waitUntil(time.Minute, "it is signed as it should be", func() bool { // the endpoint actor is notified after the reply
+		h.waitUntil(time.Minute, "the delivery has the expected signatures", func() bool { // the endpoint actor is notified after the reply
 			a, b := signed()
 			return a == now && b == then
 		})
@@ -217,7 +217,7 @@ func TestDisabledEndpointIsInTheAuditLogAndAPauseReplacesTheDisabling(t *testing
 	id := h.storeEvents(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0]
 	_, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{id}})
 	require.NoError(t, err)
-	h.waitUntil(time.Minute, "it is disabled", func() bool {
+	h.waitUntil(time.Minute, "the endpoint is disabled", func() bool {
 		w, err = d.Webhooks.Webhook(ctx, p, w.ID)
 		require.NoError(t, err)
 		return w.Status == domain.WebhookDisabled
@@ -241,7 +241,7 @@ func TestDisabledEndpointIsInTheAuditLogAndAPauseReplacesTheDisabling(t *testing
 	since := *w.PausedAt
 	w, err = d.Webhooks.PauseWebhook(ctx, p, w.ID)
 	require.NoError(t, err)
-	assert.Equal(t, since, *w.PausedAt, "it goes on")
+	assert.Equal(t, since, *w.PausedAt, "the change has no effect on the running state")
 	w, err = d.Webhooks.ResumeWebhook(ctx, p, w.ID)
 	require.NoError(t, err)
 	assert.Nil(t, w.PausedAt)

@@ -99,16 +99,16 @@ func TestDeletedWorkspaceLeavesNoRowsOrFiles(t *testing.T) {
 	deleted, err := d.OAuth.FindClient(ctx, c.ID)
 	require.NoError(t, err)
 	assert.Nil(t, deleted)
-	h.waitUntil(longWait, "nothing is left", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
+	h.waitUntil(longWait, "nothing remains", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
 	h.waitUntil(longWait, "the phones are quiet", func() bool { n, _ := h.phoneLog.liveDialogs(); return n == 0 })
 
 	number, err := d.Numbers.CreateNumber(ctx, other, &domain.PhoneNumber{Number: "+12025550155"})
-	require.NoError(t, err, "the number is free for others")
+	require.NoError(t, err, "the number is free")
 	h.shutdown()
 	h.start()
-	assert.Empty(t, h.findTraces(p.WorkspaceID), "and nothing comes back")
+	assert.Empty(t, h.findTraces(p.WorkspaceID), "nothing reappears")
 	_, err = h.services().Numbers.Number(ctx, other, number.ID)
-	require.NoError(t, err, "the others have kept what is theirs")
+	require.NoError(t, err, "other workspaces keep their rows")
 }
 
 func TestRepeatedWorkspaceDeletionKeepsNumbersOfOtherWorkspaces(t *testing.T) {
@@ -125,9 +125,9 @@ func TestRepeatedWorkspaceDeletionKeepsNumbersOfOtherWorkspaces(t *testing.T) {
 	require.NoError(t, err)
 	h.shutdown()
 	h.start()
-	h.waitUntil(longWait, "nothing is left", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
+	h.waitUntil(longWait, "nothing remains", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
 	_, err = h.services().Numbers.CreateNumber(ctx, h.createWorkspace("third"), &domain.PhoneNumber{Number: taken})
-	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "it is the other one's")
+	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "the number belongs to the other workspace")
 }
 
 func TestInterruptedWorkspaceDeletionCompletesAtTheNextStart(t *testing.T) {
@@ -139,7 +139,7 @@ func TestInterruptedWorkspaceDeletionCompletesAtTheNextStart(t *testing.T) {
 	require.NoError(t, h.deleteRow(domain.Key{Kind: "workspace", ID: p.WorkspaceID}))
 	h.shutdown()
 	h.start()
-	h.waitUntil(longWait, "nothing is left", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
+	h.waitUntil(longWait, "nothing remains", func() bool { return len(h.findTraces(p.WorkspaceID)) == 0 })
 	_, err := h.services().Workspaces.AnyWorkspace(t.Context(), p.WorkspaceID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }

@@ -23,7 +23,7 @@ func TestBucketKeysAreReadAgainAfterAChangeOfTheFile(t *testing.T) {
 	}
 	keys := s3credentials.New(&bucketKeys{file: file})
 	_, err := keys.GetWithContext(nil)
-	require.Error(t, err, "there is no file")
+	require.Error(t, err, "the file does not exist")
 	for _, c := range []struct{ text, want string }{
 		{"aws_access_key_id = a\naws_secret_access_key = x\n", "a"},
 		{"aws_access_key_id = b\naws_secret", "a"}, // the file is being written

@@ -98,7 +98,7 @@ func TestLogMasksMessagesAttributesAndErrors(t *testing.T) {
 	require.NoError(t, json.Unmarshal(out.Bytes(), &line), "%s", &out)
 	assert.Equal(t, "ringing +120******23", line.Msg)
 	assert.Equal(t, "busy: sip:+120******23@x", line.Error)
-	assert.Equal(t, []int{1, 2}, line.Plain, "what hides nothing keeps its shape")
+	assert.Equal(t, []int{1, 2}, line.Plain, "an attribute without secrets is unchanged")
 }
 
 // textNumber has different text in MarshalText and Format.
@@ -118,7 +118,7 @@ func TestLogMasksTheFormThatTheHandlerWrites(t *testing.T) {
 		if asJSON {
 			var line struct{ Raw struct{ N int } }
 			require.NoError(t, json.Unmarshal(out.Bytes(), &line), "%s", &out)
-			assert.Equal(t, 7, line.Raw.N, "it keeps its shape")
+			assert.Equal(t, 7, line.Raw.N, "the attribute is unchanged")
 		}
 	}
 }

@@ -186,7 +186,7 @@ func TestCallAndDeliveryOfItsEventAreOneTrace(t *testing.T) {
 	assert.Equal(t, ulid.MustParse(strings.TrimPrefix(callID, "call_")).Bytes(), all[0].GetTraceId())
 	assert.Empty(t, all[0].GetParentSpanId())
 	assert.Equal(t, []uint64{1894708800010000000, 1894708820000000000}, []uint64{all[0].GetStartTimeUnixNano(), all[0].GetEndTimeUnixNano()})
-	assert.Equal(t, []uint64{1894708807000000000, 1894708807900000000}, []uint64{all[5].GetStartTimeUnixNano(), all[5].GetEndTimeUnixNano()}, "a turn has its place in the talk")
+	assert.Equal(t, []uint64{1894708807000000000, 1894708807900000000}, []uint64{all[5].GetStartTimeUnixNano(), all[5].GetEndTimeUnixNano()}, "turns are children of the conversation")
 	assert.NotEqual(t, all[1].GetSpanId(), all[2].GetSpanId())
 	assert.NotEqual(t, all[0].GetTraceId(), all[7].GetTraceId(), "the event is not about a call")
 	assert.Empty(t, all[7].GetParentSpanId())

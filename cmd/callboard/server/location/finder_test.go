@@ -119,7 +119,7 @@ func TestFindRanksStoredClaimsAndTrunkClaims(t *testing.T) {
 		if where, elsewhere, sure := w.FindCached(a); sure {
 			assert.Equal(t, c.want, to(where, elsewhere), "%s, from memory", name)
 		} else {
-			assert.True(t, c.isLimited || len(c.nodes.silent) > 0, "%s is kept", name)
+			assert.True(t, c.isLimited || len(c.nodes.silent) > 0, "%s is cached", name)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestHeaderMatchIsCachedForCallsWithTheSameHeaderOnly(t *testing.T) {
 	cancel := a
 	cancel.Method, cancel.MatchFields = "CANCEL", nil
 	at, _, sure := w.FindCached(cancel)
-	assert.True(t, sure, "its CANCEL carries no header")
+	assert.True(t, sure, "the CANCEL has no header")
 	assert.Equal(t, "192.0.2.2:5060", at.String())
 	_, _, sure = w.FindCached(a)
 	assert.True(t, sure)
@@ -166,7 +166,7 @@ func TestCancelIsRoutedToTheNodeOfItsCallForThreeMinutes(t *testing.T) {
 		assert.Equal(t, []any{"192.0.2.2:5060", true, true}, []any{at.String(), elsewhere, sure})
 		time.Sleep(time.Second)
 		_, _, sure = w.FindCached(a)
-		assert.False(t, sure, "it is over")
+		assert.False(t, sure, "the alert is resolved")
 	})
 }
 
@@ -190,7 +190,7 @@ func TestLocationCacheDropsTheOldestEntriesFirst(t *testing.T) {
 		assert.False(t, stored)
 	}
 	_, stored = l.get(strconv.Itoa(5*maxCachedAnswers-1), now)
-	assert.False(t, stored, "what is over is not kept")
+	assert.False(t, stored, "expired entries are dropped")
 }
 
 func TestPendingNumberHasNoOwner(t *testing.T) {

@@ -100,7 +100,7 @@ func TestSpooledRecordingsReachTheNodeOfTheirWorkspace(t *testing.T) {
 	c.runOnce()
 	assert.NoFileExists(t, moved)
 	assert.NoFileExists(t, abandoned)
-	assert.NoDirExists(t, filepath.Dir(part), "nothing is left in it")
+	assert.NoDirExists(t, filepath.Dir(part), "the folder is removed when empty")
 	for _, path := range stored {
 		assert.FileExists(t, path)
 	}
@@ -110,7 +110,7 @@ func TestSpooledRecordingsReachTheNodeOfTheirWorkspace(t *testing.T) {
 	for _, path := range files {
 		raw, err := os.ReadFile(path)
 		require.NoError(t, err)
-		assert.NotContains(t, string(raw), "first", "it is sealed")
+		assert.NotContains(t, string(raw), "first", "the object is encrypted")
 	}
 
 	b.runOnce()
@@ -151,7 +151,7 @@ func TestSpoolKeepsRecordingsWhileTheBlobStoreIsUnavailable(t *testing.T) {
 
 	require.NoError(t, os.RemoveAll(filepath.Join(b.Dir, "ws_b"))) // the folder cannot be written
 	require.Error(t, b.pull(t.Context()))
-	assert.Equal(t, 1, b.waitingObjects(), "it is not removed before it is fetched")
+	assert.Equal(t, 1, b.waitingObjects(), "the object stays until it is fetched")
 	require.NoError(t, os.Mkdir(filepath.Join(b.Dir, "ws_b"), 0o700))
 	b.runOnce()
 	assert.Equal(t, "sound", b.read("ws_b", "call_1.wav.beginning"))
@@ -180,7 +180,7 @@ func TestRecordingsOfDeletedWorkspacesAreRemoved(t *testing.T) {
 	require.NoError(t, err)
 	for _, object := range objects {
 		workspace, file, _ := parseObjectName(object)
-		assert.Contains(t, []string{"ws_rising" + old, "ws_gone" + young}, workspace+file, "the store may have it again")
+		assert.Contains(t, []string{"ws_rising" + old, "ws_gone" + young}, workspace+file, "a restored store may contain the workspace")
 	}
 	assert.Len(t, objects, 2)
 }
