@@ -97,11 +97,11 @@ func (s *SMTP) newClient(dial mail.DialContextFunc) (*mail.Client, error) {
 		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
 	}
 	if s.Username != "" {
-		how := mail.SMTPAuthAutoDiscover
+		authType := mail.SMTPAuthAutoDiscover
 		if s.TLS == TLSImplicit { // the client cannot see that the connection is encrypted
-			how = mail.SMTPAuthPlainNoEnc
+			authType = mail.SMTPAuthPlainNoEnc
 		}
-		options = append(options, mail.WithSMTPAuth(how), mail.WithUsername(s.Username), mail.WithPassword(s.Password))
+		options = append(options, mail.WithSMTPAuth(authType), mail.WithUsername(s.Username), mail.WithPassword(s.Password))
 	}
 	if s.Domain != "" {
 		options = append(options, mail.WithHELO(s.Domain))
@@ -114,7 +114,7 @@ func failureReason(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
-	var said *textproto.Error
+	var reply *textproto.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the mail server did not answer in time"
@@ -122,8 +122,8 @@ func failureReason(err error) string {
 		return "the name of the mail server does not resolve"
 	case errors.As(err, &cert):
 		return "the certificate of the mail server is not valid or not trusted"
-	case errors.As(err, &said):
-		return fmt.Sprintf("the mail server answered %d %s", said.Code, shortLine(said.Msg))
+	case errors.As(err, &reply):
+		return fmt.Sprintf("the mail server answered %d %s", reply.Code, shortLine(reply.Msg))
 	case errors.As(err, &op) && op.Op == "dial":
 		return "the mail server cannot be reached"
 	}

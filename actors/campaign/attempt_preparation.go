@@ -56,15 +56,15 @@ func (p *attemptPreparation) onPermit(ctx actor.Context, m lines.Permit) {
 		p.permits.giveBack(ctx, m)
 		return
 	}
-	who, ok := p.contacts.next(now)
+	next, ok := p.contacts.next(now)
 	if !ok {
 		p.permits.giveBack(ctx, m)
 		return
 	}
-	t := &pendingAttempt{callID: mailbox.NewID(domain.PrefixCall), candidate: who, permit: m}
+	t := &pendingAttempt{callID: mailbox.NewID(domain.PrefixCall), candidate: next, permit: m}
 	p.pending.addWaiting(t)
 	ctx.Request(p.cfg.Trunks, trunk.RequestSlot{
-		To: who.contact.Phone, From: p.rows.campaign.CallerID.Number, Environment: p.rows.campaign.Environment, CallID: t.callID,
+		To: next.contact.Phone, From: p.rows.campaign.CallerID.Number, Environment: p.rows.campaign.Environment, CallID: t.callID,
 		Generation: p.permits.generation, DestinationChecked: p.cfg.DestinationRules != nil, MayProbe: true,
 	})
 }

@@ -211,9 +211,9 @@ func TestCommitPipelineBacksOff(t *testing.T) {
 	p.storeAnswered()
 	assert.Equal(t, minBackoff, p.backoff)
 	for range maxConflicts {
-		assert.True(t, p.conflicted())
+		assert.True(t, p.addConflict())
 	}
-	assert.False(t, p.conflicted(), "reading it again does not help")
+	assert.False(t, p.addConflict(), "reading it again does not help")
 	p.storeFull = true
 	assert.Equal(t, domain.CodeOf(domain.StoreFull()), p.storeError().Code)
 	reserved := &batch{}
@@ -222,7 +222,7 @@ func TestCommitPipelineBacksOff(t *testing.T) {
 	assert.True(t, p.storeFull, "the reserve took it")
 	p.succeeded(&batch{})
 	assert.False(t, p.storeFull)
-	assert.True(t, p.conflicted())
+	assert.True(t, p.addConflict())
 }
 
 func TestCommitPipelineIgnoresStaleReply(t *testing.T) {

@@ -152,16 +152,16 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.preparation.receive(ctx, m)
 	case call.Ended:
 		a.onCallEnded(ctx, m)
-	case loaded:
-		a.onLoaded(ctx, m)
+	case snapshotLoaded:
+		a.onSnapshotLoaded(ctx, m)
 	case contactsRead:
-		a.onBodiesRead(ctx, m)
+		a.onContactsRead(ctx, m)
 	case scriptRead:
 		a.onScriptRead(ctx, m)
 	case engineProbeResult:
 		a.onEngineProbe(m, time.Now())
-	case committed:
-		a.onCommitted(ctx, m)
+	case batchCommitted:
+		a.onBatchCommitted(ctx, m)
 	case reloadDue:
 		a.onReloadDue(ctx, m)
 	case sendDue:

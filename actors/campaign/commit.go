@@ -33,21 +33,21 @@ func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 	op, to := a.nextOperation(ctx, now)
 	a.refuseContactChanges(ctx)
 	due, _ := a.publisher.due(&a.rows.progress, now)
-	due = due && a.rows.running()
+	due = due && a.rows.isRunning()
 	if op == nil && len(a.requests.contactChanges) == 0 && len(a.preparation.pending.granted) == 0 && len(a.open.ends) == 0 && len(a.contacts.skips) == 0 && !due {
 		return
 	}
-	b := a.gather(op, to, now)
+	b := a.buildBatch(op, to, now)
 	generation := a.commits.start(b)
 	store, change := a.cfg.Store, b.change
 	mailbox.RunTask(ctx, commitLimit, func(bound context.Context) any {
 		_, err := store.Apply(bound, change)
-		return committed{generation, err}
+		return batchCommitted{generation, err}
 	})
 }
 
-// gather builds the next batch. A status change comes first, because everything else depends on the status.
-func (a *Campaign) gather(op *operation, to domain.CampaignStatus, now time.Time) *batch {
+// buildBatch builds the next batch. A status change comes first, because everything else depends on the status.
+func (a *Campaign) buildBatch(op *operation, to domain.CampaignStatus, now time.Time) *batch {
 	b := newBatch(a, now)
 	if op != nil {
 		b.changeStatus(op, to, a.script.pinned)
@@ -70,7 +70,7 @@ func (a *Campaign) gather(op *operation, to domain.CampaignStatus, now time.Time
 	return b
 }
 
-func (a *Campaign) onCommitted(ctx actor.Context, m committed) {
+func (a *Campaign) onBatchCommitted(ctx actor.Context, m batchCommitted) {
 	b := a.commits.finish(m.generation)
 	if b == nil {
 		return
@@ -83,7 +83,7 @@ func (a *Campaign) onCommitted(ctx actor.Context, m committed) {
 		}
 		return
 	}
-	a.undo(ctx, b)
+	a.undoBatch(ctx, b)
 	isFull := errors.Is(m.err, domain.ErrStoreFull)
 	if b.operation != nil && !isFull {
 		a.requests.operations = append([]operation{*b.operation}, a.requests.operations...)
@@ -94,7 +94,7 @@ func (a *Campaign) onCommitted(ctx actor.Context, m committed) {
 		a.stopAsFormerOwner(ctx)
 	case errors.Is(m.err, domain.ErrConflict):
 		a.log.Info("campaign row was changed concurrently and is read again")
-		if !a.commits.conflicted() {
+		if !a.commits.addConflict() {
 			a.waitForStore(ctx)
 			return
 		}
@@ -112,9 +112,9 @@ func (a *Campaign) onCommitted(ctx actor.Context, m committed) {
 	}
 }
 
-// undo returns what a failed commit used. Its ends become part of the next commit. The store shows whether its
+// undoBatch returns what a failed commit used. Its ends become part of the next commit. The store shows whether its
 // attempts are open.
-func (a *Campaign) undo(ctx actor.Context, b *batch) {
+func (a *Campaign) undoBatch(ctx actor.Context, b *batch) {
 	for _, t := range b.opens {
 		a.preparation.returnGrants(ctx, t)
 	}
@@ -186,7 +186,7 @@ func (a *Campaign) afterEnds(ctx actor.Context, b *batch, now time.Time) {
 			a.preparation.trunks.extend(now.Add(unsentPause), false)
 		}
 	}
-	if a.rows.running() && a.feedback.trunkFailures.IsTripped(now) {
+	if a.rows.isRunning() && a.feedback.trunkFailures.IsTripped(now) {
 		a.requests.queueOwn(lifecycle.Trip, domain.PausedByTrunkFailures, nil)
 	}
 }

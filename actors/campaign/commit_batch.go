@@ -82,7 +82,7 @@ func (b *batch) status() domain.CampaignStatus {
 func (b *batch) openAttempts(attempts []*pendingAttempt, sendTime time.Time, interval time.Duration) {
 	b.opens = attempts
 	for i, t := range attempts {
-		b.describe(t)
+		b.fillAttemptRows(t)
 		number := t.row.Number
 		d := contactDelta{ordinal: t.candidate.ordinal, state: domain.ContactOpen, attempts: byte(min(number, 255)), zone: t.candidate.zone} //nolint:gosec // bounded
 		b.deltas = append(b.deltas, d)
@@ -111,31 +111,31 @@ func (b *batch) openAttempts(attempts []*pendingAttempt, sendTime time.Time, int
 	}
 }
 
-// describe fills in the rows of an attempt.
-func (b *batch) describe(t *pendingAttempt) {
-	c, who, now := &b.rows.campaign, &t.candidate, b.startedAt
+// fillAttemptRows fills in the rows of an attempt.
+func (b *batch) fillAttemptRows(t *pendingAttempt) {
+	c, next, now := &b.rows.campaign, &t.candidate, b.startedAt
 	from := t.slot.From
-	number := int(b.contacts.attempts[who.ordinal]) + 1
-	id := domain.AttemptID(c.ID, who.ordinal, number)
+	number := int(b.contacts.attempts[next.ordinal]) + 1
+	id := domain.AttemptID(c.ID, next.ordinal, number)
 	leg := domain.AttemptLeg{Number: 1, TrunkID: t.slot.Trunk().ID}
 	if b.cfg.NewLeg != nil {
-		leg = b.cfg.NewLeg(t.callID, &t.slot, who.contact.Phone, from) // derived from the call ID, because a returned attempt becomes another call
+		leg = b.cfg.NewLeg(t.callID, &t.slot, next.contact.Phone, from) // derived from the call ID, because a returned attempt becomes another call
 	}
 	t.attemptRows = new(attemptRows)
 	t.call = domain.Call{
 		Meta: domain.Meta{
 			ID: t.callID, Object: "call", WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: now, UpdatedAt: now,
 		},
-		Direction: domain.Outbound, From: from, To: who.contact.Phone, AgentID: c.AgentID, AgentVersion: b.script.Version, PathwayID: c.PathwayID,
-		CampaignID: c.ID, ContactID: domain.ContactID(c.ID, who.ordinal), Status: domain.CallInitiated,
-		Attempt: number, StartedAt: &now, Variables: map[string]string{}, Context: who.contact.Context, Record: true,
+		Direction: domain.Outbound, From: from, To: next.contact.Phone, AgentID: c.AgentID, AgentVersion: b.script.Version, PathwayID: c.PathwayID,
+		CampaignID: c.ID, ContactID: domain.ContactID(c.ID, next.ordinal), Status: domain.CallInitiated,
+		Attempt: number, StartedAt: &now, Variables: map[string]string{}, Context: next.contact.Context, Record: true,
 		Legs: []domain.Leg{{
 			TrunkID: t.slot.Trunk().ID, Target: t.slot.Target.String(), SIPCallID: leg.SIPCallID, StartedAt: now,
 		}},
 	}
 	t.row = domain.Attempt{
 		ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: t.callID, CampaignID: c.ID,
-		Ordinal: who.ordinal, Number: number, Direction: domain.Outbound, Boot: b.cfg.Boot, OpenedAt: now,
+		Ordinal: next.ordinal, Number: number, Direction: domain.Outbound, Boot: b.cfg.Boot, OpenedAt: now,
 		Legs: []domain.AttemptLeg{leg},
 	}
 	if b.cfg.Tariff != nil {
@@ -165,24 +165,24 @@ func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
 		} else {
 			b.progress.Attempts++
 		}
-		fate := b.transition(&e, spent)
-		d := contactDelta{ordinal: ordinal, state: fate.State, attempts: byte(spent), retryAt: fate.RetryAt, duration: b.contacts.durations[ordinal], zone: t.zone} //nolint:gosec // 0 to 255
+		after := b.transition(&e, spent)
+		d := contactDelta{ordinal: ordinal, state: after.State, attempts: byte(spent), retryAt: after.RetryAt, duration: b.contacts.durations[ordinal], zone: t.zone} //nolint:gosec // 0 to 255
 		if e.Call.AnsweredAt != nil {
 			d.duration = e.Call.DurationSeconds
 		}
 		if !d.retryAt.IsZero() { // the delay is measured by the monotonic clock
-			d.retryAt = b.now.Add(fate.RetryAt.Sub(b.startedAt))
+			d.retryAt = b.now.Add(after.RetryAt.Sub(b.startedAt))
 		}
 		b.deltas = append(b.deltas, d)
 		switch {
-		case fate.State == domain.ContactRetryWait:
+		case after.State == domain.ContactRetryWait:
 			b.progress.RetryWaiting++
-		case fate.State.Final():
-			b.progress.Outcomes[domain.Outcome(fate.State.String())]++
+		case after.State.Final():
+			b.progress.Outcomes[domain.Outcome(after.State.String())]++
 		}
 		b.put(b.result(&e, d))
 		if e.Verdict.SpendsAttempt() {
-			b.addEvent(event.CampaignCallCompleted, b.callCompleted(&e, fate.State, spent))
+			b.addEvent(event.CampaignCallCompleted, b.callCompleted(&e, after.State, spent))
 			b.change.Events[len(b.change.Events)-1].Attributes = event.CallAttributes(&e.Call)
 		}
 	}

@@ -62,8 +62,8 @@ func (p *commitPipeline) measure(took time.Duration) {
 	p.lookahead = min(max((3*p.lookahead+2*took)/4, minLookahead), maxLookahead)
 }
 
-// conflicted records a conflict. It returns false after too many in a row: the store then counts as failing.
-func (p *commitPipeline) conflicted() bool {
+// addConflict records a conflict. It returns false after too many in a row: the store then counts as failing.
+func (p *commitPipeline) addConflict() bool {
 	p.conflicts++
 	return p.conflicts <= maxConflicts
 }

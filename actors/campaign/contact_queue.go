@@ -195,14 +195,14 @@ func (q *contactQueue) classify(ordinal int, since, now time.Time) bool {
 	if ordinal == q.unseen {
 		z.seen++
 	}
-	who := candidate{ordinal: ordinal, contact: c.contacts[i], zone: z, country: c.countries[i], retry: s == domain.ContactRetryWait, since: since}
+	next := candidate{ordinal: ordinal, contact: c.contacts[i], zone: z, country: c.countries[i], retry: s == domain.ContactRetryWait, since: since}
 	switch {
 	case z.window.Allows(now):
-		q.enqueue(who, false)
+		q.enqueue(next, false)
 	case z.opens.IsZero() && (!q.scheduleEnds || q.rules.HasLocalHours() && c.zones[i] == ""):
 		q.skip(ordinal, SkipHours)
 	default:
-		z.add(ordinal, who.retry)
+		z.add(ordinal, next.retry)
 	}
 	return true
 }

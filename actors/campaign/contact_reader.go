@@ -64,8 +64,8 @@ func (r snapshotReader) findListed(ctx context.Context, e eligibilityRules, cont
 		return nil, nil
 	}
 	var hits map[int]*dnc.Match
-	for i, who := range contacts {
-		n, err := lists.PackNumber(who.Phone)
+	for i, contact := range contacts {
+		n, err := lists.PackNumber(contact.Phone)
 		if err != nil || !e.lists.MayBeListed(r.workspace, e.scrub, n) {
 			continue
 		}

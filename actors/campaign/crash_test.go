@@ -208,7 +208,7 @@ func TestPanicAtAnyMessageLosesNoContact(t *testing.T) {
 	t.Parallel()
 	const n = 24
 	kinds := []string{
-		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.contactsRead", "campaign.loaded",
+		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.batchCommitted", "campaign.contactsRead", "campaign.snapshotLoaded",
 		"campaign.scriptRead", "campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.GetStatus", "campaign.CampaignChanged",
 	}
 	for _, kind := range kinds {

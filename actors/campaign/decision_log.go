@@ -84,16 +84,16 @@ func (d *decisionLog) hoursRuling(z *zone, local bool, now time.Time, passed boo
 
 // closedRuling describes the closed times through which a contact has waited. Before a first attempt it counts all
 // closures since the campaign started. Before a retry it describes the last closure, if the retry was due by then.
-func (d *decisionLog) closedRuling(who *candidate, local bool, now time.Time) (domain.Ruling, bool) {
-	start, z := d.rows.campaign.StartedAt, who.zone
+func (d *decisionLog) closedRuling(contact *candidate, local bool, now time.Time) (domain.Ruling, bool) {
+	start, z := d.rows.campaign.StartedAt, contact.zone
 	if start == nil {
 		return domain.Ruling{}, false
 	}
 	z.closed.update(&z.window, *start, now)
 	c := &z.closed
 	from, held := c.first, c.count
-	if who.retry {
-		if c.until.Before(who.since) {
+	if contact.retry {
+		if c.until.Before(contact.since) {
 			return domain.Ruling{}, false
 		}
 		from, held = c.from, min(1, c.count)

@@ -82,7 +82,7 @@ func (a *Campaign) view(now time.Time) dialer.View {
 
 // mayDial reports whether attempts are prepared and sent at all.
 func (a *Campaign) mayDial() bool {
-	return a.rows.running() && !a.isDraining() && a.cfg.dialStop() == ""
+	return a.rows.isRunning() && !a.isDraining() && a.cfg.dialStop() == ""
 }
 
 func (a *Campaign) isDraining() bool {
@@ -93,7 +93,7 @@ func (a *Campaign) isDraining() bool {
 func (a *Campaign) decide(ctx actor.Context, now time.Time, dialing bool) dialer.Decision {
 	if dialing && a.contacts.rules.GlobalWindow().Allows(now) && !a.commits.storeDown {
 		a.contacts.fill(now)
-		a.readBodies(ctx)
+		a.readContacts(ctx)
 	}
 	d := dialer.Next(a.view(now), now)
 	a.contacts.observed.Throughput.SetReady(d.IsReady(), now)
@@ -111,8 +111,8 @@ func (a *Campaign) decide(ctx actor.Context, now time.Time, dialing bool) dialer
 	return d
 }
 
-// readBodies reads the contacts that are needed next.
-func (a *Campaign) readBodies(ctx actor.Context) {
+// readContacts reads the contacts that are needed next.
+func (a *Campaign) readContacts(ctx actor.Context) {
 	indexes := a.contacts.cache.startReading()
 	if indexes == nil {
 		return
@@ -132,7 +132,7 @@ func (a *Campaign) readBodies(ctx actor.Context) {
 	})
 }
 
-func (a *Campaign) onBodiesRead(ctx actor.Context, m contactsRead) {
+func (a *Campaign) onContactsRead(ctx actor.Context, m contactsRead) {
 	if m.of != a.contacts || a.phase != ready {
 		return
 	}

@@ -28,15 +28,15 @@ func (e eligibilityRules) assess(contacts []domain.Contact) *chunk {
 		contacts: contacts, zones: make([]string, len(contacts)), invalid: make([]bool, len(contacts)), countries: make([]string, len(contacts)),
 		windows: map[string]calendar.Window{"": e.rules.WindowForZones(nil)},
 	}
-	for i, who := range contacts {
-		number, err := e.zones.NumberFromE164(who.Phone)
+	for i, contact := range contacts {
+		number, err := e.zones.NumberFromE164(contact.Phone)
 		c.countries[i] = number.Country
-		_, forbidden := domain.DialForbidden(who.Phone, e.country)
+		_, forbidden := domain.DialForbidden(contact.Phone, e.country)
 		c.invalid[i] = err != nil || forbidden || !e.anyDestination && number.CheckDestination(e.destinations, e.country, e.env) != nil
 		if !e.rules.HasLocalHours() {
 			continue
 		}
-		key, zones := e.zonesOf(who, number, err == nil)
+		key, zones := e.zonesOf(contact, number, err == nil)
 		if _, known := c.windows[key]; !known {
 			c.windows[key] = e.rules.WindowForZones(zones)
 		}
@@ -46,9 +46,9 @@ func (e eligibilityRules) assess(contacts []domain.Contact) *chunk {
 }
 
 // zonesOf returns the time zones of a contact: its own or those of its number.
-func (e eligibilityRules) zonesOf(who domain.Contact, number domain.Number, known bool) (string, []*time.Location) {
-	if who.Timezone != "" || !known {
-		return e.zones.ContactZones(who)
+func (e eligibilityRules) zonesOf(contact domain.Contact, number domain.Number, known bool) (string, []*time.Location) {
+	if contact.Timezone != "" || !known {
+		return e.zones.ContactZones(contact)
 	}
 	return e.zones.NumberZones(number)
 }

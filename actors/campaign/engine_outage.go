@@ -49,8 +49,8 @@ func (o *engineOutage) probeDue(now time.Time) bool {
 	return o.failures > 0 && !o.recovered && !o.until.After(now)
 }
 
-// addProbe records the result of a probe.
-func (o *engineOutage) addProbe(err error, now time.Time) {
+// addProbeResult records the result of a probe.
+func (o *engineOutage) addProbeResult(err error, now time.Time) {
 	if err != nil {
 		o.addFailure(now)
 		return
@@ -87,5 +87,5 @@ func (a *Campaign) onEngineProbe(m engineProbeResult, now time.Time) {
 	if m.err != nil {
 		a.log.Warn("the engines of the agent do not answer; the campaign places no calls", slog.Any("error", m.err))
 	}
-	a.feedback.engines.addProbe(m.err, now)
+	a.feedback.engines.addProbeResult(m.err, now)
 }

@@ -26,11 +26,11 @@ func (a *Campaign) load(ctx actor.Context) {
 	r := newReader(ctx, &a.cfg, a.rows.progress.Edits > 0)
 	mailbox.RunTask(ctx, loadLimit, func(bound context.Context) any {
 		s, err := r.load(bound)
-		return loaded{generation, s, err}
+		return snapshotLoaded{generation, s, err}
 	})
 }
 
-func (a *Campaign) onLoaded(ctx actor.Context, m loaded) {
+func (a *Campaign) onSnapshotLoaded(ctx actor.Context, m snapshotLoaded) {
 	if m.generation != a.commits.generation || a.phase != loading {
 		return
 	}

@@ -83,7 +83,7 @@ func (RulesChanged) Control()    {}
 
 // Messages of a campaign to itself.
 type (
-	loaded struct {
+	snapshotLoaded struct {
 		generation uint64
 		snapshot   *snapshot
 		err        error
@@ -98,7 +98,7 @@ type (
 		script      domain.Script
 		err         error
 	}
-	committed struct {
+	batchCommitted struct {
 		generation uint64
 		err        error
 	}
@@ -108,10 +108,10 @@ type (
 )
 
 // Control implements mailbox.Control. At most one of each is in progress.
-func (loaded) Control()       {}
-func (contactsRead) Control() {}
-func (scriptRead) Control()   {}
-func (committed) Control()    {}
-func (wakeUpDue) Control()    {}
-func (sendDue) Control()      {}
-func (reloadDue) Control()    {}
+func (snapshotLoaded) Control() {}
+func (contactsRead) Control()   {}
+func (scriptRead) Control()     {}
+func (batchCommitted) Control() {}
+func (wakeUpDue) Control()      {}
+func (sendDue) Control()        {}
+func (reloadDue) Control()      {}

@@ -155,8 +155,8 @@ func (o *openAttempts) live() (callIDs []string) {
 	return callIDs
 }
 
-// byZone counts the open attempts of each zone by attempt number.
-func (o *openAttempts) byZone() map[*zone][]int {
+// countByZone counts the open attempts of each zone by attempt number.
+func (o *openAttempts) countByZone() map[*zone][]int {
 	counts := make(map[*zone][]int)
 	for _, t := range o.attempts {
 		n := counts[t.zone]

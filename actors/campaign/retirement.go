@@ -19,7 +19,7 @@ func (a *Campaign) retire(ctx actor.Context) {
 	a.phase = gone
 	if b := a.commits.inFlight; b != nil { // the campaign was deleted: the commit will conflict, and its result is ignored
 		a.commits.inFlight = nil
-		a.undo(ctx, b)
+		a.undoBatch(ctx, b)
 		if b.operation != nil {
 			a.requests.operations = append(a.requests.operations, *b.operation)
 		}

@@ -53,9 +53,9 @@ func (q *contactQueue) dropFromCohorts(z *zone, spent int) {
 	}
 }
 
-// crowds groups the classified contacts by their calling hours. live are the open attempts by zone and attempt
+// contactGroups groups the classified contacts by their calling hours. live are the open attempts by zone and attempt
 // number.
-func (q *contactQueue) crowds(live map[*zone][]int) []dialer.ContactGroup {
+func (q *contactQueue) contactGroups(live map[*zone][]int) []dialer.ContactGroup {
 	var all []dialer.ContactGroup
 	for _, z := range q.zones {
 		if q.scheduleEnds || !z.opens.IsZero() { // contacts of zones that never open are skipped

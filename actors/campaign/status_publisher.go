@@ -62,7 +62,7 @@ func (a *Campaign) onStatus(ctx actor.Context) {
 // statusObject returns the current status object.
 func (a *Campaign) statusObject(now time.Time) domain.CampaignStatusObject {
 	s := domain.NewStatusObject(&a.rows.campaign, &a.rows.progress)
-	if a.rows.running() || a.rows.campaign.Status == domain.CampaignScheduled {
+	if a.rows.isRunning() || a.rows.campaign.Status == domain.CampaignScheduled {
 		s.Waiting = dialer.Next(a.view(now), now).Waiting
 	}
 	s.Timing.EstimatedCompletion = a.publisher.estimate(a.rows.campaign.Status, now, a.outlook)
@@ -81,8 +81,8 @@ func (a *Campaign) outlook(now time.Time) dialer.EstimateInput {
 	o.Status, o.ScheduleStart, o.ScheduleEnd, o.NotBefore = v.Status, v.ScheduleStart, v.ScheduleEnd, v.TrunkUntil
 	o.Pacing, o.Retry = v.Pacing, a.rows.campaign.RealTimeRetry()
 	o.Pending = max(0, a.rows.progress.Remaining()-a.rows.progress.RetryWaiting)
-	byZone := a.open.byZone()
+	byZone := a.open.countByZone()
 	o.OpenAttempts = byZone[nil]
-	o.Groups = a.contacts.crowds(byZone)
+	o.Groups = a.contacts.contactGroups(byZone)
 	return o
 }

@@ -25,5 +25,5 @@ func (r *storedRows) optOutKeywords() []string {
 	return nil
 }
 
-// running reports whether the campaign is running.
-func (r *storedRows) running() bool { return r.campaign.Status == domain.CampaignRunning }
+// isRunning reports whether the campaign is running.
+func (r *storedRows) isRunning() bool { return r.campaign.Status == domain.CampaignRunning }

@@ -27,8 +27,8 @@ const (
 // ListensForOptOut reports whether opt-out keywords are recognized while the pathway expects no words. This needs a
 // recognizer that transcribes free speech. A recognizer of fixed phrases would map any words to one of its phrases,
 // and a question could become an opt-out.
-func ListensForOptOut(ears speech.Recognizer, language string, keywords []string) bool {
-	return ears != nil && len(dnc.SpokenKeywords(keywords)) > 0 && ears.TranscribesFreeSpeech(language)
+func ListensForOptOut(recognizer speech.Recognizer, language string, keywords []string) bool {
+	return recognizer != nil && len(dnc.SpokenKeywords(keywords)) > 0 && recognizer.TranscribesFreeSpeech(language)
 }
 
 // checkWords looks for machine announcements and opt-out keywords in the caller's words.

@@ -52,14 +52,14 @@ func (p *playback) cancelSynthesis() {
 }
 
 // play plays the requested prompt and returns the time of its request; zero: unknown.
-func (p *playback) play(said speech.Utterance) (requestedAt time.Time) {
+func (p *playback) play(utterance speech.Utterance) (requestedAt time.Time) {
 	p.cancelSynthesis()
-	p.stopSynthesis = said.Stop
+	p.stopSynthesis = utterance.Stop
 	requestedAt = p.requestedAt
 	if !requestedAt.IsZero() {
 		p.slowest, p.requestedAt = max(p.slowest, time.Since(requestedAt)), time.Time{}
 	}
-	p.start(said.Feed, said.Clip)
+	p.start(utterance.Feed, utterance.Clip)
 	return requestedAt
 }
 

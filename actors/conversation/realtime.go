@@ -57,8 +57,8 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.StartRealtime)
 	c.model.cancel()
 	c.input.end()
 	c.keepTurnForKeywords(ctx)
-	may := c.turnTaking().Interruptible
-	d.Interruptible = d.Interruptible && (may == nil || *may)
+	setting := c.turnTaking().Interruptible
+	d.Interruptible = d.Interruptible && (setting == nil || *setting)
 	c.realtime = newRealtimeSession(d)
 	opening, root, self, script := c.realtime.opening, ctx.ActorSystem().Root, ctx.Self(), c.cfg.Script
 	runtime, ok := c.cfg.AgentRuntime.(RealtimeRuntime)

@@ -38,10 +38,10 @@ func (o *realtimeOpening) close() {
 	o.mu.Lock()
 	first := !o.closed
 	o.closed = true
-	talk := o.live
+	session := o.live
 	o.mu.Unlock()
-	if first && talk != nil {
-		talk.Close()
+	if first && session != nil {
+		session.Close()
 	}
 }
 

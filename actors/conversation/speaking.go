@@ -77,8 +77,8 @@ func (c *Conversation) reportEngineFailure(ctx actor.Context, m engineFailed) {
 }
 
 // play plays the requested prompt and prepares likely next prompts.
-func (c *Conversation) play(ctx actor.Context, said speech.Utterance) {
-	requestedAt := c.playback.play(said)
+func (c *Conversation) play(ctx actor.Context, utterance speech.Utterance) {
+	requestedAt := c.playback.play(utterance)
 	c.silence.stop()
 	c.latency.end(time.Now(), requestedAt)
 	if !c.playback.outOfBand.active {
@@ -100,8 +100,8 @@ func (c *Conversation) stopPrompt() {
 
 // isInterruptible reports whether speech may interrupt the prompt that plays.
 func (c *Conversation) isInterruptible() bool {
-	may := c.turnTaking().Interruptible
-	return c.playback.isPlaying() && !c.playback.outOfBand.active && c.playback.prompt.Interruptible && (may == nil || *may)
+	setting := c.turnTaking().Interruptible
+	return c.playback.isPlaying() && !c.playback.outOfBand.active && c.playback.prompt.Interruptible && (setting == nil || *setting)
 }
 
 // speakOutOfBand speaks a text between the prompts of the pathway.

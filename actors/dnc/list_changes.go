@@ -84,13 +84,13 @@ func (r *Registry) addToBuckets(ctx context.Context, k listKey, parts []bucketPa
 		var filters []*dnc.Filter
 		var indexes []int
 		added = 0
-		told := len(events) > 0 && o.CallID != ""
+		alreadyStored := len(events) > 0 && o.CallID != ""
 		for _, p := range parts {
 			b, version, err := r.bucket(ctx, k, p.bucket)
 			if err != nil {
 				return 0, err
 			}
-			if told, err = containsAll(b, p.numbers, o, told); err != nil {
+			if alreadyStored, err = containsAll(b, p.numbers, o, alreadyStored); err != nil {
 				return 0, err
 			}
 			before := b.Edition
@@ -108,7 +108,7 @@ func (r *Registry) addToBuckets(ctx context.Context, k listKey, parts []bucketPa
 			change.Guards = append(change.Guards, commit.Guard{Key: b.Key(), Version: version})
 			change.Puts = append(change.Puts, b)
 		}
-		if told { // an earlier commit was durable although its reply was lost
+		if alreadyStored { // an earlier commit was durable although its reply was lost
 			return 0, nil
 		}
 		if errApply := r.apply(ctx, k, change, indexes, filters); !errors.Is(errApply, domain.ErrConflict) {
@@ -236,9 +236,9 @@ func (r *Registry) ListEntries(
 	if bucket > 0 {
 		from = (&dnc.Bucket{WorkspaceID: workspace, ListID: id, Index: bucket - 1}).Key().ID
 	}
-	looked := 0
+	searched := 0
 	err = r.forEachBucket(ctx, k, from, func(b *dnc.Bucket) (bool, error) {
-		if looked++; keep != nil && looked > bucketsAtOnce {
+		if searched++; keep != nil && searched > bucketsAtOnce {
 			nextBucket, nextAfter = b.Index, 1
 			return false, nil
 		}

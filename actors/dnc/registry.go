@@ -132,7 +132,7 @@ type FilterSnapshot [2]*dnc.Filter
 
 // MayBeListed reports from memory whether a number may be on a list. False is certain. After true, FindMatch gives
 // the answer.
-func (r *Registry) MayBeListed(workspace string, s dnc.ScrubRules, n uint64) (may bool) {
+func (r *Registry) MayBeListed(workspace string, s dnc.ScrubRules, n uint64) (maybe bool) {
 	if _, waits := r.pendingOptOuts.Load(pendingOptOut{listKey{workspace, s.Default}, n}); waits {
 		return true
 	}
@@ -145,7 +145,7 @@ func (r *Registry) MayBeListed(workspace string, s dnc.ScrubRules, n uint64) (ma
 }
 
 // SnapshotFilters is like MayBeListed and also returns the filters that it consulted.
-func (r *Registry) SnapshotFilters(workspace string, s dnc.ScrubRules, n uint64) (m FilterSnapshot, may bool) {
+func (r *Registry) SnapshotFilters(workspace string, s dnc.ScrubRules, n uint64) (m FilterSnapshot, maybe bool) {
 	for i, id := range s.Lists() {
 		m[i] = r.list(listKey{workspace, id}).filter(dnc.BucketOf(n))
 	}
@@ -155,8 +155,8 @@ func (r *Registry) SnapshotFilters(workspace string, s dnc.ScrubRules, n uint64)
 // IsStillUnlisted reports whether a number that was not listed at the time of the snapshot is still unlisted. It
 // returns false if the number may have been listed since.
 func (r *Registry) IsStillUnlisted(workspace string, s dnc.ScrubRules, n uint64, m FilterSnapshot) bool {
-	now, may := r.SnapshotFilters(workspace, s, n)
-	if !may {
+	now, maybe := r.SnapshotFilters(workspace, s, n)
+	if !maybe {
 		return true
 	}
 	_, waits := r.pendingOptOuts.Load(pendingOptOut{listKey{workspace, s.Default}, n})

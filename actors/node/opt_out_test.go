@@ -142,7 +142,9 @@ func TestOptOutStopsGrantedAndOpenAttempts(t *testing.T) {
 	}{
 		"granted": {func(msg any, _ bool) bool { _, is := msg.(numbers.NumberGranted); return is }, []string{domain.DecidedSkip}},
 		"open": {
-			func(msg any, granted bool) bool { return granted && fmt.Sprintf("%T", msg) == "campaign.committed" },
+			func(msg any, granted bool) bool {
+				return granted && fmt.Sprintf("%T", msg) == "campaign.batchCommitted"
+			},
 			[]string{domain.DecidedDial, domain.DecidedSkip},
 		},
 	} {

@@ -150,9 +150,9 @@ func (a *Numbers) queryLiveCalls(ctx actor.Context) {
 		a.ready = true
 		return
 	}
-	census, incarnation := a.cfg.LiveCalls, a.incarnation
+	queryLive, incarnation := a.cfg.LiveCalls, a.incarnation
 	mailbox.RunTask(ctx, liveCallsTimeout, func(bound context.Context) any {
-		live, err := census(bound)
+		live, err := queryLive(bound)
 		return liveCallsRead{incarnation, live, err}
 	})
 }

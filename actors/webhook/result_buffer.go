@@ -102,8 +102,8 @@ func (e *endpoint) writeResults(ctx actor.Context, now time.Time) {
 	rows, uncertain := e.results.start()
 	if len(uncertain) == 0 {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
-		told := func(err error) { root.Send(self, resultsCommitted{endpoint: e, err: err}) }
-		e.cfg.Results.enqueue(e.cfg.Workspace, resultBatch{lifetime: e.lifetime, rows: rows, report: told})
+		report := func(err error) { root.Send(self, resultsCommitted{endpoint: e, err: err}) }
+		e.cfg.Results.enqueue(e.cfg.Workspace, resultBatch{lifetime: e.lifetime, rows: rows, report: report})
 		return
 	}
 	store, change := e.cfg.Store, commit.Change{Workspace: e.cfg.Workspace}

@@ -66,8 +66,8 @@ type sendSlots struct {
 	closed  bool
 }
 
-func (p *SendPool) newSlots(workspace string, tell func()) *sendSlots {
-	return &sendSlots{pool: p, workspace: workspace, notify: tell}
+func (p *SendPool) newSlots(workspace string, notify func()) *sendSlots {
+	return &sendSlots{pool: p, workspace: workspace, notify: notify}
 }
 
 // takeOrWait takes a slot. Otherwise the endpoint waits and is notified, or finds a slot when one of its requests
@@ -183,7 +183,7 @@ func (p *SendPool) setQueue(key queueKey, queue []*sendSlots) {
 // grantAndUnlock grants free slots to waiting endpoints, one per workspace in turn. It unlocks the pool before it
 // notifies them.
 func (p *SendPool) grantAndUnlock() {
-	var told []*sendSlots
+	var notified []*sendSlots
 	for n := len(p.rotation); n > 0 && p.used < p.limit; n-- {
 		key := p.rotation[0]
 		p.rotation = append(p.rotation[1:], key)
@@ -199,11 +199,11 @@ func (p *SendPool) grantAndUnlock() {
 		s.waits[key.kind] = false
 		s.granted[key.kind]++
 		p.setQueue(key, slices.Delete(queue, at, at+1))
-		told = append(told, s)
+		notified = append(notified, s)
 		n = len(p.rotation) + 1
 	}
 	p.mu.Unlock()
-	for _, s := range told {
+	for _, s := range notified {
 		s.notify()
 	}
 }

@@ -50,12 +50,12 @@ type Config struct {
 
 // Props returns the properties of a workspace actor.
 func Props(cfg Config) *actor.Props {
-	grown := false
+	spawned := false
 	return actor.PropsFromFunc(func(ctx actor.Context) {
-		if _, ok := ctx.Message().(*actor.Started); !ok || grown {
+		if _, ok := ctx.Message().(*actor.Started); !ok || spawned {
 			return
 		}
-		grown = true
+		spawned = true
 		for _, c := range cfg.Children {
 			if _, err := ctx.SpawnNamed(c.Props, c.Name); err != nil {
 				cfg.Log.Error("actor of the workspace could not be started",

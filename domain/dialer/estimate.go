@@ -139,19 +139,19 @@ func newSimulation(o EstimateInput, from time.Time) *simulation {
 	return f
 }
 
-func (f *simulation) addCohorts(waits []RetryCohort, pool int) {
-	for _, c := range waits {
-		f.knownRetries = append(f.knownRetries, knownCohort{c, pool})
+func (f *simulation) addCohorts(cohorts []RetryCohort, group int) {
+	for _, c := range cohorts {
+		f.knownRetries = append(f.knownRetries, knownCohort{c, group})
 	}
 }
 
 // addOpenAttempts adds the expected retries of the attempts that are open.
-func (f *simulation) addOpenAttempts(live []int, pool int) {
+func (f *simulation) addOpenAttempts(live []int, group int) {
 	at := f.now.Add(f.retryDelay)
 	for number, n := range live {
 		number = min(max(1, number), maxAttempts)
-		if pool >= 0 {
-			f.addRetry(at, pool, number, float64(n))
+		if group >= 0 {
+			f.addRetry(at, group, number, float64(n))
 			continue
 		}
 		for i := range f.groups {
@@ -181,11 +181,11 @@ func attemptRate(o EstimateInput) float64 {
 const rateTolerance = 0.15
 
 // mergeGroups merges the smallest groups into the largest until at most maxGroups are left.
-func mergeGroups(crowds []ContactGroup) []ContactGroup {
-	if len(crowds) <= maxGroups {
-		return crowds
+func mergeGroups(groups []ContactGroup) []ContactGroup {
+	if len(groups) <= maxGroups {
+		return groups
 	}
-	out := append([]ContactGroup(nil), crowds...)
+	out := append([]ContactGroup(nil), groups...)
 	for len(out) > maxGroups {
 		least, most := 0, 0
 		for i, c := range out {
@@ -218,17 +218,17 @@ func addCounts(a, b []int) []int {
 	return sum
 }
 
-func (f *simulation) addGroups(crowds []ContactGroup) {
+func (f *simulation) addGroups(groups []ContactGroup) {
 	var weight, waiting, rung float64
-	for _, c := range crowds {
+	for _, c := range groups {
 		weight += float64(c.Size)
 		waiting += float64(c.NeverCalled)
 		rung += float64(max(0, c.Size-c.NeverCalled))
 	}
 	rest := max(0, float64(f.input.Pending)-waiting)
-	for _, c := range crowds {
+	for _, c := range groups {
 		p := groupState{window: c.Window}
-		p.calledShare = ratio(float64(c.Size), weight, 1/float64(len(crowds)))
+		p.calledShare = ratio(float64(c.Size), weight, 1/float64(len(groups)))
 		p.uncalled = float64(c.NeverCalled) + p.calledShare*rest
 		p.size = max(float64(c.Size)+p.calledShare*rest, p.uncalled)
 		p.calledShare = ratio(float64(max(0, c.Size-c.NeverCalled)), rung, p.calledShare)
@@ -353,21 +353,21 @@ func (f *simulation) step() bool {
 // Groups that waited longest for their calling hours come first, in the order of the contact list.
 func (f *simulation) remainingShare(open *[maxGroups]bool, room float64) float64 {
 	var at [maxGroups]int
-	pools := at[:0]
+	openGroups := at[:0]
 	for i := range f.groups {
 		if open[i] && f.groups[i].uncalled > 0 {
-			pools = append(pools, i)
+			openGroups = append(openGroups, i)
 		}
 	}
 	left := func(i int) float64 { return f.groups[i].uncalled / f.groups[i].size }
-	slices.SortFunc(pools, func(a, b int) int { return cmp.Compare(left(b), left(a)) })
+	slices.SortFunc(openGroups, func(a, b int) int { return cmp.Compare(left(b), left(a)) })
 	fresh, size := 0.0, 0.0
-	for n, i := range pools {
+	for n, i := range openGroups {
 		fresh += f.groups[i].uncalled
 		size += f.groups[i].size
 		next := 0.0
-		if n+1 < len(pools) {
-			next = left(pools[n+1])
+		if n+1 < len(openGroups) {
+			next = left(openGroups[n+1])
 		}
 		if share := (fresh - room) / size; share >= next {
 			return share

@@ -27,8 +27,8 @@ func plantedFaults() []plantedFault {
 	return []plantedFault{
 		{
 			"a retry takes the number of the attempt before", "actors/campaign/commit_batch.go",
-			`number := int(b.contacts.attempts[who.ordinal]) + 1`,
-			`number := int(b.contacts.attempts[who.ordinal]) + 1; if mutant("a retry takes the number of the attempt before") { number = max(1, number-1) }`,
+			`number := int(b.contacts.attempts[next.ordinal]) + 1`,
+			`number := int(b.contacts.attempts[next.ordinal]) + 1; if mutant("a retry takes the number of the attempt before") { number = max(1, number-1) }`,
 			`attempt 1 .* after 1`,
 		},
 		{
@@ -57,8 +57,8 @@ func plantedFaults() []plantedFault {
 		},
 		{
 			"an end is counted twice", "actors/campaign/commit_batch.go",
-			`b.progress.Outcomes[domain.Outcome(fate.State.String())]++`,
-			`b.progress.Outcomes[domain.Outcome(fate.State.String())] += 1 + planted("an end is counted twice")`,
+			`b.progress.Outcomes[domain.Outcome(after.State.String())]++`,
+			`b.progress.Outcomes[domain.Outcome(after.State.String())] += 1 + planted("an end is counted twice")`,
 			`in the counters, a recount finds`,
 		},
 		{

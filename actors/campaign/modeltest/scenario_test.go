@@ -81,7 +81,7 @@ func (s step) String() string {
 // panicMessages are the message types at which an actor may panic.
 func panicMessages() []string {
 	return []string{
-		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.contactsRead", "campaign.loaded", "campaign.scriptRead",
+		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.batchCommitted", "campaign.contactsRead", "campaign.snapshotLoaded", "campaign.scriptRead",
 		"campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.CampaignChanged", "lines.RequestPermits", "lines.BindPermit", "lines.wakeUp", "lines.ReturnPermit",
 	}
 }
