@@ -211,7 +211,7 @@ func sipSettings() []Setting {
 		{
 			Key: "sip_dscp", Default: "24",
 			Rule: "a whole number from 0 to 63",
-			Doc:  "DSCP mark of SIP packets. 24 is CS3, the class for signalling.",
+			Doc:  "DSCP mark of SIP packets. 24 is CS3, the class for signaling.",
 			set:  setField(func(c *Config) *int { return &c.SIP.DSCP }, parseDSCP),
 		},
 	}

@@ -139,7 +139,7 @@ func inboundScenarios() []scenarioRow {
 		{name: "caller identity headers of a carrier", scenario: "uac-withheld", args: short, wantOutcome: endedByRemote},
 		{name: "identity headers", scenario: "uac-asserted-identity", from: "anonymous", wantOutcome: endedByRemote},
 		{name: "INVITE comes again", scenario: "uac-invite-retransmitted", agent: "ringing", args: []string{"-nr"}, wantOutcome: endedByRemote},
-		{name: "signalling behind a NAT", scenario: "uac-nat", wantOutcome: endedByAgent},
+		{name: "signaling behind a NAT", scenario: "uac-nat", wantOutcome: endedByAgent},
 		{name: "SRTP over TLS of the caller", scenario: "uac-srtp", network: "tls", trunk: object{"srtp": "required"}, args: short, wantOutcome: endedByRemote},
 		{name: "SRTP keys without TLS rejected", scenario: "uac-srtp-refused", trunk: object{"srtp": "optional"}},
 		{name: "compact forms", scenario: "uac-compact", wantOutcome: endedByRemote},

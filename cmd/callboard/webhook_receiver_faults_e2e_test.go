@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// receiverFault is the behaviour of a receiver for one delivery attempt, with the status that Callboard records (0:
+// receiverFault is the behavior of a receiver for one delivery attempt, with the status that Callboard records (0:
 // none).
 type receiverFault struct {
 	percent int // probability in percent
@@ -38,7 +38,7 @@ func answerStatus(status int) receiverFault {
 
 func (p receiverFault) withPercent(n int) receiverFault { p.percent = n; return p }
 
-// receiverFaults returns the behaviours of receivers with their probabilities.
+// receiverFaults returns the behaviors of receivers with their probabilities.
 func receiverFaults() []receiverFault {
 	moved := receiverFault{status: http.StatusFound, respond: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/moved", http.StatusFound) }}
 	slow := receiverFault{status: http.StatusOK, respond: func(w http.ResponseWriter, r *http.Request) { // a response body without end
@@ -57,7 +57,7 @@ func receiverFaults() []receiverFault {
 	}
 }
 
-// drawFault selects the behaviour for an attempt, deterministically.
+// drawFault selects the behavior for an attempt, deterministically.
 func drawFault(all []receiverFault, path, event, attempt string) receiverFault {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(path + event + attempt))

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// contacts returns twenty contacts. The last two digits of a number determine the behaviour of the simulated phone.
+// contacts returns twenty contacts. The last two digits of a number determine the behavior of the simulated phone.
 func contacts() []client.NewContact {
 	names := []string{
 		"Ada", "Basil", "Clara", "Dmitri", "Edith", "Farid", "Greta", "Hugo", "Ines", "Jonas",

@@ -62,7 +62,7 @@ func (s *serviceChecker) checkTrunks(ctx context.Context) {
 			s.report.bad("trunk_registration", "check user name, password and realm with the carrier", "trunk %s (%s) is not registered: %s", t.Name, t.ID, t.Health.LastError)
 		}
 		if t.Srtp == "off" && usesTLS(&t) {
-			s.report.warn("trunk_srtp", "set srtp to optional or required", "trunk %s (%s) uses TLS for signalling, but its media is unencrypted", t.Name, t.ID)
+			s.report.warn("trunk_srtp", "set srtp to optional or required", "trunk %s (%s) uses TLS for signaling, but its media is unencrypted", t.Name, t.ID)
 		}
 		one, cancel := context.WithTimeout(ctx, peerTimeout)
 		got, err := s.client.TestTrunk(one, t.ID)
