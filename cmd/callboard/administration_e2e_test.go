@@ -67,13 +67,13 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 		slices.Reverse(entries)
 		return entries
 	}
-	made := func(workspace, user string) []string {
+	created := func(workspace, user string) []string {
 		return []string{"workspace.created " + workspace, "user.created " + user, "user.sign_in_link_created " + user}
 	}
 	first, key := found("first")
 	assert.Equal(t, http.StatusOK, s.statusForKey(key), "the new key works at once")
 	hire(first)
-	assert.Equal(t, made(first, hired[0]), audited(key))
+	assert.Equal(t, created(first, hired[0]), audited(key))
 	_, errs, err := s.runCommand("users", "create", "Bob")
 	require.Error(t, err)
 	assert.Contains(t, errs, "--workspace is required")
@@ -105,7 +105,7 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 	assert.Equal(t, http.StatusOK, status, "a link of a stopped service: %s", page)
 	assert.Contains(t, head.Get("Set-Cookie"), "HttpOnly")
 	assert.Equal(t, http.StatusOK, s.statusForKey(later))
-	assert.Equal(t, made(second, hired[1]), audited(later))
+	assert.Equal(t, created(second, hired[1]), audited(later))
 	_, errs, err = s.runCommand("workspaces", "delete", first, "--confirm", first)
 	require.NoError(t, err, errs)
 	assert.Contains(t, audited(s.key), "workspace.deleted "+first, "the audit log of the remaining workspace")

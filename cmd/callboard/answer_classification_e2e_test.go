@@ -43,7 +43,7 @@ func TestMachineGetsMessageAfterBeepAndHumanGetsConversation(t *testing.T) {
 	assert.Equal(t, []any{"voicemail", "voicemail", "completed", "agent"}, []any{c["answered_by"], c["disposition"], c["ended_reason"], c["ended_by"]}, "%v", c)
 
 	path := s.saveRecording(machine)
-	heard, said := readSamples(t, path, 1), readSamples(t, path, 2)
+	heard, agentAudio := readSamples(t, path, 1), readSamples(t, path, 2)
 	beep, run := -1, 0 // end of the beep in samples; an interruption means that the machine was paused
 	for i := 0; i+sampleRate/50 <= len(heard) && beep < 0; i += sampleRate / 50 {
 		switch {
@@ -63,7 +63,7 @@ func TestMachineGetsMessageAfterBeepAndHumanGetsConversation(t *testing.T) {
 	from, to := int(last["start_ms"].(float64))*sampleRate/1000, int(last["end_ms"].(float64))*sampleRate/1000
 	assert.GreaterOrEqual(t, from, beep, "the message begins after the beep")
 	assert.Greater(t, to-from, sampleRate, "the message is played to its end")
-	assert.Greater(t, rmsPower(said[max(from, beep):min(to, len(said))]), 300.0, "the recording contains the message")
+	assert.Greater(t, rmsPower(agentAudio[max(from, beep):min(to, len(agentAudio))]), 300.0, "the recording contains the message")
 }
 
 // pitchShare returns the share of the audio's power at a frequency.

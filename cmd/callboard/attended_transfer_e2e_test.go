@@ -100,7 +100,7 @@ func TestBaresipTransfersAgentToBaresipAfterConsultation(t *testing.T) {
 	var between string
 	s.await("the phones' own call", 20*time.Second, func() bool { between = second.inboundDialog(); return between != "" })
 	s.await("the ACK of the caller", 20*time.Second, func() bool { return strings.Contains(first.log(), "ACK sip:+12025550199") }) // otherwise the phone would select that line again
-	first.sendCommand("line", "1")                                                                                              // select the line with the agent
+	first.sendCommand("line", "1")                                                                                                 // select the line with the agent
 	first.sendCommand("transfer", "<sip:+12025550199@127.0.0.1?Replaces="+url.QueryEscape(between)+">")
 	s.await("the transfer to the second phone", 30*time.Second, func() bool { return s.lastTransfer(id)["status"] == "completed" })
 	asked := replacesHeader.FindStringSubmatch(second.log())

@@ -170,8 +170,8 @@ func (p *softphone) sendCommand(name, params string) {
 		if _, err = fmt.Fscanf(from, "%d:", &n); err != nil {
 			return // a phone that quits sends no response
 		}
-		said := make([]byte, n+1) // the response ends with a comma
-		if _, err = io.ReadFull(from, said); err != nil || bytes.Contains(said, []byte(`"response":true`)) {
+		response := make([]byte, n+1) // the response ends with a comma
+		if _, err = io.ReadFull(from, response); err != nil || bytes.Contains(response, []byte(`"response":true`)) {
 			return // events use the same connection
 		}
 	}

@@ -190,12 +190,12 @@ func BenchmarkAPI(b *testing.B) {
 	}
 	body, err := json.Marshal(campaign)
 	require.NoError(b, err)
-	made := s.api("POST", "/v1/campaigns", campaign)
+	created := s.api("POST", "/v1/campaigns", campaign)
 	calling := s.startCampaign(agent, phoneNumbers("+1202556", 9000), object{"pacing": object{"calls_per_minute": 1200, "max_concurrent": 100}})
 	s.await("the first call of the campaign", time.Minute, func() bool { st, ok := s.campaignStatus(calling); return ok && st.Progress.Attempted > 20 })
 	status := "/v1/campaigns/" + calling + "/status"
 	const list = "/v1/calls?limit=100"
-	addr, pid := startBareServer(b, map[string]any{"status": s.api("GET", status, nil), "made": made, "list": s.api("GET", list, nil)})
+	addr, pid := startBareServer(b, map[string]any{"status": s.api("GET", status, nil), "made": created, "list": s.api("GET", list, nil)})
 
 	for _, c := range []struct {
 		what       string
@@ -214,7 +214,7 @@ func BenchmarkAPI(b *testing.B) {
 			"POST of a campaign with one contact and 2 kB, committed", 700, 0,
 			apiLoad{method: http.MethodPost, path: "/v1/campaigns", body: body, status: 201},
 			apiLoad{method: http.MethodPost, path: "/post/made", body: body, status: 201},
-			campaignRows(b, made),
+			campaignRows(b, created),
 		},
 		{
 			fmt.Sprintf("List of 100 among %d calls", filled), 0, 0,

@@ -110,7 +110,7 @@ func ownCPUTime(b testing.TB) time.Duration {
 // measureAttempts measures the cost of attempts in a campaign of a given size. If busy is true it measures only the
 // decisions, else all work of the campaign actor. made is the number of attempts, grew the allocated
 // memory. It excludes the cost of garbage collection, which is random for so few attempts.
-func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (made int, cost time.Duration, grew uint64) {
+func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (created int, cost time.Duration, grew uint64) {
 	b.Helper()
 	runtime.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -140,11 +140,11 @@ func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (made int,
 			until = min(contacts, first+attempts)
 		}
 	}
-	made, cost, grew = int(calls.Load())-first, ownCPUTime(b)-began, allocated()-before
+	created, cost, grew = int(calls.Load())-first, ownCPUTime(b)-began, allocated()-before
 	sys.Root.Poison(c)
 	sys.Root.Poison(others)
 	sys.Shutdown()
-	return made, cost, grew
+	return created, cost, grew
 }
 
 // allocated returns the bytes allocated so far.
@@ -181,14 +181,14 @@ func decisions(b *testing.B, what, goal string, busy bool) {
 	worst, least := time.Duration(0), time.Hour
 	collected := garbage(b)
 	for _, size := range []int{1_000, 30_000, *benchContacts} {
-		made, cost, grew := 0, time.Duration(0), uint64(0)
-		for made < 10_000 {
-			n, c, g := measureAttempts(b, size, 10_000-made, busy)
-			made, cost, grew = made+n, cost+c, grew+g
+		created, cost, grew := 0, time.Duration(0), uint64(0)
+		for created < 10_000 {
+			n, c, g := measureAttempts(b, size, 10_000-created, busy)
+			created, cost, grew = created+n, cost+c, grew+g
 		}
-		each := (cost + time.Duration(collected*float64(grew))) / time.Duration(made)
+		each := (cost + time.Duration(collected*float64(grew))) / time.Duration(created)
 		worst, least = max(worst, each), min(least, each)
-		figures = append(figures, fmt.Sprintf("%.1f µs, %.1f KB of %d", float64(each)/1000, float64(grew)/float64(made)/1024, size))
+		figures = append(figures, fmt.Sprintf("%.1f µs, %.1f KB of %d", float64(each)/1000, float64(grew)/float64(created)/1024, size))
 	}
 	benchResults.add(what, goal, strings.Join(figures, "; "), worst <= 20*time.Microsecond && worst < 2*least, nil)
 }

@@ -132,10 +132,10 @@ func (c *measuredCluster) tenantsByShard(n int) map[int]*shardTenant {
 	c.b.Helper()
 	out := make(map[int]*shardTenant)
 	for i := range n {
-		made := c.nodes[0].api("POST", "/v1/workspaces", object{"name": fmt.Sprint("tenant ", i), "plan": "enterprise", "limits": object{
+		created := c.nodes[0].api("POST", "/v1/workspaces", object{"name": fmt.Sprint("tenant ", i), "plan": "enterprise", "limits": object{
 			"requests_per_minute": 10_000_000, "concurrent_inbound": 10, "concurrent_outbound": 1000, "calls_per_minute": 100_000,
 		}})
-		one := &shardTenant{id: made["id"].(string), key: made["key"].(string), keyID: made["key_id"].(string)}
+		one := &shardTenant{id: created["id"].(string), key: created["key"].(string), keyID: created["key_id"].(string)}
 		if shard := domain.ShardOf(one.id, clusterShards); out[shard] == nil {
 			out[shard] = one
 		}

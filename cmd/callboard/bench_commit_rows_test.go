@@ -41,9 +41,9 @@ func openEmptyStore(b *testing.B) *persistence.Store {
 
 // campaignRows returns a function that makes the rows that POST of a campaign with one contact commits. made is the
 // response of such a request.
-func campaignRows(b *testing.B, made object) func() commit.Change {
+func campaignRows(b *testing.B, created object) func() commit.Change {
 	b.Helper()
-	text, err := json.Marshal(made)
+	text, err := json.Marshal(created)
 	require.NoError(b, err)
 	var like domain.Campaign
 	require.NoError(b, json.Unmarshal(text, &like))

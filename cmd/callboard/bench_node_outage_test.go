@@ -316,13 +316,13 @@ func (one *outageClient) sendRequest(method, path, body, key string) bool {
 		r.Header.Set("Idempotency-Key", key)
 	}
 	one.group.sent.Add(1)
-	status, said := 0, ""
+	status, answer := 0, ""
 	resp, err := one.group.client.Do(r)
 	if err == nil {
 		status = resp.StatusCode
 		text, _ := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
-		said = string(text)
+		answer = string(text)
 	}
 	if status >= 200 && status < 300 {
 		one.mu.Lock()
@@ -335,7 +335,7 @@ func (one *outageClient) sendRequest(method, path, body, key string) bool {
 	defer one.group.mu.Unlock()
 	kind := method + " " + strconv.Itoa(status)
 	if one.group.kinds[kind]++; one.group.kinds[kind] == 1 {
-		one.group.c.b.Logf("%s: %s %v", kind, said, err)
+		one.group.c.b.Logf("%s: %s %v", kind, answer, err)
 	}
 	return false
 }

@@ -114,11 +114,11 @@ func (p *postJob) measureBarePoster(b *testing.B) time.Duration {
 	out, err := alone.StdoutPipe()
 	require.NoError(b, err)
 	require.NoError(b, alone.Start())
-	said := bufio.NewScanner(out)
+	output := bufio.NewScanner(out)
 	once := func() {
 		_, err := io.WriteString(in, "go\n")
 		require.NoError(b, err)
-		require.True(b, said.Scan())
+		require.True(b, output.Scan())
 	}
 	once()
 	w := startStopwatch(b, alone.Process.Pid)

@@ -230,14 +230,14 @@ func TestBlobsMoveCopiesDataFolderToBucket(t *testing.T) {
 	assert.NotContains(t, errs, "wrong-secret")
 	s.env = right
 
-	said, errs, err := s.runCommand("blobs", "move")
+	output, errs, err := s.runCommand("blobs", "move")
 	require.NoError(t, err, errs)
-	assert.Regexp(t, `^2 files moved \(\d+ bytes\), 0 were already in the bucket\.$`, said)
+	assert.Regexp(t, `^2 files moved \(\d+ bytes\), 0 were already in the bucket\.$`, output)
 	assert.Empty(t, s.dataFolderFiles("blobs"))
-	said, errs, err = s.runCommand("blobs", "move", "--json")
+	output, errs, err = s.runCommand("blobs", "move", "--json")
 	require.NoError(t, err, errs)
 	var did map[string]int
-	require.NoError(t, json.Unmarshal([]byte(said), &did))
+	require.NoError(t, json.Unmarshal([]byte(output), &did))
 	assert.Equal(t, map[string]int{"moved": 0, "there": 0, "other": 0, "bytes": 0}, did)
 	s.start()
 	s.key = key
@@ -248,9 +248,9 @@ func TestBlobsMoveCopiesDataFolderToBucket(t *testing.T) {
 		assert.Equal(t, http.StatusOK, code)
 		assert.Greater(t, len(wav), 8000)
 	}
-	said, errs, err = s.runCommand("backup", filepath.Join(s.dir, "backup"))
+	output, errs, err = s.runCommand("backup", filepath.Join(s.dir, "backup"))
 	require.NoError(t, err, errs)
-	assert.Contains(t, said, "0 recordings and exports (0 bytes).\nThe backup does not contain the recordings and exports in the bucket calls at "+url+" below eu/one/")
+	assert.Contains(t, output, "0 recordings and exports (0 bytes).\nThe backup does not contain the recordings and exports in the bucket calls at "+url+" below eu/one/")
 	found, _, _ := s.runCommand("doctor", "--all", "--json")
 	assert.Contains(t, found, "the bucket calls at "+url+" below eu/one/ permits writing, reading and deleting")
 	status, text, _ := s.tryRequest("POST", "/v1/webhooks", object{"url": strings.Replace(url, "http://", "https://", 1) + "/x", "events": []string{"call.ended"}})

@@ -15,7 +15,7 @@ import (
 const machineNumber, personNumber = "+15005550003", "+15005550000"
 
 // callResult returns the answer classification, the disposition and the agent's sentences of a call.
-func (s *service) callResult(id string) (by, disposition any, said []string) {
+func (s *service) callResult(id string) (by, disposition any, sentences []string) {
 	s.t.Helper()
 	c := s.awaitCallEnd(id, time.Minute)
 	code, text, _ := s.tryRequest("GET", "/v1/calls/"+id+"/transcript", nil)
@@ -26,11 +26,11 @@ func (s *service) callResult(id string) (by, disposition any, said []string) {
 		require.NoError(s.t, json.Unmarshal(text, &transcript))
 		for _, seg := range transcript.Segments {
 			if seg.Speaker == "agent" {
-				said = append(said, seg.Text)
+				sentences = append(sentences, seg.Text)
 			}
 		}
 	}
-	return c["answered_by"], c["disposition"], said
+	return c["answered_by"], c["disposition"], sentences
 }
 
 func TestCallRequestOverridesAgentSettings(t *testing.T) {
@@ -53,7 +53,7 @@ func TestCallRequestOverridesAgentSettings(t *testing.T) {
 		agent, to       string
 		more            object
 		by, disposition any
-		said            []string // last sentences of the agent; nil: any
+		sentences       []string // last sentences of the agent; nil: any
 	}{
 		"as the agent":                     {plain, machineNumber, object{}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
 		"another first message":            {plain, personNumber, object{"context": ada, "overrides": object{"first_message": first, "language": "en-GB", "voice": object{"rate": 1.5}}}, nil, "completed", []string{"Good morning Ada, this is said to you alone."}},
@@ -76,19 +76,19 @@ func TestCallRequestOverridesAgentSettings(t *testing.T) {
 	})
 	assert.Equal(t, []any{2.0, "voicemail.action"}, []any{job["accepted"], job["errors"].([]any)[0].(object)["param"]})
 	for name, c := range cases {
-		by, disposition, said := s.callResult(ids[name])
+		by, disposition, sentences := s.callResult(ids[name])
 		assert.Equal(t, []any{c.by, c.disposition}, []any{by, disposition}, name)
-		if c.said != nil && assert.NotEmpty(t, said, name) {
-			assert.Equal(t, c.said, said[len(said)-1:], name)
+		if c.sentences != nil && assert.NotEmpty(t, sentences, name) {
+			assert.Equal(t, c.sentences, sentences[len(sentences)-1:], name)
 		}
 	}
 	items := func() []any { return s.api("GET", "/v1/bulk/"+job["id"].(string)+"/items", nil)["data"].([]any) }
 	s.await("the calls of the job", time.Minute, func() bool { return items()[1].(object)["result_id"] != nil })
-	by, disposition, said := s.callResult(items()[0].(object)["result_id"].(string))
-	assert.Equal(t, []any{"voicemail", "voicemail", []string{"A message for Ada only."}}, []any{by, disposition, said}, "item with the defaults of the bulk job")
-	by, disposition, said = s.callResult(items()[1].(object)["result_id"].(string))
+	by, disposition, sentences := s.callResult(items()[0].(object)["result_id"].(string))
+	assert.Equal(t, []any{"voicemail", "voicemail", []string{"A message for Ada only."}}, []any{by, disposition, sentences}, "item with the defaults of the bulk job")
+	by, disposition, sentences = s.callResult(items()[1].(object)["result_id"].(string))
 	assert.Equal(t, []any{"voicemail", "voicemail"}, []any{by, disposition}, "item with its own settings")
-	assert.Empty(t, said)
+	assert.Empty(t, sentences)
 
 	walks := s.createMenuAgent()
 	for param, body := range map[string]object{

@@ -78,14 +78,14 @@ func (w *sentinelRedis) startProgram(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), w.env...)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	require.NoError(w.t, cmd.Start(), "%s must be installed: make tools", name)
 	w.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if w.t.Failed() {
-			w.t.Logf("%s %v: %s", name, args, lastBytes(said.String(), 2000))
+			w.t.Logf("%s %v: %s", name, args, lastBytes(output.String(), 2000))
 		}
 	})
 	return cmd
@@ -120,8 +120,8 @@ func (w *sentinelRedis) awaitReplication() {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {
 		for _, c := range w.sentinel {
-			said, err := c.Do(w.t.Context(), "SENTINEL", "MASTER", "callboard").Result()
-			known, _ := said.(map[any]any)
+			output, err := c.Do(w.t.Context(), "SENTINEL", "MASTER", "callboard").Result()
+			known, _ := output.(map[any]any)
 			if err != nil || known["num-slaves"] != "1" || known["num-other-sentinels"] != "2" || known["flags"] != "master" || known["port"] != w.port[[]string{"6381", "6382"}[w.primary]] {
 				return false
 			}

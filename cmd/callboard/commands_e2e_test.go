@@ -69,9 +69,9 @@ func TestKeyCommandsOnRunningAndStoppedService(t *testing.T) {
 
 	s.stop()
 	second, id := prove(false)
-	said, _, err := s.runCommand("keys", "rotate-master", next, "--json")
+	output, _, err := s.runCommand("keys", "rotate-master", next, "--json")
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"data": `+strconv.Quote(s.dataFolder())+`, "master_key_file": `+strconv.Quote(next)+`, "rotated": true}`, said)
+	assert.JSONEq(t, `{"data": `+strconv.Quote(s.dataFolder())+`, "master_key_file": `+strconv.Quote(next)+`, "rotated": true}`, output)
 	_, errs, err = s.runCommand("keys", "list")
 	require.Error(t, err, "the old master key cannot decrypt the store")
 	assert.Contains(t, errs, "another master key")

@@ -54,17 +54,17 @@ func TestCookbookRecipesPassTheirScenarios(t *testing.T) {
 	s := newRaceFreeService(t, "CALLBOARD_ENGINES_FILE="+engines)
 	blocks := append(codeBlocks(t, "docs/pathways.md", "sh run"), codeBlocks(t, "docs/migration.md", "sh run")...)
 	blocks = append(blocks, codeBlocks(t, "docs/webhooks.md", "sh run")...)
-	said := s.runBlocks(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey(), "HOOK_URL="+s.receiver.url, "PATH="+filepath.Dir(s.binary)+":"+os.Getenv("PATH"))
-	require.Len(t, said, len(blocks))
-	assert.Equal(t, "True\nok   tells the hours (1 of 1)\n", said.outputOf(t, blocks, "callboard test"))
-	assert.Equal(t, "voicemail voicemail\n", said.outputOf(t, blocks, "leave_message"))
-	assert.Equal(t, "busy\n", said.outputOf(t, blocks, "your order has been sent"))
+	output := s.runBlocks(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey(), "HOOK_URL="+s.receiver.url, "PATH="+filepath.Dir(s.binary)+":"+os.Getenv("PATH"))
+	require.Len(t, output, len(blocks))
+	assert.Equal(t, "True\nok   tells the hours (1 of 1)\n", output.outputOf(t, blocks, "callboard test"))
+	assert.Equal(t, "voicemail voicemail\n", output.outputOf(t, blocks, "leave_message"))
+	assert.Equal(t, "busy\n", output.outputOf(t, blocks, "your order has been sent"))
 
-	assert.Equal(t, "True\n", said.outputOf(t, blocks, `"event_type": "call.ended"`))
-	assert.Equal(t, "call\ncall.ended delivered 204\ncall.started delivered 204\n", said.outputOf(t, blocks, `"name": "hooked"`))
-	assert.Equal(t, "another one, from tomorrow on alone\n", said.outputOf(t, blocks, "NEXT_SECRET"))
-	assert.Equal(t, "paused\nactive\n", said.outputOf(t, blocks, "/pause"))
-	assert.Equal(t, "1 0\n", said.outputOf(t, blocks, "/replay"))
+	assert.Equal(t, "True\n", output.outputOf(t, blocks, `"event_type": "call.ended"`))
+	assert.Equal(t, "call\ncall.ended delivered 204\ncall.started delivered 204\n", output.outputOf(t, blocks, `"name": "hooked"`))
+	assert.Equal(t, "another one, from tomorrow on alone\n", output.outputOf(t, blocks, "NEXT_SECRET"))
+	assert.Equal(t, "paused\nactive\n", output.outputOf(t, blocks, "/pause"))
+	assert.Equal(t, "1 0\n", output.outputOf(t, blocks, "/replay"))
 
 	s.key = s.testKey()
 	ids := strings.NewReplacer(
@@ -93,11 +93,11 @@ func TestLoadTestingGuideCommandsWork(t *testing.T) {
 	pack, err := filepath.Abs("../../deploy/sipp")
 	require.NoError(t, err)
 	s := newRaceFreeService(t)
-	said := s.runBlocks(t.TempDir(), blocks, "",
+	output := s.runBlocks(t.TempDir(), blocks, "",
 		"SIP=127.0.0.1:"+strconv.Itoa(s.sip), "PACK="+pack, "COUNT=6", "FAR_PORT="+strconv.Itoa(siptest.Port(t)), "NEAR_PORT="+strconv.Itoa(siptest.Port(t)),
 		"SOUND_PORT="+strconv.Itoa(siptest.MediaPorts100(t)), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
-	require.Len(t, said, len(blocks))
-	assert.Regexp(t, `^completed 6 \{.*'completed': 6`, said.outputOf(t, blocks, "/v1/campaigns"))
-	assert.Equal(t, "6 calls came in\n", said.outputOf(t, blocks, "uac-call.xml"))
-	assert.Equal(t, "completed [503, 200]\n", said.outputOf(t, blocks, "uas-503.xml"))
+	require.Len(t, output, len(blocks))
+	assert.Regexp(t, `^completed 6 \{.*'completed': 6`, output.outputOf(t, blocks, "/v1/campaigns"))
+	assert.Equal(t, "6 calls came in\n", output.outputOf(t, blocks, "uac-call.xml"))
+	assert.Equal(t, "completed [503, 200]\n", output.outputOf(t, blocks, "uas-503.xml"))
 }

@@ -52,14 +52,14 @@ func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 	}
 	if root {
 		assert.Equal(t, before, s.listFileOwners(s.dataFolder(), empty), "no file was created and no owner changed")
-		said, _, _ := s.runCommand("doctor", "--all")
-		assert.Regexp(t, `ok +data +\S+ is writable`, said, "the doctor also works for root")
-		assert.NotContains(t, said, "data_owner")
+		output, _, _ := s.runCommand("doctor", "--all")
+		assert.Regexp(t, `ok +data +\S+ is writable`, output, "the doctor also works for root")
+		assert.NotContains(t, output, "data_owner")
 		assert.Equal(t, before, s.listFileOwners(s.dataFolder(), empty))
 		require.NoError(t, os.WriteFile(filepath.Join(s.dataFolder(), "store", "left-by-root"), nil, 0o600))
-		said, _, err = s.runCommand("doctor")
+		output, _, err = s.runCommand("doctor")
 		require.Error(t, err)
-		assert.Regexp(t, `data_owner +\S+/left-by-root belongs to root and the data folder to uid 12345`, said)
+		assert.Regexp(t, `data_owner +\S+/left-by-root belongs to root and the data folder to uid 12345`, output)
 	}
 	restoreFolderOwner(t, root, s.dataFolder(), empty)
 	_, errs, err = s.runCommand("restore", backup, "--data", empty)

@@ -351,13 +351,13 @@ func (s *service) createFaultPathways() map[string]any {
 // checkFaultCall compares an ended call with the expectations of its case.
 func (s *service) checkFaultCall(t *testing.T, c *engineFaultCase, id string) {
 	call := s.awaitCallEnd(id, 3*time.Minute) // the agent repeats its question after half a minute without an answer
-	var said, all []string
+	var sentences, all []string
 	segments := s.api("GET", "/v1/calls/"+id+"/transcript", nil)["segments"].([]any)
 	for _, x := range segments {
 		segment := x.(object)
 		all = append(all, fmt.Sprint(segment["speaker"], ": ", segment["text"]))
 		if segment["speaker"] == "agent" {
-			said = append(said, segment["text"].(string))
+			sentences = append(sentences, segment["text"].(string))
 		}
 	}
 	reported := map[string]bool{}
@@ -374,7 +374,7 @@ func (s *service) checkFaultCall(t *testing.T, c *engineFaultCase, id string) {
 	assert.ElementsMatch(t, c.wantErrors, errors, "%v", all)
 	assert.Equal(t, c.wantOutcome, call["disposition"], "%v", all)
 	for _, text := range c.wantSaid {
-		assert.Contains(t, said, text, "%v", all)
+		assert.Contains(t, sentences, text, "%v", all)
 	}
 	for _, text := range c.forbiddenWords {
 		assert.NotContains(t, strings.Join(all, "\n"), text)

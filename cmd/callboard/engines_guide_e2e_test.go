@@ -20,6 +20,6 @@ func TestEnginesGuideCommandsWork(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "engines.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(`engines: {hum: {kind: openai, url: "http://127.0.0.1:`+port+`/v1", tts: {sample_rate: 8000}}}`), 0o600))
 	s := newRaceFreeService(t, "CALLBOARD_ENGINES_FILE="+path)
-	said := s.runBlocks(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey(), "ENGINE_PORT="+port)
-	assert.Equal(t, "[]\n", said.outputOf(t, blocks, "voice"), "the engine spoke without a fallback")
+	output := s.runBlocks(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey(), "ENGINE_PORT="+port)
+	assert.Equal(t, "[]\n", output.outputOf(t, blocks, "voice"), "the engine spoke without a fallback")
 }

@@ -62,17 +62,17 @@ func TestConcurrentRequestsWithSameIdempotencyKeyHaveOneEffect(t *testing.T) {
 		}
 		close(start)
 		done.Wait()
-		made, waited := 0, 0
+		created, waited := 0, 0
 		for _, r := range replies {
 			require.Equal(t, http.StatusCreated, r.status, "%s: %s", path, r.text)
 			assert.Equal(t, replies[0].text, r.text, path)
 			waited += r.conflicts
 			if !r.replayed {
-				made++
+				created++
 			}
 		}
 		t.Logf("%s: %d requests got 409", path, waited)
-		assert.Equal(t, 1, made, "%s took effect once", path)
+		assert.Equal(t, 1, created, "%s took effect once", path)
 		assert.Len(t, s.listData(list), before+1, path)
 	}
 	s.await("the call", 20*time.Second, func() bool { return callee.countLines("END") == 1 })

@@ -60,7 +60,7 @@ func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 	t.Cleanup(knows.Close)
 	s := newRaceFreeService(t)
 	s.key = s.testKey()
-	type want struct{ said, code string }
+	type want struct{ sentences, code string }
 	const unknown = "Good day caller, you have no money."
 	cases := map[string]want{
 		"/known": {"Good day Ada, you have 12 money.", ""}, "/nothing": {unknown, ""}, "/slow": {unknown, "timeout"}, "/wrong": {unknown, "http_status"},
@@ -73,11 +73,11 @@ func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 		})["id"].(string)
 		if path == "/known" { // of two calls the newest counts
 			s.api("POST", "/v1/agents/"+agent+"/on-inbound-secret", nil)
-			made := s.api("POST", "/v1/agents/"+agent+"/on-inbound-secret", nil)
+			created := s.api("POST", "/v1/agents/"+agent+"/on-inbound-secret", nil)
 			mu.Lock()
-			secrets[path] = made["secret"].(string)
+			secrets[path] = created["secret"].(string)
 			mu.Unlock()
-			assert.NotContains(t, fmt.Sprint(s.api("GET", "/v1/agents/"+agent, nil)), made["secret"])
+			assert.NotContains(t, fmt.Sprint(s.api("GET", "/v1/agents/"+agent, nil)), created["secret"])
 		}
 		i++
 		number := fmt.Sprintf("+1500555030%d", i)
@@ -86,9 +86,9 @@ func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 	}
 	got := map[string]want{}
 	for path, id := range calls {
-		_, _, said := s.callResult(id)
-		require.NotEmpty(t, said, path)
-		got[path] = want{said: said[0]}
+		_, _, sentences := s.callResult(id)
+		require.NotEmpty(t, sentences, path)
+		got[path] = want{sentences: sentences[0]}
 		mu.Lock()
 		assert.Equal(t, id+" +12025550177", asked[path])
 		mu.Unlock()
@@ -105,7 +105,7 @@ func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 		require.NoError(t, json.Unmarshal(e.Data, &d))
 		for path, id := range calls {
 			if id == d.CallID && d.Stage == "on_inbound" {
-				got[path] = want{got[path].said, d.Code}
+				got[path] = want{got[path].sentences, d.Code}
 			}
 		}
 	}

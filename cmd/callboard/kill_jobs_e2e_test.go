@@ -102,9 +102,9 @@ func (j *jobKillTest) startJobs() {
 	start := func(path, key string, body object) string {
 		code, text, _ := j.tryRequest("POST", path, body, "Authorization", "Bearer "+key)
 		require.Equal(j.t, http.StatusAccepted, code, "%s", text)
-		var made struct{ ID string }
-		require.NoError(j.t, json.Unmarshal(text, &made))
-		return made.ID
+		var created struct{ ID string }
+		require.NoError(j.t, json.Unmarshal(text, &created))
+		return created.ID
 	}
 	j.export = start("/v1/exports", j.key, object{"type": "contacts", "format": "csv", "filters": object{"campaign_id": exported}})
 	j.contacts = start("/v1/bulk/contacts", j.key, object{

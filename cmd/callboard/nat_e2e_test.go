@@ -220,8 +220,8 @@ func (n *natTest) checkAudioBothWays(id string) {
 	ended := n.awaitCallEnd(id, 30*time.Second)
 	assert.Equal(n.t, "remote_hangup", ended["ended_reason"], "%v", ended)
 	assert.Empty(n.t, ended["media_issue"], "%v", ended)
-	said := readSamples(n.t, n.saveRecording(id), 1)
-	assert.GreaterOrEqual(n.t, countLoudTenths(said[max(len(said)-3*sampleRate, 0):]), 20, "the recording contains the phone's tone")
+	phoneAudio := readSamples(n.t, n.saveRecording(id), 1)
+	assert.GreaterOrEqual(n.t, countLoudTenths(phoneAudio[max(len(phoneAudio)-3*sampleRate, 0):]), 20, "the recording contains the phone's tone")
 }
 
 // awaitAudioAtPhone waits until the phone has received more audio.

@@ -263,17 +263,17 @@ func TestStandbyNodeForwardsRequests(t *testing.T) {
 	assert.Equal(t, agent, active.api("GET", "/v1/agents/"+agent, nil)["id"])
 
 	// Allowed addresses are compared with the client's address as the first node sees it.
-	made := front.api("POST", "/v1/api-keys", object{"name": "here", "permissions": []string{"agents:read"}, "allowed_ips": []string{"127.0.0.1"}})
+	created := front.api("POST", "/v1/api-keys", object{"name": "here", "permissions": []string{"agents:read"}, "allowed_ips": []string{"127.0.0.1"}})
 	away := front.api("POST", "/v1/api-keys", object{"name": "away", "permissions": []string{"agents:read"}, "allowed_ips": []string{"192.0.2.1"}})
 	for _, s := range c.nodes {
-		code, _, _ := s.tryRequest("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+made["key"].(string))
+		code, _, _ := s.tryRequest("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+created["key"].(string))
 		assert.Equal(t, http.StatusOK, code)
 		code, body, _ := s.tryRequest("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+away["key"].(string))
 		assert.Equal(t, http.StatusForbidden, code, string(body))
 	}
 	// Rate limits and revoked keys apply on every node.
-	active.api("DELETE", "/v1/api-keys/"+made["id"].(string), nil)
-	code, _, _ := front.tryRequest("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+made["key"].(string))
+	active.api("DELETE", "/v1/api-keys/"+created["id"].(string), nil)
+	code, _, _ := front.tryRequest("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+created["key"].(string))
 	assert.Equal(t, http.StatusUnauthorized, code)
 
 	// The node forwards an event stream and an upload longer than the buffer.

@@ -43,11 +43,11 @@ func TestOpenAPIDocumentPassesLinter(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return runNodeScript(t, []string{"node_modules/@redocly/cli/bin/cli.js", "lint", "--format=stylish", path}, "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
 	}
-	said, err := lint(string(text))
-	require.NoError(t, err, "%s", said)
-	said, err = lint(`{"openapi": "3.1.0", "info": {"title": "Bad", "version": "1"}, "paths": {"/a": {"get": {"responses": {}}}}}`)
+	output, err := lint(string(text))
+	require.NoError(t, err, "%s", output)
+	output, err = lint(`{"openapi": "3.1.0", "info": {"title": "Bad", "version": "1"}, "paths": {"/a": {"get": {"responses": {}}}}}`)
 	require.Error(t, err)
-	require.Contains(t, said, "security-defined", "the linter rejects an invalid document")
+	require.Contains(t, output, "security-defined", "the linter rejects an invalid document")
 }
 
 func TestThirdPartyClientsWorkWithAPI(t *testing.T) { //nolint:tparallel // the subtests share one service
@@ -55,9 +55,9 @@ func TestThirdPartyClientsWorkWithAPI(t *testing.T) { //nolint:tparallel // the 
 	s := newService(t, "CALLBOARD_TRUSTED_PROXIES=127.0.0.0/8")
 	s.removeLimits()
 	t.Run("oauth4webapi and jose", func(t *testing.T) {
-		said, err := runNodeScript(t, []string{"oauth.mjs"}, "BASE=http://"+s.http, "KEY="+s.key)
-		require.NoError(t, err, "%s", said)
-		assert.Contains(t, said, "proven: 12 attacks")
+		output, err := runNodeScript(t, []string{"oauth.mjs"}, "BASE=http://"+s.http, "KEY="+s.key)
+		require.NoError(t, err, "%s", output)
+		assert.Contains(t, output, "proven: 12 attacks")
 	})
 	t.Run("foreign ids", s.checkForeignIDs)
 	t.Run("random requests to every route", s.walkAllRoutes)
@@ -102,8 +102,8 @@ func (s *service) walkAllRoutes(t *testing.T) {
 			w.Excluded = append(w.Excluded, row.(object)["id"].(string))
 		}
 	}
-	made, stands := s.createUncoveredObjects(t)
-	w.Excluded = slices.AppendSeq(append(append(w.Excluded, stands...), s.api("GET", "/v1/workspace", nil)["id"].(string)), maps.Values(made))
+	created, stands := s.createUncoveredObjects(t)
+	w.Excluded = slices.AppendSeq(append(append(w.Excluded, stands...), s.api("GET", "/v1/workspace", nil)["id"].(string)), maps.Values(created))
 	tally, err := w.Run()
 	require.NoError(t, err)
 	t.Logf("%d requests; routes without an accepted request: %v", tally.Sent, tally.Unaccepted)
@@ -113,7 +113,7 @@ func (s *service) walkAllRoutes(t *testing.T) {
 	assert.Greater(t, tally.Sent, 500)
 	assert.Less(t, len(tally.Unaccepted), len(contract.Operations)/2)
 	assert.NotContains(t, s.logText(), "panic in a request")
-	s.checkIsolation(t, &w, made)
+	s.checkIsolation(t, &w, created)
 }
 
 // idOf returns the id of the object that a request creates, or of the first object that it lists.
@@ -121,20 +121,20 @@ func (s *service) idOf(t *testing.T, method, path string, body any, header ...st
 	t.Helper()
 	status, text, _ := s.tryRequest(method, path, body, header...)
 	require.Less(t, status, 300, "%s %s: %s", method, path, text)
-	var made struct {
+	var created struct {
 		ID   string
 		Data []struct{ ID string }
 	}
-	require.NoError(t, json.Unmarshal(text, &made))
-	if len(made.Data) > 0 {
-		return made.Data[0].ID
+	require.NoError(t, json.Unmarshal(text, &created))
+	if len(created.Data) > 0 {
+		return created.Data[0].ID
 	}
-	return made.ID
+	return created.ID
 }
 
 // createUncoveredObjects creates one object of each kind that the walk cannot create, by the path of its
 // collection. stands lists the objects that these depend on.
-func (s *service) createUncoveredObjects(t *testing.T) (made map[string]string, stands []string) {
+func (s *service) createUncoveredObjects(t *testing.T) (created map[string]string, stands []string) {
 	t.Helper()
 	hours := object{}
 	for day := time.Sunday; day <= time.Saturday; day++ {
@@ -155,16 +155,16 @@ func (s *service) createUncoveredObjects(t *testing.T) (made map[string]string, 
 
 // checkIsolation requests all objects of the walk with full permissions in another workspace, and with test keys of
 // the same workspace. All requests must get 404, while the owner still reaches the objects.
-func (s *service) checkIsolation(t *testing.T, w *apitest.Walk, made map[string]string) {
+func (s *service) checkIsolation(t *testing.T, w *apitest.Walk, created map[string]string) {
 	t.Helper()
 	s.removeLimits()
-	made["/v1/events"] = s.idOf(t, "GET", "/v1/events?limit=1", nil)
+	created["/v1/events"] = s.idOf(t, "GET", "/v1/events?limit=1", nil)
 	leave := w.Skip
 	w.Skip = func(method, path string) bool { // only operators know other workspaces and alert rules
 		return leave(method, path) || strings.HasPrefix(path, "/v1/workspaces/") || strings.HasPrefix(path, "/v1/alert-rules/")
 	}
-	ask := func(key string, made map[string]string) apitest.Isolation {
-		got, err := w.CheckIsolation(made, func(r apitest.Request) (apitest.Reply, error) {
+	ask := func(key string, created map[string]string) apitest.Isolation {
+		got, err := w.CheckIsolation(created, func(r apitest.Request) (apitest.Reply, error) {
 			header := []string{"Content-Type", r.Kind, "Authorization", "Bearer " + key}
 			for name, v := range r.Header {
 				header = append(header, name, v)
@@ -179,19 +179,19 @@ func (s *service) checkIsolation(t *testing.T, w *apitest.Walk, made map[string]
 	w.Skip = func(method, path string) bool { // the walk has used up the rate limits of these routes
 		return others(method, path) || strings.HasPrefix(path, "/v1/bulk") || strings.HasPrefix(path, "/v1/knowledge-base")
 	}
-	got := ask(s.testKey(), made)
+	got := ask(s.testKey(), created)
 	w.Skip = others
 	assert.Empty(t, got.Faults, "with a test key of the same workspace")
 	assert.Less(t, len(got.Unchecked), 40, "%v", got.Unchecked) // the objects depend on the random requests
 
-	made["/v1/sms"] = s.idOf(t, "POST", "/v1/sms", object{"to": "+15005550000", "body": "Hello."}, "Authorization", "Bearer "+s.testKey())
+	created["/v1/sms"] = s.idOf(t, "POST", "/v1/sms", object{"to": "+15005550000", "body": "Hello."}, "Authorization", "Bearer "+s.testKey())
 	other := s.api("POST", "/v1/workspaces", object{"name": "others", "plan": "enterprise"})["key"].(string)
-	got = ask(other, made)
+	got = ask(other, created)
 	assert.Empty(t, got.Faults, "of another workspace")
 	assert.Less(t, len(got.Unchecked), 40, "%v", got.Unchecked)
 	assert.Greater(t, len(got.Checked), 80)
 
-	delete(made, "/v1/sms")
-	got = ask(s.key, made)
+	delete(created, "/v1/sms")
+	got = ask(s.key, created)
 	assert.Greater(t, len(got.Faults), len(got.Checked)*4/5, "the owner reaches the objects")
 }

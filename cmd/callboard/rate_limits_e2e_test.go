@@ -24,11 +24,11 @@ func TestCrashPermitsAtMostOneExtraBurstOfRequests(t *testing.T) {
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
 		"requests_per_minute": requests, "concurrent_inbound": 1, "concurrent_outbound": 1, "calls_per_minute": 10,
 	}})
-	made := 1 + s.countAccepted(90)
-	require.Equal(t, 91, made)
+	created := 1 + s.countAccepted(90)
+	require.Equal(t, 91, created)
 	s.kill9()
 	s.start()
-	made += s.countAccepted(2 * requests)
-	assert.GreaterOrEqual(t, made, requests)
-	assert.LessOrEqual(t, made, requests+2*burst, "two bursts: one of them because of the crash")
+	created += s.countAccepted(2 * requests)
+	assert.GreaterOrEqual(t, created, requests)
+	assert.LessOrEqual(t, created, requests+2*burst, "two bursts: one of them because of the crash")
 }

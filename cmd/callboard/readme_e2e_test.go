@@ -69,26 +69,26 @@ func TestREADMECommandsWork(t *testing.T) {
 	require.Len(t, python, 1)
 	s, dir := newRaceFreeService(t), t.TempDir()
 	p := startSIPp(t, "uas-press", "-key", "press", "1")
-	said := s.runBlocks(dir, blocks, `printf %s "$HOOK_SECRET" >secret`,
+	output := s.runBlocks(dir, blocks, `printf %s "$HOOK_SECRET" >secret`,
 		"TEST_KEY="+s.testKey(), "PHONE_HOST=127.0.0.1", "PHONE_PORT="+strconv.Itoa(p.port), "HOOK_URL="+s.receiver.url)
-	require.Len(t, said, len(blocks))
+	require.Len(t, output, len(blocks))
 
-	assert.Contains(t, said.outputOf(t, blocks, "first_message"), "Hello Ada, this is my first call.")
-	assert.Regexp(t, `^trunk trunk_\w+\n$`, said.outputOf(t, blocks, "POST /v1/trunks"))
-	assert.Regexp(t, `^agent agent_\w+\n$`, said.outputOf(t, blocks, "api POST /v1/agents"))
-	assert.Regexp(t, `^call call_\w+: completed\n$`, said.outputOf(t, blocks, "api POST /v1/calls/outbound"))
+	assert.Contains(t, output.outputOf(t, blocks, "first_message"), "Hello Ada, this is my first call.")
+	assert.Regexp(t, `^trunk trunk_\w+\n$`, output.outputOf(t, blocks, "POST /v1/trunks"))
+	assert.Regexp(t, `^agent agent_\w+\n$`, output.outputOf(t, blocks, "api POST /v1/agents"))
+	assert.Regexp(t, `^call call_\w+: completed\n$`, output.outputOf(t, blocks, "api POST /v1/calls/outbound"))
 	assert.Equal(t, map[string]int{"12025550123": 2}, p.inviteCounts(), "the call and the campaign called the phone")
 
 	var test struct{ Delivered bool }
-	require.NoError(t, json.Unmarshal([]byte(said.outputOf(t, blocks, "POST /v1/webhooks")), &test))
+	require.NoError(t, json.Unmarshal([]byte(output.outputOf(t, blocks, "POST /v1/webhooks")), &test))
 	assert.True(t, test.Delivered, "the test event")
 
 	var st campaignStatus
-	require.NoError(t, json.Unmarshal([]byte(said.outputOf(t, blocks, "POST /v1/campaigns")), &st))
+	require.NoError(t, json.Unmarshal([]byte(output.outputOf(t, blocks, "POST /v1/campaigns")), &st))
 	assert.Equal(t, "completed", st.Status)
 	assert.Equal(t, 1, st.Outcomes["confirmed"])
 
-	results := said.outputOf(t, blocks, "/results")
+	results := output.outputOf(t, blocks, "/results")
 	table, _, found := strings.Cut(results, "-rw")
 	require.True(t, found, results)
 	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()

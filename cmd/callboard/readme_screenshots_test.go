@@ -44,7 +44,7 @@ func (s *service) takeREADMEScreenshots(t *testing.T, dir string) {
 		small := exec.Command("ffmpeg", "-loglevel", "error", "-y", "-i", "-", "-vf", "split[a][b];[a]palettegen=max_colors=64[p];[b][p]paletteuse=dither=none",
 			filepath.Join(dir, p.name+".png"))
 		small.Stdin = bytes.NewReader(shot)
-		said, err := small.CombinedOutput()
-		require.NoError(t, err, "%s", said)
+		output, err := small.CombinedOutput()
+		require.NoError(t, err, "%s", output)
 	}
 }

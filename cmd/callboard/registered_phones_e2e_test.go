@@ -64,10 +64,10 @@ Content-Length: 0
 // createPhone creates a phone with an extension and returns its id.
 func (s *service) createPhone(number string) string {
 	s.t.Helper()
-	made := s.api("POST", "/v1/phones", object{"extension": number, "password": phonePassword, "name": "Desk " + number})
-	require.NotContains(s.t, made, "password")
+	created := s.api("POST", "/v1/phones", object{"extension": number, "password": phonePassword, "name": "Desk " + number})
+	require.NotContains(s.t, created, "password")
 	s.sendFirstRegister(number)
-	return made["id"].(string)
+	return created["id"].(string)
 }
 
 func (s *service) awaitContacts(id string, n int) object {

@@ -64,10 +64,10 @@ type shardTenant struct{ id, key, keyID, campaign, agent string }
 func (c *nodeCluster) createTenants(n int) (all []*shardTenant) {
 	c.t.Helper()
 	for i := range n {
-		made := c.nodes[i%len(c.nodes)].api("POST", "/v1/workspaces", object{"name": fmt.Sprint("tenant ", i), "plan": "enterprise", "limits": object{
+		created := c.nodes[i%len(c.nodes)].api("POST", "/v1/workspaces", object{"name": fmt.Sprint("tenant ", i), "plan": "enterprise", "limits": object{
 			"requests_per_minute": 1000000, "concurrent_inbound": 10, "concurrent_outbound": 20, "calls_per_minute": 100000,
 		}})
-		all = append(all, &shardTenant{id: made["id"].(string), key: made["key"].(string), keyID: made["key_id"].(string)})
+		all = append(all, &shardTenant{id: created["id"].(string), key: created["key"].(string), keyID: created["key_id"].(string)})
 	}
 	return all
 }
@@ -198,12 +198,12 @@ func TestWorkspacesAreDistributedAndSurviveNodeKills(t *testing.T) {
 	one, other := all[0], all[1]
 	c.nodes[1].api("PATCH", "/v1/workspaces/"+one.id, object{"name": "renamed"})
 	assert.Equal(t, "renamed", c.nodes[2].withKey(one.key).api("GET", "/v1/workspace", nil)["name"])
-	made := c.nodes[0].withKey(one.key).api("POST", "/v1/api-keys", object{"name": "short", "permissions": []string{"*:read"}})
-	short := made["key"].(string)
+	created := c.nodes[0].withKey(one.key).api("POST", "/v1/api-keys", object{"name": "short", "permissions": []string{"*:read"}})
+	short := created["key"].(string)
 	for _, s := range c.nodes {
 		assert.Equal(t, http.StatusOK, s.statusForKey(short))
 	}
-	c.nodes[1].withKey(one.key).api("DELETE", "/v1/api-keys/"+made["id"].(string), nil)
+	c.nodes[1].withKey(one.key).api("DELETE", "/v1/api-keys/"+created["id"].(string), nil)
 	for _, s := range c.nodes {
 		assert.Equal(t, http.StatusUnauthorized, s.statusForKey(short), "a revoked token is rejected at once by every node")
 	}
@@ -232,9 +232,9 @@ func TestInboundCallAtAnyNodeReachesItsNumber(t *testing.T) {
 		at := c.nodes[i%2].withKey(one.key)
 		trunk := at.api("POST", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "t", "number_country": "US", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
 		trunks = append(trunks, trunk)
-		made := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.createMenuAgent(), "trunk_id": trunk})
-		assert.Equal(t, "pending", made["status"], "a number claimed by two workspaces waits for an operator")
-		approved := c.nodes[(i+1)%2].api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
+		created := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.createMenuAgent(), "trunk_id": trunk})
+		assert.Equal(t, "pending", created["status"], "a number claimed by two workspaces waits for an operator")
+		approved := c.nodes[(i+1)%2].api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+created["id"].(string)+"/approve", nil)
 		assert.Equal(t, "live", approved["status"])
 		numbers = append(numbers, number)
 	}
@@ -255,9 +255,9 @@ func TestInboundCallAtAnyNodeReachesItsNumber(t *testing.T) {
 	const rest = 2 // index of the tenant with the older of the two trunks that take unassigned numbers
 	for _, i := range []int{4, rest} {
 		at := c.nodes[i%2].withKey(all[i].key)
-		made := at.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": at.createMenuAgent(), "trunk_id": trunks[i]})
-		if made["status"] != "live" {
-			c.nodes[0].api("POST", "/v1/workspaces/"+all[i].id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
+		created := at.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": at.createMenuAgent(), "trunk_id": trunks[i]})
+		if created["status"] != "live" {
+			c.nodes[0].api("POST", "/v1/workspaces/"+all[i].id+"/phone-numbers/"+created["id"].(string)+"/approve", nil)
 		}
 	}
 	for i, s := range c.nodes {

@@ -32,8 +32,8 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 	one := c.createTenants(1)[0]
 	at := first.withKey(one.key)
 	trunk := at.api("POST", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
-	made := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.createMenuAgent(), "trunk_id": trunk})
-	first.api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
+	created := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.createMenuAgent(), "trunk_id": trunk})
+	first.api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+created["id"].(string)+"/approve", nil)
 	probed := func(s *service, from string) string {
 		t.Helper()
 		return sendOptions(t, netip.MustParseAddr(from), netip.AddrPortFrom(nodeHost, uint16(s.sip)))
@@ -80,7 +80,7 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 	}
 	at = other.withKey(one.key)
 	assert.Contains(t, probed(goes, "127.0.0.1"), "200")
-	at.api("PATCH", "/v1/phone-numbers/"+made["id"].(string), object{"agent_id": at.createWaitingAgent("wait")})
+	at.api("PATCH", "/v1/phone-numbers/"+created["id"].(string), object{"agent_id": at.createWaitingAgent("wait")})
 	startSIPpCaller(t, "uac-hangup", "-m", "1", "-s", number, "-d", "120000", "127.0.0.1:"+strconv.Itoa(other.sip))
 	at.await("the call", time.Minute, func() bool {
 		all := at.listData("/v1/calls?status=active")

@@ -78,8 +78,8 @@ func TestNewerStoreFormatIsRejectedByServeRestoreAndDoctor(t *testing.T) {
 	backup := filepath.Join(s.dir, "backup")
 	_, errs, err := s.runCommand("backup", backup)
 	require.NoError(t, err, errs)
-	said, _, _ := s.runCommand("doctor", "--all")
-	assert.Contains(t, said, fmt.Sprintf("this version supports formats up to %d", persistence.StoreFormat), "reported by the running service")
+	output, _, _ := s.runCommand("doctor", "--all")
+	assert.Contains(t, output, fmt.Sprintf("this version supports formats up to %d", persistence.StoreFormat), "reported by the running service")
 	s.stop()
 	s.checkStart(s.binary, persistence.StoreFormat, s.readStoreRequirement())
 
@@ -87,9 +87,9 @@ func TestNewerStoreFormatIsRejectedByServeRestoreAndDoctor(t *testing.T) {
 	require.NoError(t, err)
 	writeRequirement(t, store, newerRequirement)
 	s.checkStart(s.binary, persistence.StoreFormat, s.readStoreRequirement())
-	said, _, err = s.runCommand("doctor")
+	output, _, err = s.runCommand("doctor")
 	require.Error(t, err)
-	s.checkVersionError(said, newerRequirement)
+	s.checkVersionError(output, newerRequirement)
 
 	store, err = pebble.Open(filepath.Join(backup, "store"), pebble.Options{})
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestNewerRedisFormatIsRejectedByServeAndDoctor(t *testing.T) {
 	require.NoError(t, err)
 	writeRequirement(t, store, newerRequirement)
 	s.checkStart(s.binary, persistence.StoreFormat, newerRequirement)
-	said, _, err := s.runCommand("doctor")
+	output, _, err := s.runCommand("doctor")
 	require.Error(t, err)
-	s.checkVersionError(said, newerRequirement)
+	s.checkVersionError(output, newerRequirement)
 }

@@ -63,9 +63,9 @@ func (s *service) postAndReturnID(path string, body object, header ...string) st
 	s.t.Helper()
 	status, text, _ := s.tryRequest("POST", path, body, header...)
 	require.Less(s.t, status, 300, "%s", text)
-	var made object
-	require.NoError(s.t, json.Unmarshal(text, &made))
-	return made["id"].(string)
+	var created object
+	require.NoError(s.t, json.Unmarshal(text, &created))
+	return created["id"].(string)
 }
 
 // createToolAgent creates an agent that calls a tool at a path of the receiver.

@@ -204,9 +204,9 @@ func TestBridgeForwardsAndRecordsAudioOfBothPhones(t *testing.T) {
 	require.Greater(t, len(heard), 3*sampleRate)
 	assert.Greater(t, endCorrelation(heard, caller.recordedAudio("enc")), 0.9, "the desk received the caller's audio")
 	assert.Greater(t, endCorrelation(heard, left), 0.9, "the left channel of the recording has the caller")
-	said := desk.recordedAudio("enc")
-	assert.Greater(t, endCorrelation(said, right), 0.9, "the right channel has the desk")
-	assert.Greater(t, endCorrelation(said, caller.recordedAudio("dec")), 0.9, "the caller received the desk's audio")
+	deskAudio := desk.recordedAudio("enc")
+	assert.Greater(t, endCorrelation(deskAudio, right), 0.9, "the right channel has the desk")
+	assert.Greater(t, endCorrelation(deskAudio, caller.recordedAudio("dec")), 0.9, "the caller received the desk's audio")
 
 	speakers := map[string]bool{}
 	s.await("the transcript", 20*time.Second, func() bool {

@@ -24,9 +24,9 @@ func TestDigestAuthenticationSelectsNodeOfTrunk(t *testing.T) {
 			"name":       "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}},
 			"inbound": object{"auth": object{"username": fmt.Sprint("carrier", i), "password": "proof"}},
 		})["id"]
-		made := at.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": at.createWaitingAgent("wait"), "trunk_id": trunk})
-		if made["status"] != "live" {
-			c.nodes[0].api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
+		created := at.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": at.createWaitingAgent("wait"), "trunk_id": trunk})
+		if created["status"] != "live" {
+			c.nodes[0].api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+created["id"].(string)+"/approve", nil)
 		}
 		owners = append(owners, at)
 	}

@@ -55,8 +55,8 @@ func TestTrunksAtSameAddressAreDistinguished(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.removeLimits()
-	made := s.api("POST", "/v1/workspaces", object{"name": "theirs", "plan": "enterprise"})
-	keys := map[string]string{"ours": s.key, "theirs": made["key"].(string)}
+	created := s.api("POST", "/v1/workspaces", object{"name": "theirs", "plan": "enterprise"})
+	keys := map[string]string{"ours": s.key, "theirs": created["key"].(string)}
 	as := func(workspace string) { s.key = keys[workspace] }
 	trunk := func(inbound object) string {
 		inbound = maps.Clone(inbound)
@@ -73,7 +73,7 @@ func TestTrunksAtSameAddressAreDistinguished(t *testing.T) {
 		id := s.api("POST", "/v1/phone-numbers", body)["id"].(string)
 		if s.key != keys["ours"] {
 			s.key = keys["ours"]
-			s.api("POST", "/v1/workspaces/"+made["id"].(string)+"/phone-numbers/"+id+"/approve", nil)
+			s.api("POST", "/v1/workspaces/"+created["id"].(string)+"/phone-numbers/"+id+"/approve", nil)
 			s.key = keys["theirs"]
 		}
 	}

@@ -75,9 +75,9 @@ func TestStandardWebhooksLibrariesVerifyDeliveries(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, theirs.Verify(got.body, got.head))
 		require.Error(t, theirs.Verify(append([]byte(" "), got.body...), got.head), "the library rejects a changed body")
-		said, err := runNodeScript(t, []string{"webhook.mjs"}, "BODY="+string(got.body), "HEADERS="+string(text), "SECRET="+secret)
-		require.NoError(t, err, said)
-		assert.Equal(t, "id evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\nrefused\nrefused\nrefused\n", said)
+		output, err := runNodeScript(t, []string{"webhook.mjs"}, "BODY="+string(got.body), "HEADERS="+string(text), "SECRET="+secret)
+		require.NoError(t, err, output)
+		assert.Equal(t, "id evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\nrefused\nrefused\nrefused\n", output)
 	}
 	other, err := standardwebhooks.NewWebhook(domainwebhook.NewSecret([32]byte{3}))
 	require.NoError(t, err)
@@ -110,8 +110,8 @@ func TestWebhookGuideProgramsVerifyDeliveries(t *testing.T) {
 			program := filepath.Join(filepath.Dir(path), "verify")
 			build := exec.CommandContext(t.Context(), "go", "build", "-o", program, path)
 			build.Env = append(os.Environ(), "CGO_ENABLED=0") // like the service, so that its packages are already compiled
-			said, err := build.CombinedOutput()
-			require.NoError(t, err, "%s", said)
+			output, err := build.CombinedOutput()
+			require.NoError(t, err, "%s", output)
 			l.command, path = nil, program
 		}
 		verify := func(secret, signature, body string) bool {
@@ -168,11 +168,11 @@ func TestListenCommandForwardsEvents(t *testing.T) {
 	h := newLocalReceiver(t)
 	cmd := exec.CommandContext(t.Context(), binary, "listen", "--url", "http://"+s.http, "--forward-to", h.url+"/hooks", "--events", "workspace.*", "--secret", secret)
 	cmd.Env = append(os.Environ(), "CALLBOARD_KEY="+s.key)
-	said, err := cmd.StderrPipe()
+	output, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	notes := bufio.NewReader(said)
+	notes := bufio.NewReader(output)
 	line, err := notes.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "listening; signed with "+secret+"\n", line)
@@ -224,8 +224,8 @@ func TestTriggerSendsSampleWithoutService(t *testing.T) {
 		out, err := exec.CommandContext(t.Context(), binary, append([]string{"trigger"}, args...)...).CombinedOutput()
 		return string(out), err
 	}
-	said, err := trigger("call.initiated", "--forward-to", h.url, "--secret", "a secret for the bench")
-	require.NoError(t, err, said)
+	output, err := trigger("call.initiated", "--forward-to", h.url, "--secret", "a secret for the bench")
+	require.NoError(t, err, output)
 	got, n := h.last()
 	require.Equal(t, 1, n)
 	assert.Equal(t, domainwebhook.Sign("a secret for the bench", got.body), got.head.Get("X-Svc-Signature"))
@@ -239,13 +239,13 @@ func TestTriggerSendsSampleWithoutService(t *testing.T) {
 	h.mu.Lock()
 	h.responseStatus = http.StatusServiceUnavailable
 	h.mu.Unlock()
-	said, err = trigger("call.ended", "--forward-to", h.url)
+	output, err = trigger("call.ended", "--forward-to", h.url)
 	require.Error(t, err)
-	assert.Contains(t, said, "answered 503")
-	said, err = trigger("call.ended", "--forward-to", "http://192.0.2.1:9/")
+	assert.Contains(t, output, "answered 503")
+	output, err = trigger("call.ended", "--forward-to", "http://192.0.2.1:9/")
 	require.Error(t, err)
-	assert.Contains(t, said, "is not on this machine")
-	said, err = trigger("call.eaten", "--forward-to", h.url)
+	assert.Contains(t, output, "is not on this machine")
+	output, err = trigger("call.eaten", "--forward-to", h.url)
 	require.Error(t, err)
-	assert.Contains(t, said, "is not an event type")
+	assert.Contains(t, output, "is not an event type")
 }

@@ -151,9 +151,9 @@ func (w *tenant) createChildKey(environment string) string {
 	w.t.Helper()
 	status, text := w.sendRequest("POST", "/v1/api-keys", object{"name": "lent", "permissions": []string{"*:read", "*:write"}, "environment": environment})
 	require.Equal(w.t, http.StatusCreated, status, "%s", text)
-	var made struct{ Key string }
-	require.NoError(w.t, json.Unmarshal(text, &made))
-	return made.Key
+	var created struct{ Key string }
+	require.NoError(w.t, json.Unmarshal(text, &created))
+	return created.Key
 }
 
 // createObject creates an object and stores its id.
@@ -340,7 +340,7 @@ func (w *tenant) ownID(_, kind string) string { return w.ids[kind] }
 
 // sendWithIDs sends a body with foreign ids in some places, or with unknown ids if theirs is nil. It returns the
 // response without fields that vary between requests, and the fields that the error names.
-func (w *tenant) sendWithIDs(l referringBody, places []string, theirs map[string]string) (said string, blamed []string) {
+func (w *tenant) sendWithIDs(l referringBody, places []string, theirs map[string]string) (response string, blamed []string) {
 	w.t.Helper()
 	var sent []string
 	status, text := w.sendRequest(l.method, l.path, replacePlaceholders(l.body, "", func(at, kind string) string {
@@ -389,9 +389,9 @@ func (w *tenant) sendWithIDs(l referringBody, places []string, theirs map[string
 			text = fmt.Append(text, one)
 		}
 	}
-	said = strings.NewReplacer(sent...).Replace(string(text))
+	response = strings.NewReplacer(sent...).Replace(string(text))
 	if answer.Error.Request != "" {
-		said = strings.ReplaceAll(said, answer.Error.Request, "{request}")
+		response = strings.ReplaceAll(response, answer.Error.Request, "{request}")
 	}
-	return fmt.Sprint(status, " ", said), blamed
+	return fmt.Sprint(status, " ", response), blamed
 }

@@ -125,14 +125,14 @@ func run(t *testing.T, env []string, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...)
 	cmd.Env = append(os.Environ(), env...)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	require.NoError(t, cmd.Start(), "%s must be installed: make tools", name)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Logf("%s %v: %s", name, args, said.String())
+			t.Logf("%s %v: %s", name, args, output.String())
 		}
 	})
 	return cmd
@@ -185,8 +185,8 @@ func TestRedisProxyFollowsSentinelFailover(t *testing.T) {
 	sentinels := []*goredis.Client{ask(port["26381"]), ask(port["26382"]), ask(port["26383"])}
 	require.Eventually(t, func() bool { // sentinels query the primary for its replicas every ten seconds
 		for _, c := range sentinels {
-			said, err := c.Do(t.Context(), "SENTINEL", "MASTER", "callboard").Result()
-			known, _ := said.(map[any]any)
+			output, err := c.Do(t.Context(), "SENTINEL", "MASTER", "callboard").Result()
+			known, _ := output.(map[any]any)
 			if err != nil || known["num-slaves"] != "2" || known["num-other-sentinels"] != "2" {
 				return false
 			}
@@ -227,8 +227,8 @@ func TestHelmChartPlacesNodesOnDifferentMachines(t *testing.T) {
 	require.ErrorContains(t, err, "settings.BLOBS_URL")
 	values["bucketKey"] = map[string]any{"secretName": "the-bucket"}
 	values["settings"].(map[string]any)["BLOBS_URL"] = "s3://calls"
-	made := chart(t, values)
-	set := made["StatefulSet"]
+	created := chart(t, values)
+	set := created["StatefulSet"]
 	assert.Equal(t, 3, at(t, set, "spec.replicas"))
 	pod := at(t, set, "spec.template.spec")
 	box := at(t, pod, "containers.0")
@@ -238,11 +238,11 @@ func TestHelmChartPlacesNodesOnDifferentMachines(t *testing.T) {
 	labels := at(t, set, "spec.selector.matchLabels")
 	assert.Equal(t, labels, at(t, apart, "labelSelector.matchLabels"))
 	assert.Equal(t, "kubernetes.io/hostname", at(t, apart, "topologyKey"))
-	assert.Equal(t, 1, at(t, made["PodDisruptionBudget"], "spec.maxUnavailable"))
-	assert.Equal(t, labels, at(t, made["PodDisruptionBudget"], "spec.selector.matchLabels"))
-	assert.Equal(t, "None", at(t, made["Nodes"], "spec.clusterIP"))
-	assert.Equal(t, labels, at(t, made["Nodes"], "spec.selector"))
-	assert.Equal(t, at(t, box, "ports.1.name"), at(t, made["Nodes"], "spec.ports.0.targetPort"))
+	assert.Equal(t, 1, at(t, created["PodDisruptionBudget"], "spec.maxUnavailable"))
+	assert.Equal(t, labels, at(t, created["PodDisruptionBudget"], "spec.selector.matchLabels"))
+	assert.Equal(t, "None", at(t, created["Nodes"], "spec.clusterIP"))
+	assert.Equal(t, labels, at(t, created["Nodes"], "spec.selector"))
+	assert.Equal(t, at(t, box, "ports.1.name"), at(t, created["Nodes"], "spec.ports.0.targetPort"))
 	env, before := make(map[string]string), ""
 	for _, one := range anyMaps(at(t, box, "env")) {
 		name, _ := one["name"].(string)

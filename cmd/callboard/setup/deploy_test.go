@@ -172,9 +172,9 @@ func TestComposeFileHasRequiredSettings(t *testing.T) {
 // chart renders the Helm chart with the template functions that it uses.
 func chart(t *testing.T, values map[string]any) map[string]map[string]any {
 	t.Helper()
-	made, err := charted(t, values)
+	created, err := charted(t, values)
 	require.NoError(t, err)
-	return made
+	return created
 }
 
 func charted(t *testing.T, values map[string]any) (map[string]map[string]any, error) {
@@ -287,10 +287,10 @@ func TestHelmChartCreatesSingleServiceWithVolume(t *testing.T) {
 			values["imagePullSecrets"] = []any{map[string]any{"name": "pull"}}
 			values["persistence"].(map[string]any)["storageClass"] = "local"
 		}
-		made := chart(t, values)
-		set := made["StatefulSet"]
+		created := chart(t, values)
+		set := created["StatefulSet"]
 		assert.Equal(t, 1, at(t, set, "spec.replicas"))
-		assert.Len(t, made, 2, "a single node has no cluster resources")
+		assert.Len(t, created, 2, "a single node has no cluster resources")
 		pod := at(t, set, "spec.template.spec")
 		box := at(t, pod, "containers.0")
 		assert.Equal(t, true, at(t, pod, "securityContext.runAsNonRoot"))
@@ -299,7 +299,7 @@ func TestHelmChartCreatesSingleServiceWithVolume(t *testing.T) {
 		assert.Equal(t, "callboard:dev", at(t, box, "image"))
 		assert.Equal(t, 90, at(t, pod, "terminationGracePeriodSeconds"))
 		assert.Equal(t, "/readyz", at(t, box, "readinessProbe.httpGet.path"))
-		assert.Equal(t, at(t, set, "spec.selector.matchLabels"), at(t, made["Service"], "spec.selector"))
+		assert.Equal(t, at(t, set, "spec.selector.matchLabels"), at(t, created["Service"], "spec.selector"))
 		assert.Equal(t, "50Gi", at(t, set, "spec.volumeClaimTemplates.0.spec.resources.requests.storage"))
 		env := make(map[string]string)
 		for _, one := range at(t, box, "env").([]any) {
