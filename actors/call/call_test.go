@@ -20,7 +20,7 @@ import (
 
 const area = "+1500555"
 
-func TestACallIsPlacedTalkedThroughRecordedAndTold(t *testing.T) {
+func TestOutboundCallIsPlacedRecordedAndReported(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.dial(area+"0000", confirm())
@@ -62,14 +62,14 @@ func TestACallIsPlacedTalkedThroughRecordedAndTold(t *testing.T) {
 	assert.InDelta(t, c.RecordingSeconds, sound.Duration().Seconds(), 0.01)
 	assert.InDelta(t, float64(c.DurationSeconds), sound.Duration().Seconds(), 5)
 	h.until(2*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
-	h.until(2*time.Second, "the line is free", func() bool { return h.inUse() == 0 })
+	h.until(2*time.Second, "the permit is released", func() bool { return h.inUse() == 0 })
 	assert.Len(t, h.ends(id), 1)
 	row := &domain.LedgerRow{AttemptID: id, WorkspaceID: workspace}
 	_, err = h.store.Get(t.Context(), row)
 	require.NoError(t, err, "one bill")
 }
 
-func TestEachEndOfACallHasItsOutcome(t *testing.T) {
+func TestCallOutcomeMatchesHowTheCallEnded(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	type want struct {
@@ -114,11 +114,11 @@ func TestEachEndOfACallHasItsOutcome(t *testing.T) {
 		require.ErrorIs(t, err, domain.ErrNotFound, "the attempt is closed")
 	}
 	assert.Equal(t, ends, got)
-	h.until(2*time.Second, "all lines are free", func() bool { return h.inUse() == 0 })
-	h.until(2*time.Second, "no phone is left", func() bool { return h.carrier.LiveCalls() == 0 && h.engine.Live() == 0 })
+	h.until(2*time.Second, "all permits are released", func() bool { return h.inUse() == 0 })
+	h.until(2*time.Second, "no phone is in a call", func() bool { return h.carrier.LiveCalls() == 0 && h.engine.Live() == 0 })
 }
 
-func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
+func TestAPIHangupEndsRingingAnsweredAndStartingCalls(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	hangup := func(id string) error {
@@ -135,7 +135,7 @@ func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
 	h.saw(area+"0002", testcarrier.Cancelled, "the phone has stopped ringing")
 
 	talking := h.dial(area+"0009", linger())
-	h.until(5*time.Second, "it talks", func() bool { return h.store.call(talking).Status == domain.CallInProgress })
+	h.until(5*time.Second, "the call is answered", func() bool { return h.store.call(talking).Status == domain.CallInProgress })
 	require.NoError(t, hangup(talking))
 	e = h.end(talking)
 	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonHangup}, e.Verdict)
@@ -151,7 +151,7 @@ func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(hangup("call_nobody")))
 }
 
-func TestAnAgentThatSaysNothingHangsUpOnceTheAnswerIsStored(t *testing.T) {
+func TestByeFollowsTheCommitOfTheAnswer(t *testing.T) {
 	t.Parallel()
 	mute := domain.Pathway{Start: "bye", Nodes: []domain.Node{{ID: "bye", Type: domain.NodeEnd}}}
 	t.Run("the BYE waits for it", func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestAnAgentThatSaysNothingHangsUpOnceTheAnswerIsStored(t *testing.T) {
 	})
 }
 
-func TestACallEndsAtItsTimeLimit(t *testing.T) {
+func TestCallEndsAtMaxDuration(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	o := h.order(area+"0009", linger())
@@ -191,7 +191,7 @@ func TestACallEndsAtItsTimeLimit(t *testing.T) {
 	assert.Equal(t, "service", e.Call.EndedBy)
 }
 
-func TestALatePermitNeverRings(t *testing.T) {
+func TestCallWithAnExpiredPermitSendsNoInvite(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	o := h.order(area+"0000", confirm())
@@ -205,22 +205,22 @@ func TestALatePermitNeverRings(t *testing.T) {
 	require.ErrorIs(t, err, domain.ErrNotFound, "no bill")
 }
 
-func TestTheEndIsRepeatedUntilItIsAcknowledged(t *testing.T) {
+func TestEndIsReportedUntilTheOwnerAcknowledges(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	h.mute = true
 	id := h.dial(area+"0001", confirm())
-	h.until(8*time.Second, "it is told again", func() bool { return len(h.ends(id)) >= 2 })
-	assert.Equal(t, 1, h.inUse(), "the line is the call's until then")
+	h.until(8*time.Second, "the end is reported again", func() bool { return len(h.ends(id)) >= 2 })
+	assert.Equal(t, 1, h.inUse(), "the call keeps its permit until then")
 	h.mu.Lock()
 	h.mute = false
 	h.ended[id] = nil
 	h.mu.Unlock()
 	h.finished(id)
-	h.until(2*time.Second, "the line is free", func() bool { return h.inUse() == 0 })
+	h.until(2*time.Second, "the permit is released", func() bool { return h.inUse() == 0 })
 }
 
-func TestACallWithoutOwnerIsClosedByItsParent(t *testing.T) {
+func TestCallWithoutOwnerIsStoredByCalls(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	o := h.order(area+"0000", confirm())
@@ -232,7 +232,7 @@ func TestACallWithoutOwnerIsClosedByItsParent(t *testing.T) {
 	}, h.store.told(c.ID))
 }
 
-func TestACallThatReachedNobodyDoesNotCount(t *testing.T) {
+func TestUnsentCallIsReportedAsUnspent(t *testing.T) {
 	t.Parallel()
 	told := make(chan numbers.UncountAttempt, 8)
 	h := build(t, plan{numbers: func(ctx actor.Context) {
@@ -245,7 +245,7 @@ func TestACallThatReachedNobodyDoesNotCount(t *testing.T) {
 	h.finished(h.start(rung))
 	id := h.start(late)
 	h.finished(id)
-	h.until(5*time.Second, "nobody lives", func() bool {
+	h.until(5*time.Second, "no call is open", func() bool {
 		now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 		return err == nil && now.Open == 0
 	})
@@ -253,12 +253,12 @@ func TestACallThatReachedNobodyDoesNotCount(t *testing.T) {
 	case m := <-told:
 		assert.Equal(t, numbers.UncountAttempt{CallID: id, Number: area + "0000", Environment: domain.Live}, m)
 	case <-time.After(patience):
-		require.Fail(t, "nobody said so")
+		require.Fail(t, "no message arrived")
 	}
-	assert.Empty(t, told, "who was busy was rung")
+	assert.Empty(t, told, "the busy call counts")
 }
 
-func TestACallWhoseAgentCannotSpeakFailsAndIsFree(t *testing.T) {
+func TestCallFailsWithoutBillingIfTheAgentCannotSpeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		speaker hum
@@ -288,26 +288,26 @@ func TestACallWhoseAgentCannotSpeakFailsAndIsFree(t *testing.T) {
 					n++
 				}
 			}
-			assert.Equal(t, c.errors, n, "each is told once")
+			assert.Equal(t, c.errors, n, "each error is reported once")
 		})
 	}
 }
 
-func TestACallThatItsCampaignCancelsIsCancelled(t *testing.T) {
+func TestCallCancelledByItsCampaignHasOutcomeCancelled(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.dial(area+"0009", linger())
-	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })
+	h.until(5*time.Second, "the call is answered", func() bool { return h.store.call(id).Status == domain.CallInProgress })
 	require.NoError(t, h.hangUpAs(call.HangUp{CallID: id, Cancelled: true}))
 	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}, h.end(id).Verdict)
 	assert.Equal(t, domain.CallCancelled, h.finished(id).Status)
 }
 
-func TestDrainingTakesNoCallsAndWaitsForTheLast(t *testing.T) {
+func TestDrainRefusesNewCallsAndWaitsForLiveOnes(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.dial(area+"0000", confirm())
-	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })
+	h.until(5*time.Second, "the call is answered", func() bool { return h.store.call(id).Status == domain.CallInProgress })
 	drained := make(chan struct{})
 	h.sys.Root.RequestWithCustomSender(h.calls, call.DrainCalls{}, h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		if _, ok := ctx.Message().(call.CallsDrained); ok {
@@ -322,11 +322,11 @@ func TestDrainingTakesNoCallsAndWaitsForTheLast(t *testing.T) {
 	assert.True(t, c.RecordingAvailable, "its recording is kept")
 }
 
-func TestTheCensusTellsWhoLives(t *testing.T) {
+func TestGetLiveCallsListsALiveCall(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.dial(area+"0009", linger())
-	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })
+	h.until(5*time.Second, "the call is answered", func() bool { return h.store.call(id).Status == domain.CallInProgress })
 	now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 	require.NoError(t, err)
 	require.Len(t, now.Calls, 1)

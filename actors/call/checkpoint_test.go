@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// waits asks for a key and waits long for it.
+// collectPathway asks for a digit and waits up to a minute for it.
 func waits() domain.Pathway {
 	return domain.Pathway{
 		Start: "ask",
@@ -34,7 +34,7 @@ func waits() domain.Pathway {
 	}
 }
 
-// attempt is the open row of a call.
+// readRows returns the stored call and its open attempt.
 func (h *fixture) attempt(id string) (c domain.Call, a domain.Attempt) {
 	h.t.Helper()
 	c.Meta, a.ID, a.WorkspaceID = domain.Meta{ID: id, WorkspaceID: workspace}, id, workspace
@@ -45,27 +45,27 @@ func (h *fixture) attempt(id string) (c domain.Call, a domain.Attempt) {
 	return c, a
 }
 
-// A node that has lost its work lets go of a call, and the next one goes on
-// with it: its far end hears of no end in between.
-func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
+// A process that may have lost the ownership of its calls releases them without a BYE. The next process resumes the
+// call.
+func TestAnotherProcessResumesACallAfterOwnershipIsLost(t *testing.T) {
 	t.Parallel()
 	var cut atomic.Bool
 	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints, c.OwnershipUncertain = true, cut.Load }})
 	const number = area + "0009" // says and presses nothing
 	start := h.order(number, waits())
 	id := h.start(start)
-	h.until(10*time.Second, "what was said to be kept", func() bool {
+	h.until(10*time.Second, "the checkpoint is stored", func() bool {
 		c, a := h.attempt(id)
 		_, ok := recovery.NewResumable(c, a, "next", time.Now())
 		return ok && h.packets(id) > 60
 	})
 	cut.Store(true)
 	h.sys.Root.Poison(h.calls)
-	h.until(10*time.Second, "the calls to be gone", func() bool {
+	h.until(10*time.Second, "the calls actor has stopped", func() bool {
 		_, alive := h.sys.ProcessRegistry.Get(h.calls)
 		return !alive
 	})
-	h.never(500*time.Millisecond, "the far end is told that it is over", func() bool { return h.diary.count(number, testcarrier.CallerHungUp) > 0 })
+	h.never(500*time.Millisecond, "the peer gets a BYE", func() bool { return h.diary.count(number, testcarrier.CallerHungUp) > 0 })
 
 	c, a := h.attempt(id)
 	s, ok := recovery.NewResumable(c, a, "next", time.Now())
@@ -81,21 +81,21 @@ func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
 	h.calls = h.sys.Root.Spawn(call.Props(next))
 	now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 	require.NoError(t, err)
-	require.Len(t, now.Calls, 1, "a census finds it from the start")
+	require.Len(t, now.Calls, 1, "the call is listed from the start")
 	h.sys.Root.Send(h.calls, call.ResumeCalls{})
 	assert.Equal(t, recovery.ResultResumed, soon(t, took))
-	h.until(10*time.Second, "the question to be asked again", func() bool { return h.packets(id) > 60 })
+	h.until(10*time.Second, "the prompt is repeated", func() bool { return h.packets(id) > 60 })
 	_, err = mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: id})
 	require.NoError(t, err)
 	e := h.end(id)
 	assert.Equal(t, domain.ReasonHangup, e.Verdict.Reason)
-	assert.Len(t, e.Segments, 2, "the question, and the question again")
+	assert.Len(t, e.Segments, 2, "the prompt and its repetition")
 	done := h.finished(id)
 	assert.InDelta(t, done.EndedAt.Sub(*done.AnsweredAt).Seconds(), done.RecordingSeconds, 1, "the recording has both parts")
 	assert.Equal(t, 1, h.diary.count(number, testcarrier.Answered))
 }
 
-// spoken is how far a kept call has counted its requests and descriptions.
+// storedCounters returns the CSeq of the stored dialog and the SDP version of the stored checkpoint.
 func spoken(t *testing.T, a domain.Attempt) (cseq uint32, version uint64) {
 	t.Helper()
 	var dialog sip.DialogState
@@ -105,11 +105,11 @@ func spoken(t *testing.T, a domain.Attempt) (cseq uint32, version uint64) {
 	return dialog.LocalCSeq, kept.Sound.Version
 }
 
-func TestWhatDoesNotSurvive(t *testing.T) {
+func TestUnsuitableCheckpointsAreNotResumable(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	id := h.dial(area+"0003", waits())
-	h.until(10*time.Second, "what is said to be kept", func() bool {
+	h.until(10*time.Second, "the checkpoint is stored", func() bool {
 		_, a := h.attempt(id)
 		return len(a.ResumeState) > 0
 	})
@@ -138,15 +138,15 @@ func TestWhatDoesNotSurvive(t *testing.T) {
 		require.True(t, ok)
 		cseq, version := spoken(t, a)
 		cseqThen, versionThen := spoken(t, s.Attempt)
-		assert.GreaterOrEqual(t, cseqThen, cseq+4096, "the one after that begins above what this one says")
+		assert.GreaterOrEqual(t, cseqThen, cseq+4096, "the next process continues above the values of this one")
 		assert.GreaterOrEqual(t, versionThen, version+64)
 		a = s.Attempt
 	}
 	_, ok = recovery.NewResumable(c, a, "next", now)
-	assert.False(t, ok, "it is what ends processes, maybe")
+	assert.False(t, ok, "the call may be what crashes processes")
 }
 
-// doer looks at what is stored when something is to be done.
+// observedRuntime calls onBegin when a tool call starts.
 type doer struct {
 	conversation.AgentRuntime
 
@@ -158,7 +158,7 @@ func (d doer) CallTool(context.Context, *domain.Script, pathway.ActionRequest) c
 	return conversation.ToolResult{OK: true}
 }
 
-func TestWhatIsDoneIsStoredBeforeItBegins(t *testing.T) {
+func TestCheckpointIsStoredBeforeAToolRuns(t *testing.T) {
 	t.Parallel()
 	const number = area + "0003"
 	var h *fixture

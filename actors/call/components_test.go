@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-func TestHangup_Verdict(t *testing.T) {
+func TestHangupVerdictNamesOutcomeReasonAndParty(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		hangup  hangup
@@ -36,7 +36,7 @@ func TestHangup_Verdict(t *testing.T) {
 	}
 }
 
-func TestFailover_OffersOtherCodecsOnce(t *testing.T) {
+func TestFailoverOffersOtherCodecsOnce(t *testing.T) {
 	t.Parallel()
 	f := failover{codecs: []media.Codec{media.PCMU}}
 	assert.True(t, f.offerOtherCodecs())
@@ -44,7 +44,7 @@ func TestFailover_OffersOtherCodecsOnce(t *testing.T) {
 	assert.False(t, f.offerOtherCodecs())
 }
 
-func TestFailover_LimitsTheWaitOfAThrottledCall(t *testing.T) {
+func TestFailoverLimitsTheWaitOfAThrottledCall(t *testing.T) {
 	t.Parallel()
 	var f failover
 	now := time.Unix(1000, 0)
@@ -53,7 +53,7 @@ func TestFailover_LimitsTheWaitOfAThrottledCall(t *testing.T) {
 	assert.False(t, f.keepTrying(now.Add(throttleWait)))
 }
 
-func TestFailover_UsesTheTargetOfARedirect(t *testing.T) {
+func TestFailoverUsesTheTargetOfARedirect(t *testing.T) {
 	t.Parallel()
 	f := failover{tried: []string{"a"}}
 	s := trunk.Slot{Key: "b"}
@@ -67,7 +67,7 @@ func TestFailover_UsesTheTargetOfARedirect(t *testing.T) {
 	assert.True(t, f.isSameTrunk(domain.Verdict{}))
 }
 
-func TestAgent_SpeaksAgainWhenNoReasonForItsPauseIsLeft(t *testing.T) {
+func TestAgentResumesWhenNoPauseReasonRemains(t *testing.T) {
 	t.Parallel()
 	var a agent
 	a.pause(nil, pausedByTransfer)

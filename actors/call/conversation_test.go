@@ -29,17 +29,17 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// dialogue is a caller with a goal.
+// dialogue is a simulated caller with a goal.
 type dialogue struct {
 	kind, engine, voice string
-	lines               []string // what is said to one question after the other, the last again and again; none: nothing
-	goal                string   // the notes and the outcome of the call
-	keys                string   // pressed instead
-	over                bool     // the first line is said over the question
-	noise               float64  // in dB below the speech, all the time; 0: none
+	lines               []string // spoken in answer to one prompt after the other, the last one repeatedly; none: silence
+	goal                string   // expected notes and outcome of the call
+	keys                string   // pressed instead of speech
+	over                bool     // the first line interrupts the prompt
+	noise               float64  // level of continuous noise in dB below the speech; 0: none
 }
 
-// The goals, and what those who want them own up to when they are asked "Did you say".
+// The goals, as notes and outcome of the call.
 const (
 	comes, stays, moves, person, stops, gone = "comes/confirmed", "stays/declined", "moves/completed", "person/completed", "stops/declined", "gone/completed"
 )
@@ -54,7 +54,7 @@ func meanings() map[string][]string {
 	}
 }
 
-// appointment asks whether a caller will come, by words or keys.
+// appointment returns a pathway that asks whether the caller will come to an appointment, by speech or keys.
 func appointment() domain.Pathway {
 	p := domain.Pathway{
 		Start: "ask",
@@ -86,24 +86,24 @@ func appointment() domain.Pathway {
 	return p
 }
 
-// mouth is a far end that speaks: each time the agent falls silent, or over it.
+// speakingPeer is a peer that speaks when the agent falls silent, or interrupts the agent.
 type mouth struct {
 	dialogue
 	t       *testing.T
 	clips   []media.Clip
 	yes, no media.Clip
-	hiss    media.Clip // as long as the next words may wait
+	hiss    media.Clip // continuous noise; nil: none
 
 	mu    sync.Mutex
 	sound *media.Session
 	id    uint64
-	next  media.Clip // said when the hiss that sounds is over
-	asked string     // what the agent said last
+	next  media.Clip // played when the current noise clip ends
+	asked string     // the last prompt of the agent
 	turns int
-	talks bool // words are sounding
+	talks bool // speech is playing
 }
 
-// question tells what the agent begins to say.
+// setPrompt stores the prompt that the agent starts to speak.
 func (m *mouth) question(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +120,7 @@ func (m *mouth) notify(e media.Event) {
 			m.say(slices.Concat(silence(time.Second), m.clips[0]))
 		}
 	case media.SpeechEnded:
-		if !m.talks { // else it fell silent to listen
+		if !m.talks { // otherwise the agent was interrupted
 			m.answer()
 		}
 	case media.Played:
@@ -135,7 +135,7 @@ func (m *mouth) notify(e media.Event) {
 	}
 }
 
-// answer says what fits the question. The lock is held.
+// answer speaks the answer to the last prompt. The caller holds the lock.
 func (m *mouth) answer() {
 	if m.keys != "" {
 		m.sound.SendDigits(1000, m.keys)
@@ -162,7 +162,7 @@ func (m *mouth) say(clip media.Clip) {
 	m.play(clip)
 }
 
-// play sounds words, with the hiss if there is one.
+// play plays speech, mixed with the noise if there is any.
 func (m *mouth) play(words media.Clip) {
 	m.id++
 	m.talks = len(words) > 0
@@ -185,9 +185,9 @@ func silence(d time.Duration) media.Clip {
 	return media.Clip(strings.Repeat("\xff", int(d*8000/time.Second)))
 }
 
-// hiss is white noise so far below speech.
+// whiteNoise returns noise at a level of below dB under the speech.
 func hiss(words media.Clip, below float64) media.Clip {
-	r := rand.New(rand.NewPCG(7, 7)) // noise, always the same
+	r := rand.New(rand.NewPCG(7, 7)) // a fixed seed
 	rms := 32768 * math.Pow(10, (vad.Level(words)-below)/20)
 	out := make(media.Clip, 3200)
 	for i := range out {
@@ -196,7 +196,7 @@ func hiss(words media.Clip, below float64) media.Clip {
 	return out
 }
 
-// sounds is how a line sounds by the caller's voice.
+// synthesize returns a line in the caller's voice.
 func (m *mouth) sounds(line string, voice speech.Synthesizer) media.Clip {
 	m.t.Helper()
 	if m.engine == "espeak" {
@@ -213,7 +213,7 @@ func (m *mouth) sounds(line string, voice speech.Synthesizer) media.Clip {
 	return clip
 }
 
-// caller is the far end of a dialogue.
+// newSpeakingPeer returns a peer that speaks for a dialogue.
 func caller(t *testing.T, d dialogue, voice speech.Synthesizer) (*mouth, *peer) {
 	t.Helper()
 	m := &mouth{dialogue: d, t: t}
@@ -255,10 +255,10 @@ func caller(t *testing.T, d dialogue, voice speech.Synthesizer) (*mouth, *peer) 
 	return m, p
 }
 
-// spelt is a speaker that remembers what a clip says.
+// textSpeaker is a synthesizer that remembers the text of each clip.
 type spelt struct {
 	speech.Synthesizer
-	texts sync.Map // of the first byte of a clip
+	texts sync.Map // texts by the address of a clip's first byte
 }
 
 func (s *spelt) Speak(ctx context.Context, r speech.Request) (media.Clip, error) {
@@ -270,7 +270,7 @@ func (s *spelt) Speak(ctx context.Context, r speech.Request) (media.Clip, error)
 	return clip, err
 }
 
-// reaches makes the call and tells what it came to.
+// run makes the call of a dialogue and returns notes and outcome.
 func (d dialogue) reaches(t *testing.T, voice speech.Synthesizer, ears speech.Recognizer) (end string, e call.Ended) {
 	t.Helper()
 	m, far := caller(t, d, voice)
@@ -290,8 +290,9 @@ func (d dialogue) reaches(t *testing.T, voice speech.Synthesizer, ears speech.Re
 	return fmt.Sprint(notes, "/", e.Verdict.Outcome), e
 }
 
-// dialogues are those of every day; those of voices that nothing was tuned by where DIALOGUES is set, and where it is
-// "tuning", those of the voices by which it was.
+// dialogues returns the dialogues of a normal test run and the required share of successes. The environment
+// variable DIALOGUES selects the large set: voices that were not used for tuning, or with the value "tuning" those
+// that were.
 func dialogues() (all []dialogue, least float64) {
 	keys := []dialogue{{kind: "keys", keys: "1", goal: comes}, {kind: "keys", keys: "9", goal: stops}}
 	voices := [][2]string{{"flite", "slt"}, {"flite", "awb"}, {"espeak", "en-us+f2"}, {"espeak", "en-us+f4"}, {"espeak", "en-us+m1"}, {"espeak", "en-us+m7"}}
@@ -342,7 +343,7 @@ func dialogues() (all []dialogue, least float64) {
 	return append(all, keys...), 0.9
 }
 
-func TestCallersReachTheirGoalsByWords(t *testing.T) { //nolint:tparallel // beside its own cases only: it counts them
+func TestCallersReachTheirGoalsByWords(t *testing.T) { //nolint:tparallel // parallel to its own cases only, which it counts
 	t.Parallel()
 	voice, err := speech.NewSynthesizerChain(speech.Config{})
 	require.NoError(t, err)
@@ -353,7 +354,7 @@ func TestCallersReachTheirGoalsByWords(t *testing.T) { //nolint:tparallel // bes
 	all, least := dialogues()
 	tries := 1
 	if os.Getenv("DIALOGUES") == "" {
-		tries = 3 // a machine that stands still cuts words
+		tries = 3 // an overloaded machine cuts words
 	}
 	reached, of, sum := map[string]int{}, map[string]int{}, 0
 	t.Run("all", func(t *testing.T) {

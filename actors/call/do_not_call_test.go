@@ -16,15 +16,15 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// A number that is put onto a list while its call looks for another way.
-func TestANumberThatIsListedMeanwhileIsNotRungByTheNextLeg(t *testing.T) {
+// The number is added to a do-not-call list after the first leg and before the second.
+func TestNextLegIsNotDialledIfTheNumberWasListedMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		listed bool
 		err    error
 	}{
 		"listed":       {listed: true},
-		"nobody knows": {err: errors.New("the store does not answer")},
+		"lists unavailable": {err: errors.New("the store does not answer")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,24 +35,24 @@ func TestANumberThatIsListedMeanwhileIsNotRungByTheNextLeg(t *testing.T) {
 			})
 			scrub := dnc.ScrubRules{Default: "dnc_own", List: "dnc_other"}
 			h := build(t, plan{trunks: behind(targetOf(ua)), listed: func(_ context.Context, s dnc.ScrubRules, to string) (bool, error) {
-				assert.Equal(t, scrub, s, "the lists that hold for the call")
+				assert.Equal(t, scrub, s, "the lists that apply to the call")
 				assert.Equal(t, area+"0000", to)
-				assert.True(t, refused.Load(), "the first leg was asked about by whoever began it")
+				assert.True(t, refused.Load(), "the first leg is checked by the starter of the call")
 				return c.listed, c.err
 			}})
 			s := h.order(area+"0000", confirm())
 			s.Scrub = scrub
 			id := h.start(s)
 			e := h.end(id)
-			assert.Equal(t, domain.OutcomeFailed, e.Verdict.Outcome, "what the first leg said")
+			assert.Equal(t, domain.OutcomeFailed, e.Verdict.Outcome, "the verdict of the first leg")
 			assert.True(t, e.Reached)
-			assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited), "nobody is rung")
-			h.until(5*time.Second, "the line is free", func() bool { return h.inUse() == 0 })
+			assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited), "no phone is called")
+			h.until(5*time.Second, "the permit is released", func() bool { return h.inUse() == 0 })
 		})
 	}
 }
 
-func TestANumberThatIsListedIsNotRungByATransfer(t *testing.T) {
+func TestTransferToAListedNumberIsNotDialled(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []domain.TransferMode{domain.TransferBridge, domain.TransferBlind, domain.TransferAttended} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -74,15 +74,15 @@ func TestANumberThatIsListedIsNotRungByATransfer(t *testing.T) {
 			assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
 			assert.Equal(t, string(domain.CodeDNCBlocked), e.Call.Transfers[0].Reason)
 			assert.Equal(t, []string{"agent: One moment.", "agent: Nobody there."}, said(e))
-			assert.Zero(t, h.diary.count(quiet, testcarrier.Invited), "nobody is rung")
-			assert.Zero(t, asked.Load(), "and nobody is asked to")
-			h.until(5*time.Second, "the lines are free", func() bool { return h.inUse() == 0 })
+			assert.Zero(t, h.diary.count(quiet, testcarrier.Invited), "no phone is called")
+			assert.Zero(t, asked.Load(), "no REFER is sent")
+			h.until(5*time.Second, "the permits are released", func() bool { return h.inUse() == 0 })
 		})
 	}
 }
 
-// Who hangs up while the lists are being asked keeps the next phone from ringing.
-func TestNobodyIsRungAfterTheHangUp(t *testing.T) {
+// The hang-up arrives while the do-not-call lists are being queried.
+func TestHangupDuringTheDoNotCallCheckPreventsTheInvite(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}, 1), make(chan struct{})
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
@@ -98,7 +98,7 @@ func TestNobodyIsRungAfterTheHangUp(t *testing.T) {
 	select {
 	case <-asked:
 	case <-time.After(patience):
-		t.Fatal("nobody asks the lists")
+		t.Fatal("the lists were not queried")
 	}
 	require.NoError(t, h.hangUp(id))
 	close(answer)
@@ -106,5 +106,5 @@ func TestNobodyIsRungAfterTheHangUp(t *testing.T) {
 	assert.Equal(t, domain.OutcomeCancelled, e.Verdict.Outcome)
 	assert.Equal(t, "api", e.Call.EndedBy)
 	assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited))
-	h.until(5*time.Second, "the line is free", func() bool { return h.inUse() == 0 })
+	h.until(5*time.Second, "the permit is released", func() bool { return h.inUse() == 0 })
 }

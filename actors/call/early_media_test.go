@@ -20,8 +20,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// herald is a far end that sounds before it answers, until it is told to
-// answer; bare: its answer has no description of its own.
+// newEarlyMediaPeer returns a peer that plays a tone as early media until answer is closed. With bare its 200 has
+// no SDP.
 func herald(t *testing.T, hz int, bare bool) (p *peer, answer chan struct{}) {
 	t.Helper()
 	answer = make(chan struct{})
@@ -59,8 +59,8 @@ func herald(t *testing.T, hz int, bare bool) (p *peer, answer chan struct{}) {
 	return p, answer
 }
 
-// sounding says for how many tenths of a second a tone is in the right channel
-// of a recording, which is what the far end heard.
+// countToneTenths returns for how many tenths of a second the right channel of a recording contains a tone. The
+// right channel is what the peer hears.
 func (h *fixture) sounding(id string, hz int) (n int) {
 	h.t.Helper()
 	h.blobs.mu.Lock()
@@ -89,23 +89,23 @@ func (h *fixture) sounding(id string, hz int) (n int) {
 	return n
 }
 
-func TestACallerHearsWhatSoundsBeforeTheOtherAnswers(t *testing.T) {
+func TestCallerHearsEarlyMediaOfTheTransferTarget(t *testing.T) {
 	t.Parallel()
 	p, answer := herald(t, 1900, false)
 	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(quiet, linger())
 	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
-	h.until(10*time.Second, "it sounds", func() bool {
+	h.until(10*time.Second, "early media is announced", func() bool {
 		steps := h.handed(id).SIP
 		return len(steps) > 0 && steps[0].Code == 183 && steps[0].Phrase == "Session Progress"
 	})
-	h.until(10*time.Second, "two seconds of it, of which a busy machine may lose some", func() bool {
+	h.until(10*time.Second, "the caller receives early media", func() bool {
 		h.mu.Lock()
 		s := h.sessions[unrecorded]
 		h.mu.Unlock()
 		return s != nil && s.Stats().PacketsReceived > 100
 	})
-	assert.Equal(t, domain.TransferStarted, h.handed(id).Status, "nobody has answered yet")
+	assert.Equal(t, domain.TransferStarted, h.handed(id).Status, "the target has not answered")
 	close(answer)
 	h.stands(id, domain.TransferConnected)
 	require.NoError(t, h.hangUp(id))
@@ -114,13 +114,13 @@ func TestACallerHearsWhatSoundsBeforeTheOtherAnswers(t *testing.T) {
 	assert.GreaterOrEqual(t, h.sounding(id, 1900), 7, "tenths of a second of early sound in what the caller heard")
 }
 
-func TestAnAnswerWithoutADescriptionIsThatOfTheEarlyDialog(t *testing.T) {
+func TestAnswerWithoutSDPUsesTheSDPOfTheEarlyDialog(t *testing.T) {
 	t.Parallel()
 	p, answer := herald(t, 1900, true)
 	h := build(t, plan{trunks: towards(p)})
 	s := h.order(area+"7777", linger())
 	id := h.start(s)
-	h.until(10*time.Second, "the early sound is counted", func() bool {
+	h.until(10*time.Second, "early media arrives", func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		s := h.sessions[id]

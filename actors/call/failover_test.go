@@ -29,8 +29,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// behind is a trunk whose first target is the one given and whose second is
-// the simulator.
+// trunkWithSecondTarget returns a trunk with two targets: first, and then the test carrier.
 func behind(first resolve.Target) func(h *fixture) []domain.Trunk {
 	return func(h *fixture) []domain.Trunk {
 		a, b := proxyOf(first), proxyOf(h.carrier.Target())
@@ -47,7 +46,7 @@ func codes(c *domain.Call) []int {
 	return out
 }
 
-func TestARefusedLegFailsOverAndOnePhoneRings(t *testing.T) {
+func TestRefusedLegFailsOverToTheNextTarget(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]struct {
 		do   func(*sip.Incoming)
@@ -81,12 +80,12 @@ func TestARefusedLegFailsOverAndOnePhoneRings(t *testing.T) {
 			assert.Len(t, h.ends(id), 1)
 			assert.Equal(t, []event.Type{
 				event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
-			}, h.store.told(id), "one ringing, one end")
+			}, h.store.told(id), "one ringing and one end event")
 		})
 	}
 }
 
-// tardy hands out the first leg's dialog only when the second is under way.
+// delayedUserAgent returns the dialog of the first leg only after the INVITE of the second leg.
 type tardy struct {
 	leg.UserAgent
 	second chan struct{}
@@ -102,7 +101,7 @@ func (p tardy) Invite(in sip.Invite) (leg.Dialog, error) {
 	return d, err
 }
 
-func TestARefusedLegsLateDialogIsNotTheCalls(t *testing.T) {
+func TestLateDialogOfARefusedLegIsIgnored(t *testing.T) {
 	t.Parallel()
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
 	h := build(t, plan{trunks: behind(targetOf(ua)), phone: func(p leg.UserAgent) leg.UserAgent { return tardy{p, make(chan struct{})} }})
@@ -111,11 +110,11 @@ func TestARefusedLegsLateDialogIsNotTheCalls(t *testing.T) {
 	assert.Equal(t, "agent", e.Call.EndedBy, "the BYE goes to the phone that answered")
 }
 
-func TestADeadTargetIsGivenUpAndTheNextOneRings(t *testing.T) {
+func TestUnreachableTargetFailsOverToTheNext(t *testing.T) {
 	t.Parallel()
 	dead := agent(t, func(*sip.Incoming) {})
 	target := targetOf(dead)
-	require.NoError(t, dead.Close()) // nothing listens there: the kernel says so
+	require.NoError(t, dead.Close()) // the port is closed, so the kernel reports it as unreachable
 	h := build(t, plan{trunks: behind(target)})
 	id := h.dial(area+"0000", confirm())
 	e := h.end(id)
@@ -123,7 +122,7 @@ func TestADeadTargetIsGivenUpAndTheNextOneRings(t *testing.T) {
 	assert.Equal(t, []int{0, 200}, codes(h.finished(id)))
 }
 
-func TestAfterAFailOverANumberOfTheOtherTrunkIsShown(t *testing.T) {
+func TestFailoverShowsACallerIDOfTheNewTrunk(t *testing.T) {
 	t.Parallel()
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
 	h := build(t, plan{trunks: func(h *fixture) []domain.Trunk {
@@ -140,17 +139,17 @@ func TestAfterAFailOverANumberOfTheOtherTrunkIsShown(t *testing.T) {
 	assert.Equal(t, "+12025550101", c.From)
 }
 
-func TestBusyOnTheFirstTargetIsFinal(t *testing.T) {
+func TestBusyDoesNotFailOver(t *testing.T) {
 	t.Parallel()
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(486, 0) })
 	h := build(t, plan{trunks: behind(targetOf(ua))})
 	id := h.dial(area+"0000", confirm())
 	e := h.end(id)
 	assert.Equal(t, domain.OutcomeBusy, e.Verdict.Outcome)
-	assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited), "nobody else is rung")
+	assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited), "no other phone is called")
 }
 
-func TestOtherCodecsAreOfferedOnce(t *testing.T) {
+func TestRefusedSDPIsRetriedOnceWithOtherCodecs(t *testing.T) {
 	t.Parallel()
 	offers := make(chan string, 8)
 	ua := agent(t, func(in *sip.Incoming) {
@@ -171,7 +170,7 @@ func TestOtherCodecsAreOfferedOnce(t *testing.T) {
 	assert.NotContains(t, second, "PCMU")
 }
 
-func TestAThrottledAttemptIsNotSpent(t *testing.T) {
+func TestThrottledAttemptDoesNotCount(t *testing.T) {
 	t.Parallel()
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(429, 2*time.Second) })
 	h := build(t, plan{trunks: behind(targetOf(ua))})
@@ -183,7 +182,7 @@ func TestAThrottledAttemptIsNotSpent(t *testing.T) {
 	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
-func TestAThrottledCallOfNobodyWaitsForItsTrunk(t *testing.T) {
+func TestThrottledCallWithoutOwnerIsRetriedAfterRetryAfter(t *testing.T) {
 	t.Parallel()
 	var invites atomic.Int32
 	ua := agent(t, func(in *sip.Incoming) {
@@ -198,13 +197,13 @@ func TestAThrottledCallOfNobodyWaitsForItsTrunk(t *testing.T) {
 	o.Owner = nil
 	c := h.finished(h.start(o))
 	assert.Equal(t, string(domain.OutcomeConfirmed), c.Disposition)
-	assert.Equal(t, []int{429, 503, 200}, codes(c), "the throttled target was asked again, the broken one was not")
+	assert.Equal(t, []int{429, 503, 200}, codes(c), "only the throttled target is tried again")
 	assert.GreaterOrEqual(t, c.Legs[1].StartedAt.Sub(*c.Legs[0].EndedAt), 900*time.Millisecond, "the trunk rested first")
 	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: c.ID, WorkspaceID: workspace})
 	require.NoError(t, err, "one bill")
 }
 
-func TestAThrottledCallOfNobodyIsGivenUpThatWouldWaitTooLong(t *testing.T) {
+func TestThrottledCallWithoutOwnerFailsIfRetryAfterIsTooLong(t *testing.T) {
 	t.Parallel()
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(429, time.Minute) })
 	h := build(t, plan{trunks: behind(targetOf(ua))})
@@ -213,10 +212,10 @@ func TestAThrottledCallOfNobodyIsGivenUpThatWouldWaitTooLong(t *testing.T) {
 	c := h.finished(h.start(o))
 	assert.Equal(t, domain.ReasonThrottled, c.EndedReason)
 	assert.Equal(t, []int{429}, codes(c))
-	assert.Less(t, c.EndedAt.Sub(*c.StartedAt), 30*time.Second, "it says so at once")
+	assert.Less(t, c.EndedAt.Sub(*c.StartedAt), 30*time.Second, "the call ends at once")
 }
 
-func TestAnAttemptIsNotSpentWhoseSecondTargetRests(t *testing.T) {
+func TestAttemptDoesNotCountIfTheOtherTargetRests(t *testing.T) {
 	t.Parallel()
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
 	h := build(t, plan{trunks: behind(targetOf(ua))})
@@ -226,16 +225,16 @@ func TestAnAttemptIsNotSpentWhoseSecondTargetRests(t *testing.T) {
 	})
 	id := h.dial(area+"0000", confirm())
 	e := h.end(id)
-	assert.Equal(t, domain.ReasonTrunkError, e.Verdict.Reason, "a campaign whose trunk fails has to know")
+	assert.Equal(t, domain.ReasonTrunkError, e.Verdict.Reason, "the campaign learns that its trunk fails")
 	assert.False(t, e.Verdict.SpendsAttempt())
 	assert.Equal(t, []int{503}, codes(&e.Call))
 	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: id, WorkspaceID: workspace})
 	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
-func TestTheNextLegIsDurableBeforeItsInvite(t *testing.T) {
+func TestNextLegIsCommittedBeforeItsInvite(t *testing.T) {
 	t.Parallel()
-	var store atomic.Pointer[memory] // what goes over the wire orders nothing in memory
+	var store atomic.Pointer[memory] // atomic, because packets on the wire give no happens-before relation
 	ua := agent(t, func(in *sip.Incoming) {
 		store.Load().set(true)
 		in.Reject(503, 0)
@@ -251,7 +250,7 @@ func TestTheNextLegIsDurableBeforeItsInvite(t *testing.T) {
 	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
 }
 
-func TestAStoreThatIsDownStopsNoCall(t *testing.T) {
+func TestCallsContinueWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	o := h.order(area+"0002", confirm())
@@ -265,10 +264,10 @@ func TestAStoreThatIsDownStopsNoCall(t *testing.T) {
 		return h.order(area+"0000", confirm())
 	}()
 	talking := h.start(o)
-	h.until(8*time.Second, "the whole conversation is held", func() bool { return h.diary.count(area+"0000", testcarrier.CallerHungUp) == 1 })
+	h.until(8*time.Second, "the conversation runs to its end", func() bool { return h.diary.count(area+"0000", testcarrier.CallerHungUp) == 1 })
 	h.saw(area+"0000", testcarrier.KeyPressed)
 	h.store.mu.Lock()
-	h.store.down, h.store.lost = false, 1 // the next commit is done, but its answer is lost
+	h.store.down, h.store.lost = false, 1 // the next commit succeeds, but its answer is an error
 	h.store.mu.Unlock()
 	h.finished(talking)
 	h.finished(id)
@@ -278,7 +277,7 @@ func TestAStoreThatIsDownStopsNoCall(t *testing.T) {
 	assert.Equal(t, []event.Type{event.CallStarted, event.CallRinging, event.CallEnded}, h.store.told(id))
 }
 
-func TestACallThatComesInIsAnswered(t *testing.T) {
+func TestInboundCallIsAnsweredCancelledOrHungUp(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	var service *sip.UserAgent
@@ -334,7 +333,7 @@ func TestACallThatComesInIsAnswered(t *testing.T) {
 	h.finished(id)
 }
 
-// telephone is a caller with sound.
+// testPhone is a SIP phone with audio that calls the service.
 type telephone struct {
 	t       *testing.T
 	ua      *sip.UserAgent
@@ -365,7 +364,7 @@ func (p *telephone) invite(to resolve.Target, attempt string) *sip.Dialog {
 	return d
 }
 
-// next is the next event that is no progress.
+// nextEvent returns the next event that reports an answer, a refusal or a request.
 func (p *telephone) next(t *testing.T) sip.Event {
 	t.Helper()
 	for {
@@ -386,7 +385,7 @@ func (p *telephone) answered(*sip.Dialog) {
 	p.session.Begin()
 }
 
-func TestRecordingsThatACrashLeftAreKept(t *testing.T) {
+func TestRecordingsLeftByACrashAreStored(t *testing.T) {
 	t.Parallel()
 	spool := t.TempDir()
 	dir := filepath.Join(spool, workspace)
@@ -400,7 +399,7 @@ func TestRecordingsThatACrashLeftAreKept(t *testing.T) {
 		require.NoError(t, os.Chtimes(filepath.Join(dir, name), past, past))
 	}
 	h := build(t, plan{spool: spool, store: interrupted(t, id)})
-	h.until(10*time.Second, "it is kept", func() bool { return h.store.call(id).RecordingAvailable })
+	h.until(10*time.Second, "the recording is stored", func() bool { return h.store.call(id).RecordingAvailable })
 	assert.InDelta(t, 2, h.store.call(id).RecordingSeconds, 0.001)
 	assert.Equal(t, []event.Type{event.CallEnded, event.CallRecordingReady}, h.store.told(id))
 	kept, err := wav.Decode(h.blobs.get(recording.BlobName(id)))

@@ -38,7 +38,7 @@ import (
 
 const workspace = "ws_01J0000000000000000000000A"
 
-// hum speaks each text as a tone of 400 ms.
+// toneSpeaker synthesizes each text as a tone of 400 ms.
 type hum struct{ fails, panics string }
 
 func (h hum) Speak(_ context.Context, r speech.Request) (media.Clip, error) {
@@ -51,7 +51,7 @@ func (h hum) Speak(_ context.Context, r speech.Request) (media.Clip, error) {
 	return tone.Make(400*time.Millisecond, 0.3, 200, 400, 600), nil
 }
 
-// diary collects what happened on the phones.
+// phoneLog records the events of the test carrier's phones.
 type diary struct {
 	mu     sync.Mutex
 	events []testcarrier.Event
@@ -75,7 +75,7 @@ func (d *diary) count(number, what string) int {
 	return n
 }
 
-// fixture is everything that a call needs, for real but for the store.
+// fixture contains everything that a call needs: real components except for the store and the blob storage.
 type fixture struct {
 	t        *testing.T
 	sys      *actor.ActorSystem
@@ -89,14 +89,14 @@ type fixture struct {
 	inLines  *actor.PID
 	trunks   *actor.PID
 	calls    *actor.PID
-	config   call.Config // of calls
+	config   call.Config // configuration of calls
 	owner    *actor.PID
 	spool    string
 	traces   *siptrace.Buffer
 	mu       sync.Mutex
 	ended    map[string][]call.Ended
 	sessions map[string]leg.Session
-	mute     bool // the owner does not acknowledge
+	mute     bool // the owner does not acknowledge ends
 }
 
 type plan struct {
@@ -105,21 +105,21 @@ type plan struct {
 	before  func(actor, callID string, msg any)
 	trunks  func(h *fixture) []domain.Trunk
 	spool   string
-	store   *memory // nil: an empty one
+	store   *memory // nil: an empty store
 	phone   func(leg.UserAgent) leg.UserAgent
-	broker  actor.ReceiveFunc // in the place of the trunks
-	numbers actor.ReceiveFunc // the owner of numbers; nil: there is none
+	broker  actor.ReceiveFunc // replaces the trunks actor
+	numbers actor.ReceiveFunc // replaces the actor of numbers; nil: none
 	ours    func(domain.Environment, *sip.Incoming) (string, bool)
-	keyLife time.Duration // of SRTP keys
-	idle    time.Duration // until a far end that is silent has vanished
+	keyLife time.Duration // lifetime of SRTP keys
+	idle    time.Duration // silence after which a peer counts as vanished
 	listed  leg.IsListed
 	redact  domain.Redaction
-	plays   func(media.Clip) // hears what each session of the fixture begins to play
-	blobs   *blobs           // nil: new ones
+	plays   func(media.Clip) // called with each clip that a session starts to play
+	blobs   *blobs           // nil: empty
 	config  func(*call.Config)
 }
 
-// ports are a range of RTP ports that no other test uses.
+// rtpPorts returns a range of RTP ports that no other test uses.
 func ports(t *testing.T) (from, to int) {
 	t.Helper()
 	from = siptest.MediaPorts100(t)
@@ -175,7 +175,7 @@ func build(t *testing.T, p plan) *fixture {
 	if p.broker != nil {
 		h.trunks = h.sys.Root.Spawn(actor.PropsFromFunc(p.broker))
 	}
-	var owner *actor.PID // of numbers
+	var owner *actor.PID // actor of numbers
 	if p.numbers != nil {
 		owner = h.sys.Root.Spawn(actor.PropsFromFunc(p.numbers))
 	}
@@ -196,7 +196,7 @@ func build(t *testing.T, p plan) *fixture {
 	h.calls = h.sys.Root.Spawn(call.Props(h.config))
 	t.Cleanup(func() {
 		h.sys.Root.Poison(h.calls)
-		h.until(5*time.Second, "the calls are gone", func() bool {
+		h.until(5*time.Second, "the calls actor has stopped", func() bool {
 			_, alive := h.sys.ProcessRegistry.Get(h.calls)
 			return !alive
 		})
@@ -205,7 +205,7 @@ func build(t *testing.T, p plan) *fixture {
 	return h
 }
 
-// packets are those that a live call has sent.
+// packetsSent returns the number of RTP packets that a live call has sent.
 func (h *fixture) packets(id string) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -215,10 +215,10 @@ func (h *fixture) packets(id string) uint64 {
 	return 0
 }
 
-// unrecorded is whose sound has no recording: that of a transfer leg.
+// unrecorded is the key in fixture.sessions of a session without a recording, which is that of a transfer leg.
 const unrecorded = "."
 
-// listened notes whose sound is whose: by the name of its recording.
+// trackedMedia stores each session in fixture.sessions by the name of its recording.
 type listened struct {
 	leg.Media
 	h       *fixture
@@ -227,7 +227,7 @@ type listened struct {
 	plays   func(media.Clip)
 }
 
-// player is a session of which it is heard what it begins to play.
+// playObserver is a session that reports each clip that it starts to play.
 type player struct {
 	leg.Session
 	plays func(media.Clip)
@@ -271,7 +271,7 @@ func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 	<-ready
 }
 
-// agent is a user agent on loopback; onInvite nil: it only calls.
+// newUserAgent starts a user agent on loopback. A nil onInvite accepts no calls.
 func agent(t *testing.T, onInvite func(*sip.Incoming)) *sip.UserAgent {
 	t.Helper()
 	return agentWith(t, nil, onInvite)
@@ -293,7 +293,7 @@ func targetOf(ua *sip.UserAgent) resolve.Target {
 	return resolve.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
 }
 
-// own is an owner that commits ends as a campaign does.
+// acknowledgeEnds is the actor that owns the calls. It commits ends as a campaign does.
 func (h *fixture) own(ctx actor.Context) {
 	e, ok := ctx.Message().(call.Ended)
 	if !ok {
@@ -320,8 +320,7 @@ func (h *fixture) ends(id string) []call.Ended {
 	return slices.Clone(h.ended[id])
 }
 
-// order is a call to a number, with its opening committed and its permit and
-// slot granted.
+// prepareCall commits the opening of an outbound call and requests its permit and trunk slot.
 func (h *fixture) order(to string, p domain.Pathway) call.StartOutbound {
 	h.t.Helper()
 	now := time.Now().UTC()
@@ -370,20 +369,20 @@ func (h *fixture) start(s call.StartOutbound) string {
 	return s.Call.ID
 }
 
-// dial places a call and returns its id.
+// dial places a call and returns its ID.
 func (h *fixture) dial(to string, p domain.Pathway) string {
 	h.t.Helper()
 	return h.start(h.order(to, p))
 }
 
-// end waits for the end of a call and for all that follows it.
+// waitForEnd waits until the owner gets the end of a call.
 func (h *fixture) end(id string) call.Ended {
 	h.t.Helper()
 	h.until(30*time.Second, "call "+id+" has ended", func() bool { return len(h.ends(id)) > 0 })
 	return h.ends(id)[0]
 }
 
-// finished waits until nothing of a call remains to be done.
+// waitUntilFinished waits until the final record and the recording of a call are stored.
 func (h *fixture) finished(id string) *domain.Call {
 	h.t.Helper()
 	h.until(15*time.Second, "call "+id+" is finished", func() bool {
@@ -393,10 +392,10 @@ func (h *fixture) finished(id string) *domain.Call {
 	return h.store.call(id)
 }
 
-// patience limits waits whose duration does not matter.
+// patience is the limit of waits whose duration does not matter.
 const patience = time.Minute
 
-// until waits for something, within a limit for an idle machine.
+// waitUntil waits until f returns true. The limit is for an idle machine.
 func (h *fixture) until(limit time.Duration, what string, f func() bool) {
 	h.t.Helper()
 	for deadline := polltest.NewDeadline(limit); !f(); time.Sleep(5 * time.Millisecond) {
@@ -411,18 +410,18 @@ func (h *fixture) until(limit time.Duration, what string, f func() bool) {
 	}
 }
 
-// soon is the next of what comes.
+// receive returns the next value of a channel.
 func soon[T any](t *testing.T, ch <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-ch:
 	case <-time.After(patience):
-		require.FailNow(t, "nothing comes")
+		require.FailNow(t, "no value arrives")
 	}
 	return v
 }
 
-// arrives is the next event of a kind.
+// receiveEvent returns the next event of type T.
 func arrives[T sip.Event](t *testing.T, ch <-chan sip.Event) T {
 	t.Helper()
 	for {
@@ -432,7 +431,7 @@ func arrives[T sip.Event](t *testing.T, ch <-chan sip.Event) T {
 	}
 }
 
-// settled is a count once it has stood still for a moment.
+// waitUntilStable returns a count that has not changed for 200 ms.
 func (h *fixture) settled(what string, count func() uint64) (n uint64) {
 	h.t.Helper()
 	since := time.Now()
@@ -445,15 +444,16 @@ func (h *fixture) settled(what string, count func() uint64) (n uint64) {
 	return n
 }
 
-// saw waits until a phone has noted something once. A phone writes its diary
-// after it has answered: the service may know of it first.
+// assertSeenOnce waits until a phone has logged an event exactly once. A phone logs after its answer, so the
+// service may know of the event first.
 func (h *fixture) saw(number, what string, why ...any) {
 	h.t.Helper()
 	h.until(2*time.Second, "the diary of "+number+" says "+what, func() bool { return h.diary.count(number, what) > 0 })
 	require.Equal(h.t, 1, h.diary.count(number, what), why...)
 }
 
-// never polls for what must not happen, in the test's own goroutine: assert.Never leaves one behind that may still ask.
+// assertNever checks repeatedly for a time that f returns false. Unlike assert.Never it runs in the goroutine of
+// the test.
 func (h *fixture) never(d time.Duration, what string, f func() bool) {
 	h.t.Helper()
 	for deadline := time.Now().Add(d); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {

@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-func TestAnAgentSaysHowItTakesCalls(t *testing.T) {
+func TestInboundAnswerModes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		how  domain.AgentInbound
@@ -40,7 +40,7 @@ func TestAnAgentSaysHowItTakesCalls(t *testing.T) {
 			t.Parallel()
 			h := build(t, plan{})
 			service := agent(t, func(in *sip.Incoming) { _ = h.take(in, domain.Script{Pathway: linger(), Inbound: c.how}) })
-			s, err := newPeer(t).engine.Open(media.Options{}) // never to a port of the same engine
+			s, err := newPeer(t).engine.Open(media.Options{}) // not the engine under test
 			require.NoError(t, err)
 			defer s.Close()
 			var mu sync.Mutex
@@ -74,7 +74,7 @@ func TestAnAgentSaysHowItTakesCalls(t *testing.T) {
 				d.Cancel("enough")
 			}
 			if slices.Contains(c.want, "early") {
-				h.until(5*time.Second, "the ringing is heard", func() bool { return s.Stats().PacketsReceived > 5 || seen(2)() })
+				h.until(5*time.Second, "the caller receives ringback", func() bool { return s.Stats().PacketsReceived > 5 || seen(2)() })
 			}
 			h.until(10*time.Second, "the end of ringing", seen(len(c.want)))
 			d.Bye(16, "")
@@ -86,7 +86,7 @@ func TestAnAgentSaysHowItTakesCalls(t *testing.T) {
 	}
 }
 
-func TestACallThatNeverHadAnySoundHasNoRecordingAndNoCommitForIt(t *testing.T) {
+func TestCallWithoutAudioHasNoRecording(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	ids := make(chan string, 1)
@@ -106,22 +106,22 @@ func TestACallThatNeverHadAnySoundHasNoRecordingAndNoCommitForIt(t *testing.T) {
 	require.NoError(t, err)
 	soon(t, answered)
 	id := soon(t, ids)
-	h.until(5*time.Second, "it lasts for some frames", func() bool { return h.packets(id) > 5 })
+	h.until(5*time.Second, "audio is sent", func() bool { return h.packets(id) > 5 })
 	d.Bye(16, "")
 	h.end(id)
-	h.until(5*time.Second, "nothing is left to do", func() bool {
+	h.until(5*time.Second, "no call or recording is open", func() bool {
 		live, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 		return err == nil && live.Open == 0 && live.PendingRecordings == 0
 	})
 	c := h.finished(id)
 	assert.Empty(t, c.RecordingURL)
 	assert.False(t, c.RecordingAvailable)
-	assert.Equal(t, *c.EndedAt, c.UpdatedAt, "its end was the last that was written of it")
+	assert.Equal(t, *c.EndedAt, c.UpdatedAt, "no commit follows the end")
 	assert.NotContains(t, h.store.told(id), event.CallRecordingReady)
 	assert.Zero(t, h.spooled())
 }
 
-// take hands a call that came in to the fixture.
+// startInbound starts the call of an inbound INVITE, recorded only for early media.
 func (h *fixture) take(in *sip.Incoming, script domain.Script) (callID string) {
 	return h.taken(in, script, false)
 }
@@ -147,12 +147,12 @@ func (h *fixture) taken(in *sip.Incoming, script domain.Script, record bool) (ca
 	return id
 }
 
-func TestWhatACallerHearsBeforeTheAnswerIsOverheardAndKept(t *testing.T) {
+func TestEarlyMediaCanBeListenedToAndIsRecorded(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	came := make(chan string, 1)
 	service := agent(t, func(in *sip.Incoming) {
-		came <- h.take(in, domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "early", RingSeconds: 10}}) // it rings twice: who listens late hears the second
+		came <- h.take(in, domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "early", RingSeconds: 10}}) // the ringback repeats, so that a late listener hears the second ring
 	})
 	s, err := newPeer(t).engine.Open(media.Options{})
 	require.NoError(t, err)
@@ -179,11 +179,11 @@ func TestWhatACallerHearsBeforeTheAnswerIsOverheardAndKept(t *testing.T) {
 		}
 	}})
 	require.NoError(t, err)
-	h.until(5*time.Second, "the ringing is overheard", func() bool { return loud.Load() > 10 })
+	h.until(5*time.Second, "the listener hears ringback", func() bool { return loud.Load() > 10 })
 	assert.Nil(t, h.store.call(id).AnsweredAt, "before the answer")
 	tap.Tap.Close()
 	soon(t, up)
-	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).AnsweredAt != nil })
+	h.until(5*time.Second, "the call is answered", func() bool { return h.store.call(id).AnsweredAt != nil })
 	require.NoError(t, h.hangUp(id))
 	h.end(id)
 	require.True(t, h.finished(id).RecordingAvailable)
@@ -193,7 +193,7 @@ func TestWhatACallerHearsBeforeTheAnswerIsOverheardAndKept(t *testing.T) {
 		if strings.HasSuffix(name, ".wav") && strings.Contains(name, id) {
 			file, err := wav.Decode(b)
 			require.NoError(t, err)
-			assert.GreaterOrEqual(t, file.Duration(), 4900*time.Millisecond, "the ringing is in it")
+			assert.GreaterOrEqual(t, file.Duration(), 4900*time.Millisecond, "the recording contains the ringback")
 			assert.True(t, slices.ContainsFunc(file.Channel(1)[:4000], func(v int16) bool { return v > 500 }))
 			return
 		}

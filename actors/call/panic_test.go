@@ -20,14 +20,14 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// traps panic once, at a kind of message of a call.
+// plantedPanics panics once per call, at a given message.
 type traps struct {
 	mu     sync.Mutex
-	set    map[string]string // by call
+	set    map[string]string // message kind by call ID
 	sprung map[string]bool
 }
 
-// kind names a message: actor, type, and the SIP event in it.
+// messageKind names a message: the actor, the type, and the SIP event in it.
 func kind(who string, msg any) string {
 	name := fmt.Sprintf("%T", msg)
 	if strings.HasSuffix(name, ".dialogEvent") {
@@ -64,7 +64,7 @@ func (p *traps) hit(callID string) bool {
 	return p.sprung[callID]
 }
 
-func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
+func TestPanicAtAnyMessageEndsOnlyItsOwnCall(t *testing.T) {
 	t.Parallel()
 	p := &traps{set: make(map[string]string), sprung: make(map[string]bool)}
 	refusing := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
@@ -80,8 +80,8 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 	bystander := h.dial(area+"0009", linger())
 	h.until(5*time.Second, "the bystander talks", func() bool { return h.store.call(bystander).Status == domain.CallInProgress })
 
-	// Each case: where the panic is planted, which number is rung, and whether
-	// the call had ended by then.
+	// Each case names the message at which the panic is planted, the called number, and whether the call had
+	// already ended.
 	cases := []struct {
 		at, to string
 		over   bool
@@ -135,7 +135,7 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 		}
 	}
 	before := h.packets(bystander)
-	h.until(20*time.Second, "each call has told its end", func() bool {
+	h.until(20*time.Second, "each call has reported its end", func() bool {
 		for i, id := range ids {
 			if len(h.ends(id)) == 0 || strings.HasSuffix(cases[i].at, "repeat") && !p.hit(id) {
 				return false
@@ -165,10 +165,10 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 			assert.Equal(t, domain.CallFailed, e.Call.Status, cases[i].at)
 		}
 	}
-	h.until(10*time.Second, "only the bystander has a line, sound and a phone", func() bool {
+	h.until(10*time.Second, "only the bystander has a permit, a session and a phone", func() bool {
 		return h.inUse() == 1 && h.engine.Live() == 1 && h.carrier.LiveCalls() == 1
 	})
-	h.until(10*time.Second, "the bystander has kept its sound", func() bool { return h.packets(bystander) > before+100 })
+	h.until(10*time.Second, "the bystander still sends audio", func() bool { return h.packets(bystander) > before+100 })
 	_, err := mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: bystander})
 	require.NoError(t, err)
 	c := h.finished(bystander)
@@ -176,7 +176,7 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 	assert.Zero(t, c.Quality.LossPercent)
 }
 
-func TestTheLineOfACallIsFreeWhoseOwnerStoredItsEndAndLeft(t *testing.T) {
+func TestPermitIsReleasedIfTheOwnerStoredTheEndAndStopped(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	stored := make(chan struct{})
@@ -187,21 +187,21 @@ func TestTheLineOfACallIsFreeWhoseOwnerStoredItsEndAndLeft(t *testing.T) {
 		}
 		_, err := h.store.Apply(context.Background(), call.EndChange(e, time.Now()))
 		assert.NoError(t, err) //nolint:testifylint // not the test's own goroutine
-		ctx.Stop(ctx.Self())   // and what it said of that is lost
+		ctx.Stop(ctx.Self())   // the acknowledgement gets lost
 		close(stored)
 	}))
 	o := h.order(area+"0001", confirm())
 	o.Owner = owner
 	h.start(o)
 	soon(t, stored)
-	h.until(10*time.Second, "its line is free", func() bool { return h.inUse() == 0 })
-	h.until(10*time.Second, "nobody knows it any more", func() bool {
+	h.until(10*time.Second, "its permit is released", func() bool { return h.inUse() == 0 })
+	h.until(10*time.Second, "no call is open", func() bool {
 		now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 		return err == nil && now.Open == 0
 	})
 }
 
-func TestAnEndWhoseOwnerLeftBeforeItWasStoredIsToldOn(t *testing.T) {
+func TestUnstoredEndIsReportedAgainAfterItsOwnerStopped(t *testing.T) {
 	t.Parallel()
 	var sought atomic.Int32
 	h := build(t, plan{before: func(_, _ string, msg any) {
@@ -213,9 +213,9 @@ func TestAnEndWhoseOwnerLeftBeforeItWasStoredIsToldOn(t *testing.T) {
 	o.Owner = h.sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
 	require.NoError(t, h.sys.Root.StopFuture(o.Owner).Wait())
 	id := h.start(o)
-	h.until(10*time.Second, "it is looked for in the store", func() bool { return sought.Load() > 1 })
+	h.until(10*time.Second, "the end is looked up in the store", func() bool { return sought.Load() > 1 })
 	now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 	require.NoError(t, err)
-	assert.Equal(t, 1, now.Open, "its owner may come back")
+	assert.Equal(t, 1, now.Open, "the owner may return")
 	assert.NotContains(t, h.store.told(id), event.CallEnded)
 }

@@ -10,7 +10,7 @@ func edge(from, to string, t domain.EdgeType, digits ...string) domain.Edge {
 	return e
 }
 
-// confirm asks for 1 or 2.
+// confirmPathway greets the caller and asks for the digit 1 or 2.
 func confirm() domain.Pathway {
 	return domain.Pathway{
 		Start: "hello",
@@ -28,7 +28,7 @@ func confirm() domain.Pathway {
 	}
 }
 
-// linger asks again and again for a key that nobody presses.
+// waitingPathway repeats a prompt until the call ends, because nobody presses the digit.
 func linger() domain.Pathway {
 	return domain.Pathway{
 		Start: "wait",

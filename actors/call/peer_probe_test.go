@@ -15,8 +15,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// wordless is a far end that answers and never sends any sound; probes are the
-// requests by which it is asked whether it is there.
+// newSilentPeer returns a peer that answers and never sends audio. probes receives the methods of the SIP requests
+// that probe the peer.
 func wordless(t *testing.T) (p *peer, probes chan string) {
 	t.Helper()
 	probes = make(chan string, 256)
@@ -37,13 +37,13 @@ func wordless(t *testing.T) (p *peer, probes chan string) {
 			in.Reject(488, 0)
 			return
 		}
-		s.Close() // a session that is not begun sends silence
+		s.Close() // a session that was not started sends silence
 		in.Answer(body, p.hear)
 	})
 	return p, probes
 }
 
-func TestAFarEndThatFallsSilentIsAskedBeforeItsCallIsEnded(t *testing.T) {
+func TestSilentPeerIsProbedBeforeItsCallEnds(t *testing.T) {
 	t.Parallel()
 	p, probes := wordless(t)
 	h := build(t, plan{trunks: towards(p), idle: time.Second})
@@ -51,9 +51,9 @@ func TestAFarEndThatFallsSilentIsAskedBeforeItsCallIsEnded(t *testing.T) {
 	for range 2 {
 		soon(t, probes)
 	}
-	assert.Empty(t, h.ends(id), "it is there: the call goes on")
+	assert.Empty(t, h.ends(id), "the peer answers probes: the call continues")
 	assert.False(t, p.over())
-	require.NoError(t, p.ua.Close()) // nothing listens there any more: the kernel says so
+	require.NoError(t, p.ua.Close()) // the port is closed, so the kernel reports it as unreachable
 	e := h.end(id)
 	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
 	assert.Equal(t, domain.ReasonMediaLost, e.Verdict.Reason)
@@ -61,18 +61,18 @@ func TestAFarEndThatFallsSilentIsAskedBeforeItsCallIsEnded(t *testing.T) {
 	h.finished(id)
 }
 
-func TestAFarEndThatOnlyAnswersWhenItIsAskedIsLetGoAtLast(t *testing.T) {
+func TestSilentPeerThatAnswersProbesIsHungUpAfterSixProbes(t *testing.T) {
 	t.Parallel()
 	p, probes := wordless(t)
 	h := build(t, plan{trunks: towards(p), idle: 100 * time.Millisecond})
 	id := h.talking(area+"7777", linger())
 	assert.Equal(t, domain.ReasonMediaLost, h.end(id).Verdict.Reason)
 	h.finished(id)
-	assert.GreaterOrEqual(t, len(probes), 6, "as often as it was asked; who is slow is asked again")
-	assert.True(t, p.over(), "it was told")
+	assert.GreaterOrEqual(t, len(probes), 6, "one probe per silence")
+	assert.True(t, p.over(), "the peer got a BYE")
 }
 
-func TestWhoWasCalledForACallerIsAskedAsWell(t *testing.T) {
+func TestSilentTransferTargetIsProbed(t *testing.T) {
 	t.Parallel()
 	p, probes := wordless(t)
 	h := build(t, plan{trunks: towards(p), idle: time.Second})
@@ -82,9 +82,9 @@ func TestWhoWasCalledForACallerIsAskedAsWell(t *testing.T) {
 	for range 2 {
 		soon(t, probes)
 	}
-	assert.Equal(t, domain.TransferConnected, h.handed(id).Status, "it is there: the bridge stays")
+	assert.Equal(t, domain.TransferConnected, h.handed(id).Status, "the target answers probes: the bridge stays")
 	require.NoError(t, p.ua.Close())
 	h.stands(id, domain.TransferReturned)
 	require.NoError(t, h.hangUp(id))
-	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason, "the caller has stayed")
+	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason, "the caller is still connected")
 }

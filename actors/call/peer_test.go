@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// peer is a far end that is no simulator: it answers and does as it is told.
+// peer is a SIP peer other than the test carrier. It answers calls and follows the instructions of the test.
 type peer struct {
 	t       *testing.T
 	ua      *sip.UserAgent
@@ -21,10 +21,10 @@ type peer struct {
 	dialog  *sip.Dialog
 	events  []sip.Event
 	refer   func(sip.Referred)
-	session *media.Session // of secret
+	session *media.Session // of newSRTPPeer
 }
 
-// mute is a peer that has no user agent yet.
+// newPeerWithoutUserAgent returns a peer with a media engine only.
 func mute(t *testing.T) *peer {
 	t.Helper()
 	p := &peer{t: t}
@@ -75,7 +75,7 @@ func (p *peer) onRefer(f func(sip.Referred)) {
 	p.refer = f
 }
 
-// line is the peer's dialog; our answer may be here before it has noted it.
+// waitForDialog returns the peer's dialog. The service may see the answer before the peer has stored the dialog.
 func (p *peer) line() (d *sip.Dialog) {
 	p.t.Helper()
 	require.Eventually(p.t, func() bool {
@@ -98,7 +98,7 @@ func (p *peer) over() bool {
 	return false
 }
 
-// towards routes the numbers that begin with 7 to a peer and all others to the simulator.
+// trunksToPeer returns trunks that route numbers with prefix 7 to a peer and all others to the test carrier.
 func towards(p *peer) func(h *fixture) []domain.Trunk {
 	return func(h *fixture) []domain.Trunk {
 		live := domain.Meta{ID: "trunk_sim", Environment: domain.Live}

@@ -19,7 +19,7 @@ import (
 
 const partedID = "call_01J0000000000000000000000P"
 
-// sounding is the sound of so many seconds in each of which one byte stands.
+// muLawSeconds returns stereo audio with one byte value per second.
 func sounding(seconds ...byte) (sound []byte) {
 	for _, v := range seconds {
 		sound = append(sound, bytes.Repeat([]byte{v}, 16000)...)
@@ -27,9 +27,8 @@ func sounding(seconds ...byte) (sound []byte) {
 	return sound
 }
 
-// parted is a fixture that finds a part of a recording, in a file of a name, that
-// went on elsewhere and was kept; nil: nothing is kept that can be read here.
-// putting happens when something is being kept.
+// newFixtureWithPart returns a fixture whose spool contains a part of a recording, in a file with the suffix. kept
+// is the stored recording; nil: none can be read. putting runs before a blob is stored.
 func parted(t *testing.T, suffix string, part, kept []byte, deleted bool, putting func(store *memory)) *fixture {
 	t.Helper()
 	spool := t.TempDir()
@@ -52,7 +51,7 @@ func parted(t *testing.T, suffix string, part, kept []byte, deleted bool, puttin
 	}})
 }
 
-// storedCall is what the store knows of the call.
+// storeFinishedCall stores the ended call of the part.
 func storedCall(store *memory, deleted bool) {
 	c := &domain.Call{Meta: domain.Meta{ID: partedID, WorkspaceID: workspace}, Status: domain.CallCompleted, Record: true, RecordingAvailable: !deleted, RecordingSeconds: 3}
 	if deleted {
@@ -68,46 +67,46 @@ func storedCall(store *memory, deleted bool) {
 	store.versions[c.Key()]++
 }
 
-func TestAPartOfARecordingIsJoinedWithWhatWasKeptElsewhere(t *testing.T) {
+func TestPartIsJoinedWithTheStoredRecording(t *testing.T) {
 	t.Parallel()
-	for _, suffix := range []string{".wav", ".wav.beginning"} { // as a process leaves it, and as it was once set aside
+	for _, suffix := range []string{".wav", ".wav.beginning"} { // the name of a live recording, and the name of a part
 		h := parted(t, suffix, sounding(1, 2), sounding(0xFF, 0xFF, 3), false, nil)
 		h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
 		assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(partedID)))
 		c := h.store.call(partedID)
 		assert.True(t, c.RecordingAvailable)
 		assert.InDelta(t, 3, c.RecordingSeconds, 0.001)
-		assert.Empty(t, h.store.told(partedID), "it was told of before")
+		assert.Empty(t, h.store.told(partedID), "the event was sent before")
 	}
 }
 
-func TestAPartOfARecordingInWhichNothingIsMissingGoes(t *testing.T) {
+func TestRedundantPartIsRemoved(t *testing.T) {
 	t.Parallel()
 	h := parted(t, ".wav", sounding(1, 2), sounding(1, 2, 3), false, nil)
 	h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
 	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(partedID)))
-	assert.Zero(t, h.blobs.asked(), "it is not written again")
+	assert.Zero(t, h.blobs.asked(), "the stored recording is not written again")
 }
 
-func TestAPartOfARecordingIsSetAsideWhereTheRestCannotBeRead(t *testing.T) {
+func TestPartWaitsUntilTheStoredRecordingIsReadable(t *testing.T) {
 	t.Parallel()
 	h := parted(t, ".wav", sounding(1, 2), nil, false, nil)
 	aside := filepath.Join(h.spool, workspace, partedID+".wav.beginning")
-	h.until(10*time.Second, "it is set aside", func() bool { _, err := os.Stat(aside); return err == nil })
+	h.until(10*time.Second, "the part is renamed", func() bool { _, err := os.Stat(aside); return err == nil })
 	assert.Equal(t, 1, h.spooled())
 	assert.Nil(t, h.blobs.get(recording.BlobName(partedID)))
 
-	h.blobs.mu.Lock() // its node is back
+	h.blobs.mu.Lock() // the node with the stored recording is back
 	h.blobs.kept[recording.BlobName(partedID)] = wav.EncodeMu(2, sounding(0xFF, 0xFF, 3))
 	h.blobs.mu.Unlock()
-	h.until(10*time.Second, "it is tried again", func() bool {
+	h.until(10*time.Second, "the part is joined", func() bool {
 		h.sys.Root.Send(h.calls, recording.JoinParts{})
 		return h.spooled() == 0
 	})
 	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(partedID)))
 }
 
-func TestAPartOfADeletedRecordingIsDeletedWhereverItLies(t *testing.T) {
+func TestPartOfADeletedRecordingIsDeleted(t *testing.T) {
 	t.Parallel()
 	for _, suffix := range []string{".wav", ".wav.beginning"} {
 		h := parted(t, suffix, sounding(1, 2), nil, true, nil)
@@ -116,8 +115,8 @@ func TestAPartOfADeletedRecordingIsDeletedWhereverItLies(t *testing.T) {
 	}
 }
 
-// A recording that is deleted while its parts are being joined is not brought back.
-func TestARecordingThatIsDeletedWhileItIsJoinedStaysDeleted(t *testing.T) {
+// The recording is deleted while its parts are being joined.
+func TestRecordingDeletedDuringAJoinStaysDeleted(t *testing.T) {
 	t.Parallel()
 	h := parted(t, ".wav", sounding(1, 2), sounding(0xFF, 0xFF, 3), false, func(store *memory) { storedCall(store, true) })
 	h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
@@ -126,7 +125,7 @@ func TestARecordingThatIsDeletedWhileItIsJoinedStaysDeleted(t *testing.T) {
 	assert.Empty(t, h.store.told(partedID))
 }
 
-func TestHalfARecordingThatWasBeingFetchedIsRemoved(t *testing.T) {
+func TestAbandonedFetchIsRemovedFromTheSpool(t *testing.T) {
 	t.Parallel()
 	spool := t.TempDir()
 	dir := filepath.Join(spool, workspace)
@@ -138,18 +137,18 @@ func TestHalfARecordingThatWasBeingFetchedIsRemoved(t *testing.T) {
 	ago := time.Now().Add(-2 * time.Hour)
 	require.NoError(t, os.Chtimes(old, ago, ago))
 	h := build(t, plan{spool: spool})
-	h.until(5*time.Second, "it to be gone", func() bool { return h.spooled() == 1 })
-	assert.FileExists(t, young, "somebody may be at it")
+	h.until(5*time.Second, "the old file is removed", func() bool { return h.spooled() == 1 })
+	assert.FileExists(t, young, "a fetch may be running")
 }
 
-// What is left of a recording in several parts is one recording.
-func TestThePartsOfARecordingThatADeadProcessLeftAreOne(t *testing.T) {
+// The spool contains several parts of one recording.
+func TestPartsInTheSpoolBecomeOneRecording(t *testing.T) {
 	t.Parallel()
 	spool := t.TempDir()
 	dir := filepath.Join(spool, workspace)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	h := build(t, plan{})
-	o := h.order(area+"0001", confirm()) // is busy
+	o := h.order(area+"0001", confirm()) // a busy number
 	o.Call.Record = true
 	id := h.start(o)
 	h.finished(id)
@@ -162,7 +161,7 @@ func TestThePartsOfARecordingThatADeadProcessLeftAreOne(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
 	next := build(t, plan{spool: spool, config: func(c *call.Config) { c.Store, c.Blobs = h.store, h.blobs }})
-	next.until(10*time.Second, "it to be kept", func() bool { return h.store.call(id).RecordingAvailable })
+	next.until(10*time.Second, "the recording is stored", func() bool { return h.store.call(id).RecordingAvailable })
 	var all []byte
 	for with := range byte(2) {
 		all = append(all, bytes.Repeat([]byte{with + 1}, 3200)...)

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// left is a fixture that finds the recordings of so many calls in its spool.
+// newFixtureWithSpool returns a fixture with the recordings of n calls in its spool and a failing blob storage.
 func left(t *testing.T, n int) (h *fixture, ids []string) {
 	t.Helper()
 	spool := t.TempDir()
@@ -36,8 +36,8 @@ func left(t *testing.T, n int) (h *fixture, ids []string) {
 	return h, ids
 }
 
-// interrupted is a store that knows calls that ended with their process. A fixture
-// that finds something of them looks at it at once.
+// newStoreOfInterruptedCalls returns a store with calls that ended with their process. The rows must exist before
+// the fixture starts, because it reads the spool at once.
 func interrupted(t *testing.T, ids ...string) *memory {
 	t.Helper()
 	store := newMemory()
@@ -53,15 +53,15 @@ func interrupted(t *testing.T, ids ...string) *memory {
 	return store
 }
 
-func TestWhileRecordingsCannotBeKeptOneTriesForAll(t *testing.T) {
+func TestOneRecordingProbesTheBlobStorageForAll(t *testing.T) {
 	t.Parallel()
 	const many = 40
 	h, ids := left(t, many)
-	h.until(20*time.Second, "each has tried, and one for all twice", func() bool { return h.blobs.asked() >= many+2 })
+	h.until(20*time.Second, "each recording was tried and one probed twice", func() bool { return h.blobs.asked() >= many+2 })
 	assert.LessOrEqual(t, h.blobs.asked(), many+3)
-	assert.Equal(t, many, h.spooled(), "they wait")
+	assert.Equal(t, many, h.spooled(), "the recordings wait in the spool")
 	h.blobs.back()
-	h.until(20*time.Second, "all are kept", func() bool {
+	h.until(20*time.Second, "all recordings are stored", func() bool {
 		for _, id := range ids {
 			if !h.store.call(id).RecordingAvailable {
 				return false
@@ -72,11 +72,11 @@ func TestWhileRecordingsCannotBeKeptOneTriesForAll(t *testing.T) {
 	h.until(5*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
 }
 
-// What was deleted while its recording waited is not put back.
-func TestARecordingThatWaitedForADeletedCallIsKeptNowhere(t *testing.T) {
+// A recording whose call was deleted while it waited is not stored.
+func TestWaitingRecordingOfADeletedCallIsNotStored(t *testing.T) {
 	t.Parallel()
 	h, ids := left(t, 3)
-	h.until(20*time.Second, "each has tried", func() bool { return h.blobs.asked() >= 3 })
+	h.until(20*time.Second, "each recording was tried", func() bool { return h.blobs.asked() >= 3 })
 	gone := domain.Call{Meta: domain.Meta{ID: ids[0], WorkspaceID: workspace}}
 	h.store.mu.Lock()
 	delete(h.store.rows, gone.Key())
@@ -91,7 +91,7 @@ func TestARecordingThatWaitedForADeletedCallIsKeptNowhere(t *testing.T) {
 	h.store.rows[deleted.Key()] = b
 	h.store.mu.Unlock()
 	h.blobs.back()
-	h.until(20*time.Second, "the other one is kept", func() bool { return h.store.call(ids[2]).RecordingAvailable })
+	h.until(20*time.Second, "the third recording is stored", func() bool { return h.store.call(ids[2]).RecordingAvailable })
 	h.until(20*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
 	h.blobs.mu.Lock()
 	defer h.blobs.mu.Unlock()

@@ -12,13 +12,12 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Many phones hang up as soon as their REFER is accepted. The agent stays for
-// whoever answers, and for nobody else.
-func TestAPeerMayHangUpBeforeItsReferSucceeds(t *testing.T) {
+// Many phones hang up as soon as their REFER is accepted. The call continues only if the REFER's target answers.
+func TestCallContinuesIfThePeerHangsUpAfterItsRefer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		target string
-		hangUp bool // by the API, while nobody is on the line
+		hangUp bool // by the API, while no party is connected
 		status domain.TransferStatus
 		by     string
 	}{
@@ -51,12 +50,12 @@ func TestAPeerMayHangUpBeforeItsReferSucceeds(t *testing.T) {
 			}
 			begun := time.Now()
 			e := h.end(id)
-			assert.Less(t, time.Since(begun), 20*time.Second, "it waits neither for the target nor for an answer to a BYE")
+			assert.Less(t, time.Since(begun), 20*time.Second, "the end waits neither for the target nor for a BYE response")
 			assert.Equal(t, c.status, e.Call.Transfers[0].Status)
 			assert.Equal(t, c.by, e.Call.EndedBy)
 			assert.Len(t, e.Call.Legs, 2)
 			assert.NotNil(t, e.Call.Legs[0].EndedAt)
-			h.until(5*time.Second, "nobody is left on the phone", func() bool { return h.carrier.LiveCalls() == 0 })
+			h.until(5*time.Second, "no phone is in a call", func() bool { return h.carrier.LiveCalls() == 0 })
 		})
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// secret is a far end that speaks SRTP only and tells of each offer of a new
-// key; refuses: it takes none.
+// newSRTPPeer returns a peer that uses SRTP only. keys receives the key of each offer. With refuses the peer
+// refuses new keys.
 func secret(t *testing.T, refuses bool) (p *peer, keys chan string) {
 	t.Helper()
 	keys = make(chan string, 64)
@@ -58,7 +58,7 @@ func secret(t *testing.T, refuses bool) (p *peer, keys chan string) {
 	return p, keys
 }
 
-// sealed is towards for a peer that takes SRTP alone.
+// srtpTrunksToPeer is trunksToPeer with SRTP required.
 func sealed(p *peer) func(h *fixture) []domain.Trunk {
 	return func(h *fixture) []domain.Trunk {
 		list := towards(p)(h)
@@ -69,7 +69,7 @@ func sealed(p *peer) func(h *fixture) []domain.Trunk {
 	}
 }
 
-func TestAKeyIsRenewedByANewOfferWithinTheCall(t *testing.T) {
+func TestSRTPKeyIsRenewedByReinvite(t *testing.T) {
 	t.Parallel()
 	for name, refuses := range map[string]bool{"taken": false, "refused": true} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestAKeyIsRenewedByANewOfferWithinTheCall(t *testing.T) {
 			next := func() {
 				t.Helper()
 				k := soon(t, keys)
-				assert.False(t, seen[k], "a key twice")
+				assert.False(t, seen[k], "the key was used before")
 				seen[k] = true
 			}
 			next()
@@ -92,12 +92,12 @@ func TestAKeyIsRenewedByANewOfferWithinTheCall(t *testing.T) {
 				next()
 			}
 			sent := h.packets(id)
-			h.until(5*time.Second, "and sounds", func() bool { return h.packets(id) > sent+20 })
+			h.until(5*time.Second, "audio is sent", func() bool { return h.packets(id) > sent+20 })
 			p.mu.Lock()
 			s := p.session
 			p.mu.Unlock()
 			heard := s.Stats().PacketsReceived
-			h.until(5*time.Second, "it is heard", func() bool { return s.Stats().PacketsReceived > heard+10 })
+			h.until(5*time.Second, "audio is received", func() bool { return s.Stats().PacketsReceived > heard+10 })
 			require.NoError(t, h.hangUp(id))
 			assert.Equal(t, domain.OutcomeCompleted, h.end(id).Verdict.Outcome)
 		})

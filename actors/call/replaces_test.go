@@ -12,9 +12,9 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// Whoever knows the names of a dialog could otherwise take a call over the
-// trunk of another workspace.
-func TestOnlyACallerOfTheWorkspaceTakesThePlaceOfAFarEnd(t *testing.T) {
+// Without this check, an attacker who knows the tags of a dialog could take over a call through another workspace's
+// trunk.
+func TestReplacesIsAcceptedOnlyFromTheWorkspace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		ours bool
@@ -28,7 +28,7 @@ func TestOnlyACallerOfTheWorkspaceTakesThePlaceOfAFarEnd(t *testing.T) {
 			script := domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "direct"}, Transfer: domain.AgentTransfer{AcceptRefer: true}}
 			ids := make(chan string, 1)
 			service := agent(t, func(in *sip.Incoming) { ids <- h.take(in, script) })
-			sound := newPeer(t).engine // never to a port of the same engine
+			sound := newPeer(t).engine // not the engine under test
 			call := func(who string, replaces *message.DialogID) (*sip.Dialog, chan sip.Event) {
 				s, err := sound.Open(media.Options{})
 				require.NoError(t, err)

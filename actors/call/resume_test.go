@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// medium is a phone that takes up what the test lets it.
+// resumingUserAgent is a user agent whose resumptions the test controls.
 type medium struct {
 	leg.UserAgent
 
@@ -40,12 +40,12 @@ func (m medium) EndAbandoned(s sip.DialogState, done func(bool)) {
 	done(true)
 }
 
-// strung is a dialog that answers nothing.
+// fakeDialog is a resumed dialog without a peer.
 type strung struct {
 	leg.Dialog
 
 	bye     func()
-	answers func(offer []byte) []byte // nil: none
+	answers func(offer []byte) []byte // SDP answer to a re-INVITE; nil: no answer
 }
 
 func (strung) State() sip.DialogState { return sip.DialogState{} }
@@ -62,11 +62,11 @@ func (s strung) Bye(int, string) {
 	}
 }
 
-// keeps talks until the call is kept, and returns its rows.
+// dialUntilCheckpoint dials a call, waits until its checkpoint is stored, and returns its rows.
 func (h *fixture) keeps() (c domain.Call, a domain.Attempt) {
 	h.t.Helper()
 	id := h.dial(area+"0009", waits())
-	h.until(10*time.Second, "what is said to be kept", func() bool {
+	h.until(10*time.Second, "the checkpoint is stored", func() bool {
 		c, a = h.attempt(id)
 		_, ok := recovery.NewResumable(c, a, "next", time.Now())
 		return ok
@@ -74,7 +74,7 @@ func (h *fixture) keeps() (c domain.Call, a domain.Attempt) {
 	return c, a
 }
 
-// survivors are so many calls like the one given.
+// makeResumable stores n copies of a call as resumable calls.
 func (h *fixture) survivors(n int, c domain.Call, a domain.Attempt) (out []*recovery.Resumable) {
 	h.t.Helper()
 	for i := range n {
@@ -90,7 +90,7 @@ func (h *fixture) survivors(n int, c domain.Call, a domain.Attempt) (out []*reco
 	return out
 }
 
-// takesUp has another process take them up.
+// resumeInAnotherProcess starts another Calls actor that resumes the calls.
 func (h *fixture) takesUp(all []*recovery.Resumable, m medium, change func(*call.Config)) {
 	next := h.config
 	m.UserAgent = next.UserAgent
@@ -103,13 +103,13 @@ func (h *fixture) takesUp(all []*recovery.Resumable, m medium, change func(*call
 	h.sys.Root.Send(pid, call.ResumeCalls{})
 }
 
-// However a call ends that is being taken up, the next one is asked.
-func TestEachSurvivorIsAskedWhateverBecomesOfTheOthers(t *testing.T) {
+// Resumptions run a few at a time. Each one that ends, for whatever reason, starts the next.
+func TestAllResumableCallsAreResumedDespiteFailures(t *testing.T) {
 	t.Parallel()
-	const all = 60 // more than are asked at once
+	const all = 60 // more than run at the same time
 	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, a := h.keeps()
-	for what, dies := range map[string]bool{"the far end hangs up": false, "its actor dies": true} {
+	for what, dies := range map[string]bool{"the far end hangs up": false, "its actor panics": true} {
 		var asked atomic.Int64
 		end := make(chan struct{})
 		m := medium{revive: func(r sip.Resumption) (leg.Dialog, error) {
@@ -122,7 +122,7 @@ func TestEachSurvivorIsAskedWhateverBecomesOfTheOthers(t *testing.T) {
 				if actor == "call" && fmt.Sprintf("%T", msg) == "call.beginCall" {
 					asked.Add(1)
 					if dies {
-						panic("it does not live")
+						panic("planted panic")
 					}
 				}
 			}
@@ -132,7 +132,7 @@ func TestEachSurvivorIsAskedWhateverBecomesOfTheOthers(t *testing.T) {
 	}
 }
 
-func TestACallInThatIsTakenUpTakesNoChannelOfItsTrunk(t *testing.T) {
+func TestResumedInboundCallHoldsNoTrunkChannel(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, a := h.keeps()
@@ -160,7 +160,7 @@ func TestACallInThatIsTakenUpTakesNoChannelOfItsTrunk(t *testing.T) {
 	assert.Empty(t, held)
 }
 
-// opening hears how a session is opened.
+// observedMedia reports the options of each session that is opened.
 type opening struct {
 	leg.Media
 
@@ -172,7 +172,7 @@ func (o opening) Open(m media.Options) (leg.Session, error) {
 	return o.Media.Open(m)
 }
 
-func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
+func TestEncryptedCallIsResumedEncrypted(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, a := h.keeps()
@@ -183,7 +183,7 @@ func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
 	a.ResumeState, _ = json.Marshal(kept)
 	opened := make(chan media.Options, 1)
 	m := medium{revive: func(sip.Resumption) (leg.Dialog, error) { return strung{}, nil }}
-	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) { // its trunk is gone
+	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) { // the trunk was deleted
 		c.Media = opening{c.Media, func(o media.Options) { opened <- o }}
 	})
 	o := soon(t, opened)
@@ -191,7 +191,7 @@ func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
 	assert.True(t, o.Confidential)
 }
 
-// byWay rings a trunk without its proxy.
+// userAgentWithoutProxy sends INVITEs directly to the target.
 type byWay struct{ leg.UserAgent }
 
 func (b byWay) Invite(in sip.Invite) (leg.Dialog, error) {
@@ -199,7 +199,7 @@ func (b byWay) Invite(in sip.Invite) (leg.Dialog, error) {
 	return b.UserAgent.Invite(in)
 }
 
-func TestThatAProxyKeepsKeysSecretIsKept(t *testing.T) {
+func TestCheckpointStoresThatTheProxyEncryptsSignalling(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{
 		config: func(c *call.Config) { c.StoreCheckpoints = true },
@@ -217,7 +217,7 @@ func TestThatAProxyKeepsKeysSecretIsKept(t *testing.T) {
 	assert.True(t, kept.Confidential)
 }
 
-// recorder is a session of which it is heard that its recording pauses.
+// pauseObserver is a session that reports pauses of its recording.
 type recorder struct {
 	leg.Session
 
@@ -240,13 +240,13 @@ func (r recorders) Open(o media.Options) (leg.Session, error) {
 	return recorder{s, r.pauses}, err
 }
 
-func TestAPausedRecordingStaysPausedInAnotherProcess(t *testing.T) {
+func TestRecordingStaysPausedAfterAResumption(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, _ := h.keeps()
 	_, err := mailbox.Ask[call.RecordingPaused](t.Context(), h.sys, h.calls, call.PauseRecording{CallID: c.ID, Paused: true})
 	require.NoError(t, err)
-	c, a := h.attempt(c.ID) // at once: whoever has the answer counts on it
+	c, a := h.attempt(c.ID) // without waiting: the answer promises that the pause is stored
 	far, err := mute(t).engine.Open(media.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { far.Close() })
@@ -265,14 +265,14 @@ func TestAPausedRecordingStaysPausedInAnotherProcess(t *testing.T) {
 	assert.Len(t, pauses, 1)
 }
 
-// brokenSound opens nothing.
+// failingMedia opens no session.
 type brokenSound struct{ leg.Media }
 
 func (brokenSound) Open(media.Options) (leg.Session, error) {
 	return nil, media.ErrNoPorts
 }
 
-func TestADialogThatCannotBeHadIsEndedAllTheSame(t *testing.T) {
+func TestUnresumableDialogIsEnded(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, a := h.keeps()
@@ -286,8 +286,8 @@ func TestADialogThatCannotBeHadIsEndedAllTheSame(t *testing.T) {
 	assert.Equal(t, domain.ReasonInterrupted, h.end("call_0").Verdict.Reason)
 }
 
-// A node that may have lost the work tries again, and says no BYE meanwhile.
-func TestWhoDoesNotKnowWhoseACallIsTriesAgain(t *testing.T) {
+// While another process may own the shard, the resumption is retried and no BYE is sent.
+func TestResumptionIsRetriedWhileOwnershipIsUncertain(t *testing.T) {
 	t.Parallel()
 	var cut atomic.Bool
 	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints, c.OwnershipUncertain = true, cut.Load }})
@@ -309,7 +309,7 @@ func TestWhoDoesNotKnowWhoseACallIsTriesAgain(t *testing.T) {
 	})
 	soon(t, tried)
 	assert.Equal(t, recovery.ResultFailed, soon(t, told))
-	h.never(500*time.Millisecond, "the far end is told that it is over", func() bool { return len(byes) > 0 })
+	h.never(500*time.Millisecond, "the peer gets a BYE", func() bool { return len(byes) > 0 })
 	cut.Store(false)
 	soon(t, byes)
 	assert.Equal(t, domain.ReasonInterrupted, h.end("call_0").Verdict.Reason)

@@ -13,16 +13,16 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// memory is a store that honours guards and can fail.
+// memoryStore is a store in memory that checks guards and can fail.
 type memory struct {
 	mu       sync.Mutex
 	rows     map[domain.Key][]byte
-	tails    map[domain.Key][]byte // of records that have one
+	tails    map[domain.Key][]byte // raw parts of records that have one
 	versions map[domain.Key]uint64
 	events   []event.Draft
 	down     bool
-	lost     int                          // answers of the next commits that are lost though they are done
-	slow     map[event.Type]chan struct{} // commits of these events wait until it is closed
+	lost     int                          // next commits that succeed although their answer is an error
+	slow     map[event.Type]chan struct{} // commits of these events wait until the channel is closed
 }
 
 func newMemory() *memory {
@@ -100,7 +100,7 @@ func (m *memory) set(down bool) {
 	m.down = down
 }
 
-// told are the events of a call, in order.
+// eventTypes returns the types of a call's events in order.
 func (m *memory) told(callID string) []event.Type {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,24 +119,24 @@ func (m *memory) call(id string) *domain.Call {
 	return c
 }
 
-// blobs keeps recordings in memory.
+// memoryBlobs stores recordings in memory.
 type blobs struct {
 	mu    sync.Mutex
 	kept  map[string][]byte
-	away  bool // nothing can be kept now
+	away  bool // nothing can be stored
 	tries int
 
-	putting func() // happens before something is kept; nil: nothing
+	putting func() // called before a blob is stored; nil: not called
 }
 
-// back lets everything be kept again.
+// restore ends the failure of the blob storage.
 func (b *blobs) back() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.away = false
 }
 
-// asked is how often something was to be kept.
+// putCount returns the number of attempts to store a blob.
 func (b *blobs) asked() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

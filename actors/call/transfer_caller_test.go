@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// greeter is a far end that answers every call and shows what came in.
+// newAnsweringPeer returns a peer that answers every call. came receives its INVITEs.
 func greeter(t *testing.T) (p *peer, came chan *sip.Incoming) {
 	t.Helper()
 	came = make(chan *sip.Incoming, 4)
@@ -45,7 +45,7 @@ func greeter(t *testing.T) (p *peer, came chan *sip.Incoming) {
 	return p, came
 }
 
-// dials lets a peer call an agent, and returns the call once it talks.
+// callAgent lets a peer call an agent and returns the call after the answer.
 func (h *fixture) dials(p *peer, script domain.Script) (id string, s *media.Session, d *sip.Dialog) {
 	h.t.Helper()
 	came := make(chan string, 1)
@@ -71,7 +71,7 @@ func (h *fixture) dials(p *peer, script domain.Script) (id string, s *media.Sess
 	return id, s, d
 }
 
-func TestWhoeverIsCalledSeesWhoIsHandedOn(t *testing.T) {
+func TestTransferTargetSeesTheCaller(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		headers   []string
@@ -107,12 +107,12 @@ func TestWhoeverIsCalledSeesWhoIsHandedOn(t *testing.T) {
 			h.stands(id, domain.TransferConnected)
 			require.NoError(t, h.hangUp(id))
 			h.end(id)
-			h.until(5*time.Second, "the other is let go", desk.over)
+			h.until(5*time.Second, "the target gets a BYE", desk.over)
 		})
 	}
 }
 
-func TestATransferLastsNoLongerThanTheRulesAllow(t *testing.T) {
+func TestTransferLegEndsAtMaxDuration(t *testing.T) {
 	t.Parallel()
 	desk, _ := greeter(t)
 	h := build(t, plan{broker: func(ctx actor.Context) {
@@ -124,13 +124,13 @@ func TestATransferLastsNoLongerThanTheRulesAllow(t *testing.T) {
 	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferReturned)
 	assert.Equal(t, []domain.TransferStatus{domain.TransferStarted, domain.TransferConnected, domain.TransferReturned}, h.statuses(id))
-	h.until(5*time.Second, "the other is let go", desk.over)
-	require.NoError(t, h.tell(call.SpeakText{CallID: id, Text: "I am back."}), "the agent has the caller")
+	h.until(5*time.Second, "the target gets a BYE", desk.over)
+	require.NoError(t, h.tell(call.SpeakText{CallID: id, Text: "I am back."}), "the agent is connected to the caller")
 	require.NoError(t, h.hangUp(id))
 	h.end(id)
 }
 
-func TestTheAgentWaitsWhileTheFarEndHolds(t *testing.T) {
+func TestAgentPausesWhileThePeerHolds(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	h := build(t, plan{})
@@ -146,24 +146,24 @@ func TestTheAgentWaitsWhileTheFarEndHolds(t *testing.T) {
 	}
 	s.Direct(false, true)
 	reoffer()
-	h.until(5*time.Second, "the agent waits", func() bool {
+	h.until(5*time.Second, "the agent is paused", func() bool {
 		return domain.CodeOf(h.tell(call.SpeakText{CallID: id, Text: "Hello?"})) == domain.CodeInvalidState
 	})
-	sent := h.settled("what was under way has come", func() uint64 { return s.Stats().PacketsReceived })
-	h.never(500*time.Millisecond, "and is silent", func() bool { return s.Stats().PacketsReceived > sent+5 })
+	sent := h.settled("audio in transit has arrived", func() uint64 { return s.Stats().PacketsReceived })
+	h.never(500*time.Millisecond, "the agent is silent", func() bool { return s.Stats().PacketsReceived > sent+5 })
 	s.Direct(true, true)
 	reoffer()
-	h.until(5*time.Second, "the agent goes on", func() bool { return h.tell(call.SpeakText{CallID: id, Text: "Hello."}) == nil })
+	h.until(5*time.Second, "the agent continues", func() bool { return h.tell(call.SpeakText{CallID: id, Text: "Hello."}) == nil })
 	sent = s.Stats().PacketsReceived
-	h.until(5*time.Second, "and is heard", func() bool { return s.Stats().PacketsReceived > sent+20 })
+	h.until(5*time.Second, "the agent is audible", func() bool { return s.Stats().PacketsReceived > sent+20 })
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
 	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
 }
 
-func TestSomebodyElseTakesTheFarEndsPlace(t *testing.T) {
+func TestInviteWithReplacesReplacesThePeer(t *testing.T) {
 	t.Parallel()
-	for name, allowed := range map[string]bool{"where the agent lets him": true, "not otherwise": false} {
+	for name, allowed := range map[string]bool{"allowed": true, "not allowed": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			first, second := newPeer(t), newPeer(t)
@@ -195,7 +195,7 @@ func TestSomebodyElseTakesTheFarEndsPlace(t *testing.T) {
 			id := soon(t, came)
 			h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
 			arrives[sip.Answered](t, told)
-			mine := d.ID() // as the first sees it: ours is the other way round
+			mine := d.ID() // the dialog ID from the first peer's point of view
 			s, _, got := calls(second, &mine)
 			if !allowed {
 				assert.Equal(t, 403, arrives[sip.Refused](t, got).Final.Code)
@@ -205,11 +205,11 @@ func TestSomebodyElseTakesTheFarEndsPlace(t *testing.T) {
 				return
 			}
 			h.stands(id, domain.TransferCompleted)
-			arrives[sip.Ended](t, told) // the first is let go
+			arrives[sip.Ended](t, told) // the first peer gets a BYE
 			heard := s.Stats().PacketsReceived
-			h.until(5*time.Second, "the second hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
+			h.until(5*time.Second, "the second peer hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
 			assert.Equal(t, "remote", h.handed(id).By)
-			require.NoError(t, h.tell(call.SpeakText{CallID: id, Text: "Hello."}), "the agent goes on")
+			require.NoError(t, h.tell(call.SpeakText{CallID: id, Text: "Hello."}), "the agent continues")
 			require.NoError(t, h.hangUp(id))
 			e := h.end(id)
 			assert.Len(t, e.Call.Legs, 2)
@@ -218,7 +218,7 @@ func TestSomebodyElseTakesTheFarEndsPlace(t *testing.T) {
 	}
 }
 
-func TestTheFarEndStaysWhereSomebodyElseGivesItsPlaceUp(t *testing.T) {
+func TestPeerStaysIfTheReplacingInviteIsCancelled(t *testing.T) {
 	t.Parallel()
 	first, second := newPeer(t), newPeer(t)
 	h := build(t, plan{})
@@ -256,23 +256,23 @@ func TestTheFarEndStaysWhereSomebodyElseGivesItsPlaceUp(t *testing.T) {
 	h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
 	arrives[sip.Answered](t, told)
 	mine := d.ID()
-	h.store.set(true) // what is begun waits until it can be stored
+	h.store.set(true) // the replacement waits until it can be stored
 	_, other, got := calls(second, &mine)
 	arrives[sip.Ringing](t, got)
 	other.Cancel("enough")
 	arrives[sip.Refused](t, got)
 	h.store.set(false)
 	h.stands(id, domain.TransferFailed)
-	arrives[sip.Reoffer](t, told) // the first is offered the sound again
+	arrives[sip.Reoffer](t, told) // the first peer gets the audio back
 	heard := s.Stats().PacketsReceived
-	h.until(10*time.Second, "and hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
+	h.until(10*time.Second, "the first peer hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
 	assert.Equal(t, "api", e.Call.EndedBy)
 	arrives[sip.Ended](t, told)
 }
 
-func TestACensusCountsSecondLegs(t *testing.T) {
+func TestGetLiveCallsListsTransferLegs(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())

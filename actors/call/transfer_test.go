@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// reach lets every number of the simulator be reached, by number or name.
+// findTestTarget accepts every number of the test carrier as a transfer target, by number or destination name.
 func reach(_ context.Context, _ *domain.Call, t *domain.AgentTransfer, w call.TransferDestination) (transferleg.Target, error) {
 	to := w.To
 	if d, ok := t.Find(w.Destination); ok {
@@ -34,13 +34,13 @@ func reach(_ context.Context, _ *domain.Call, t *domain.AgentTransfer, w call.Tr
 }
 
 const (
-	quiet  = area + "0009" // stays, and neither says nor presses anything
-	leaves = area + "0118" // leaves 1.5 s after the answer
+	quiet  = area + "0009" // answers, and neither speaks nor presses digits
+	leaves = area + "0118" // hangs up 1.5 s after the answer
 	busy   = area + "0001"
-	never  = area + "0002" // rings for ever
+	never  = area + "0002" // rings and never answers
 )
 
-// talking places a call and waits until it is answered.
+// dialUntilAnswered places a call and waits for its answer.
 func (h *fixture) talking(to string, p domain.Pathway, change ...func(*call.StartOutbound)) string {
 	h.t.Helper()
 	s := h.order(to, p)
@@ -60,7 +60,7 @@ func (h *fixture) tell(msg any) error {
 	return err
 }
 
-// handed is the last transfer in the call's record.
+// lastTransfer returns the last transfer in the call's record.
 func (h *fixture) handed(id string) domain.Transfer {
 	c := h.store.call(id)
 	if len(c.Transfers) == 0 {
@@ -74,7 +74,7 @@ func (h *fixture) stands(id string, s domain.TransferStatus) {
 	h.until(10*time.Second, "the transfer is "+string(s), func() bool { return h.handed(id).Status == s })
 }
 
-// statuses are those that call.transferred told, in order.
+// transferStatuses returns the statuses of all call.transferred events in order.
 func (h *fixture) statuses(id string) []domain.TransferStatus {
 	h.store.mu.Lock()
 	defer h.store.mu.Unlock()
@@ -87,7 +87,7 @@ func (h *fixture) statuses(id string) []domain.TransferStatus {
 	return out
 }
 
-// proofs are the SIP answers that the last call.transferred carried.
+// lastTransferSteps returns the SIP responses in the last call.transferred event.
 func (h *fixture) proofs(id string) (out []domain.SIPStep) {
 	h.store.mu.Lock()
 	defer h.store.mu.Unlock()
@@ -99,7 +99,7 @@ func (h *fixture) proofs(id string) (out []domain.SIPStep) {
 	return out
 }
 
-// route is a pathway that hands the caller on.
+// transferPathway transfers the caller.
 func route(destination string, mode domain.TransferMode) domain.Pathway {
 	return domain.Pathway{
 		Start: "hand",
@@ -120,7 +120,7 @@ func said(e call.Ended) []string {
 	return out
 }
 
-func TestABridgeJoinsTheCallerWithSomebodyAndHisLeavingReturnsHim(t *testing.T) {
+func TestBridgeReturnsTheCallerWhenTheTargetHangsUp(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, route("front desk", ""), func(s *call.StartOutbound) {
@@ -147,12 +147,12 @@ func TestABridgeJoinsTheCallerWithSomebodyAndHisLeavingReturnsHim(t *testing.T) 
 	assert.NotEmpty(t, c.Legs[1].Codec)
 	assert.Equal(t, []string{"agent: One moment.", "human: [on the line]", "agent: Welcome back."}, said(e))
 	human := e.Segments[1]
-	assert.Greater(t, human.EndMs, human.StartMs, "from when to when he spoke")
+	assert.Greater(t, human.EndMs, human.StartMs, "the segment has a duration")
 	h.saw(leaves, testcarrier.PhoneHungUp)
-	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
+	h.until(2*time.Second, "both permits are released", func() bool { return h.inUse() == 0 })
 }
 
-func TestACallerIsHeardByWhomHeIsHandedTo(t *testing.T) {
+func TestBridgeEndsWithTheCall(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
@@ -160,16 +160,16 @@ func TestACallerIsHeardByWhomHeIsHandedTo(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: busy}, Mode: domain.TransferBridge})), "one at a time")
 	h.stands(id, domain.TransferConnected)
 	assert.Equal(t, domain.CallInProgress, h.store.call(id).Status)
-	assert.Equal(t, 2, h.inUse(), "each leg has its line")
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(h.tell(call.SpeakText{CallID: id, Text: "Hello?"})), "the agent has left")
+	assert.Equal(t, 2, h.inUse(), "each leg has a permit")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(h.tell(call.SpeakText{CallID: id, Text: "Hello?"})), "the agent is not connected")
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
 	assert.Equal(t, domain.TransferCompleted, e.Call.Transfers[0].Status)
-	h.until(5*time.Second, "whom he spoke with hears of it", func() bool { return h.diary.count(area+"0109", testcarrier.CallerHungUp) == 1 })
-	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
+	h.until(5*time.Second, "the target gets a BYE", func() bool { return h.diary.count(area+"0109", testcarrier.CallerHungUp) == 1 })
+	h.until(2*time.Second, "both permits are released", func() bool { return h.inUse() == 0 })
 }
 
-func TestAFailedTransferReturnsTheCallerToTheAgent(t *testing.T) {
+func TestFailedTransferReturnsTheCallerToTheAgent(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, route(busy, domain.TransferBridge))
@@ -181,10 +181,10 @@ func TestAFailedTransferReturnsTheCallerToTheAgent(t *testing.T) {
 	assert.Equal(t, 486, tr.SIP[len(tr.SIP)-1].Code)
 	assert.Equal(t, 486, e.Call.Legs[1].Code)
 	assert.Equal(t, []string{"agent: One moment.", "agent: Nobody there."}, said(e))
-	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
+	h.until(2*time.Second, "both permits are released", func() bool { return h.inUse() == 0 })
 }
 
-func TestTheRecordSaysWhyTheSDPOfATransferWasRefused(t *testing.T) {
+func TestRecordNamesTheRefusedSDPOfATransfer(t *testing.T) {
 	t.Parallel()
 	const onlyGSM = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 40000 RTP/AVP 3\r\n"
 	ua := agent(t, func(in *sip.Incoming) { in.Answer([]byte(onlyGSM), func(sip.Event) {}) })
@@ -201,7 +201,7 @@ func TestTheRecordSaysWhyTheSDPOfATransferWasRefused(t *testing.T) {
 	assert.Contains(t, e.Call.MediaIssue, "GSM")
 }
 
-func TestWhereTheRulesForbidItNobodyIsCalled(t *testing.T) {
+func TestForbiddenTransferTargetIsNotCalled(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, route("+19005550123", domain.TransferBlind))
@@ -212,7 +212,7 @@ func TestWhereTheRulesForbidItNobodyIsCalled(t *testing.T) {
 	assert.Contains(t, h.store.told(id), event.AgentError)
 }
 
-func TestNobodyRingsOnWhenTheCallerHangsUp(t *testing.T) {
+func TestHangupCancelsTheRingingTransferLeg(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
@@ -223,17 +223,17 @@ func TestNobodyRingsOnWhenTheCallerHangsUp(t *testing.T) {
 	h.saw(never, testcarrier.Cancelled, "the CANCEL came first")
 	assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
 	assert.Equal(t, 487, e.Call.Legs[1].Code)
-	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
+	h.until(2*time.Second, "both permits are released", func() bool { return h.inUse() == 0 })
 }
 
-func TestASecondLegIsDurableBeforeItsInvite(t *testing.T) {
+func TestTransferLegIsCommittedBeforeItsInvite(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
 	h.until(2*time.Second, "its answer is stored", func() bool { return h.store.call(id).Status == domain.CallInProgress })
 	h.store.set(true)
 	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: leaves}, Mode: domain.TransferBridge}))
-	h.never(700*time.Millisecond, "nobody is rung before", func() bool { return h.diary.count(leaves, testcarrier.Invited) > 0 })
+	h.never(700*time.Millisecond, "the target is called before the commit", func() bool { return h.diary.count(leaves, testcarrier.Invited) > 0 })
 	h.store.set(false)
 	h.until(10*time.Second, "it rings", func() bool { return h.diary.count(leaves, testcarrier.Invited) == 1 })
 	row := &domain.Attempt{ID: id, WorkspaceID: workspace}
@@ -247,7 +247,7 @@ func TestASecondLegIsDurableBeforeItsInvite(t *testing.T) {
 	h.end(id)
 }
 
-func TestAFaultOfTheSecondLegLeavesNobodyBehind(t *testing.T) {
+func TestPanicOfATransferLegReturnsTheCaller(t *testing.T) {
 	t.Parallel()
 	for at, status := range map[string]domain.TransferStatus{
 		"transferleg lines.PermitBound": domain.TransferFailed, "transferleg transferleg.DialLeg": domain.TransferFailed, "transferleg transferleg.inviteSent": domain.TransferFailed,
@@ -266,16 +266,16 @@ func TestAFaultOfTheSecondLegLeavesNobodyBehind(t *testing.T) {
 			require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "0000"}, Mode: domain.TransferBridge}))
 			h.stands(id, status)
 			assert.Equal(t, "internal_error", h.handed(id).Reason)
-			h.until(5*time.Second, "the line is free", func() bool { return h.inUse() == 1 })
-			h.until(5*time.Second, "the agent has the caller", func() bool { return h.tell(call.SpeakText{CallID: id, Text: "Hello again."}) == nil })
-			h.until(10*time.Second, "nobody is left on the phone", func() bool { return h.carrier.LiveCalls() == 1 })
+			h.until(5*time.Second, "the permit is released", func() bool { return h.inUse() == 1 })
+			h.until(5*time.Second, "the agent is connected to the caller", func() bool { return h.tell(call.SpeakText{CallID: id, Text: "Hello again."}) == nil })
+			h.until(10*time.Second, "no phone is in a call", func() bool { return h.carrier.LiveCalls() == 1 })
 			require.NoError(t, h.hangUp(id))
 			h.end(id)
 		})
 	}
 }
 
-func TestADeadCallTakesItsSecondLegWithIt(t *testing.T) {
+func TestPanicOfACallEndsItsTransferLeg(t *testing.T) {
 	t.Parallel()
 	traps := &traps{set: map[string]string{}, sprung: map[string]bool{}}
 	h := build(t, plan{before: traps.before})
@@ -289,11 +289,11 @@ func TestADeadCallTakesItsSecondLegWithIt(t *testing.T) {
 	e := h.end(id)
 	assert.Equal(t, domain.ReasonInternal, e.Verdict.Reason)
 	assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
-	h.until(5*time.Second, "both phones are left", func() bool { return h.carrier.LiveCalls() == 0 })
-	h.until(5*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
+	h.until(5*time.Second, "no phone is in a call", func() bool { return h.carrier.LiveCalls() == 0 })
+	h.until(5*time.Second, "both permits are released", func() bool { return h.inUse() == 0 })
 }
 
-func TestABlindTransferIsAskedForAndItsProgressKept(t *testing.T) {
+func TestBlindTransferSendsReferAndRecordsItsProgress(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	heard := make(chan sip.Referred, 1)
@@ -319,11 +319,11 @@ func TestABlindTransferIsAskedForAndItsProgressKept(t *testing.T) {
 	}
 	assert.Equal(t, "REFER Accepted", steps[0])
 	assert.Contains(t, steps, "NOTIFY OK")
-	assert.Len(t, e.Call.Legs, 1, "the far end called, not we")
-	h.until(5*time.Second, "the far end is let go", p.over)
+	assert.Len(t, e.Call.Legs, 1, "the peer calls the target itself")
+	h.until(5*time.Second, "the peer gets a BYE", p.over)
 }
 
-func TestARefusedReferReturnsTheCallerToTheAgent(t *testing.T) {
+func TestRefusedReferReturnsTheCallerToTheAgent(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	p.onRefer(func(r sip.Referred) { r.Refuse(603) })
@@ -335,7 +335,7 @@ func TestARefusedReferReturnsTheCallerToTheAgent(t *testing.T) {
 	assert.Equal(t, []string{"agent: One moment.", "agent: Nobody there."}, said(e))
 }
 
-func TestATransferThatTheFarEndCannotDoReturnsTheCaller(t *testing.T) {
+func TestFailedNotifyReturnsTheCallerToTheAgent(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	p.onRefer(func(r sip.Referred) { r.Accept()(486, "Busy Here", true) })
@@ -346,7 +346,7 @@ func TestATransferThatTheFarEndCannotDoReturnsTheCaller(t *testing.T) {
 	assert.Equal(t, "sip_486", e.Call.Transfers[0].Reason)
 }
 
-func TestAnAttendedTransferHandsTheSecondCallOver(t *testing.T) {
+func TestAttendedTransferRefersThePeerWithReplaces(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	asked := make(chan sip.Referred, 1)
@@ -362,12 +362,12 @@ func TestAnAttendedTransferHandsTheSecondCallOver(t *testing.T) {
 	require.NotNil(t, r.Replaces)
 	assert.Equal(t, h.ua.CallID(id, 2), r.Replaces.CallID)
 	assert.Equal(t, domain.TransferCompleted, e.Call.Transfers[0].Status)
-	assert.Equal(t, "A caller with card [redacted].", e.Call.Transfers[0].Summary, "as it is kept")
+	assert.Equal(t, "A caller with card [redacted].", e.Call.Transfers[0].Summary, "redacted as stored")
 	assert.Equal(t, domain.ReasonTransferred, e.Verdict.Reason)
 	h.until(5*time.Second, "nothing is left", func() bool { return h.carrier.LiveCalls() == 0 && h.inUse() == 0 })
 }
 
-func TestAReferOfTheFarEndIsFollowedOnlyWhereItMay(t *testing.T) {
+func TestForbiddenReferOfThePeerIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		accept bool
@@ -396,7 +396,7 @@ func TestAReferOfTheFarEndIsFollowedOnlyWhereItMay(t *testing.T) {
 	}
 }
 
-func TestTheFarEndMaySendTheAgentToSomebodyElse(t *testing.T) {
+func TestReferOfThePeerConnectsTheAgentToTheTarget(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	h := build(t, plan{trunks: towards(p)})
@@ -409,19 +409,19 @@ func TestTheFarEndMaySendTheAgentToSomebodyElse(t *testing.T) {
 	}
 	assert.Equal(t, 200, last.Code)
 	assert.False(t, last.Failed)
-	h.until(5*time.Second, "the far end is let go", p.over)
+	h.until(5*time.Second, "the peer gets a BYE", p.over)
 	h.stands(id, domain.TransferCompleted)
 	assert.Equal(t, "remote", h.handed(id).By)
 	sent := h.carrier.PacketsReceived()[quiet]
-	h.until(5*time.Second, "the agent is heard by the other", func() bool { return h.carrier.PacketsReceived()[quiet] > sent+20 })
+	h.until(5*time.Second, "the target hears the agent", func() bool { return h.carrier.PacketsReceived()[quiet] > sent+20 })
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
 	assert.Equal(t, "api", e.Call.EndedBy)
 	assert.Len(t, e.Call.Legs, 2)
-	h.until(5*time.Second, "nobody is left on the phone", func() bool { return h.carrier.LiveCalls() == 0 })
+	h.until(5*time.Second, "no phone is in a call", func() bool { return h.carrier.LiveCalls() == 0 })
 }
 
-func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
+func TestTraceContainsBothLegsOfATransfer(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
@@ -433,7 +433,7 @@ func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
 	require.NoError(t, h.hangUp(id))
 	h.end(id)
 	row := &domain.TraceRow{CallID: id, WorkspaceID: workspace}
-	h.until(5*time.Second, "it is kept with the end", func() bool {
+	h.until(5*time.Second, "the trace is stored with the end", func() bool {
 		_, err := h.store.Get(t.Context(), row)
 		return err == nil
 	})

@@ -1,4 +1,4 @@
 package lines
 
-// ExpiryChecks counts how often something was looked at that may have ended.
+// ExpiryChecks returns how many leases and holds were checked for expiry.
 func (l *Lines) ExpiryChecks() int { return int(l.expiryChecks.Load()) }

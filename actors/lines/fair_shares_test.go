@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestCampaignsGetTheMinuteEvenlyAndNotInABurst(t *testing.T) {
+func TestPermitsPerMinuteAreSpreadEvenlyOverCampaigns(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1000, PerMinute: 60}, func(s *stage) {
 		a, b := s.campaign(), s.campaign()
@@ -43,7 +43,7 @@ func TestCampaignsGetTheMinuteEvenlyAndNotInABurst(t *testing.T) {
 	})
 }
 
-func TestACallOfTheAPIGetsTheNextPlaceBesideCampaignsAtTheCeiling(t *testing.T) {
+func TestRefusedAPICallGetsTheNextStartBeforeCampaigns(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1000, PerMinute: 10, ReserveTenth: true}, func(s *stage) {
 		c := s.campaign()
@@ -73,7 +73,7 @@ func TestACallOfTheAPIGetsTheNextPlaceBesideCampaignsAtTheCeiling(t *testing.T) 
 			bindAll()
 		}
 		_, err = s.try()
-		require.NoError(s, err, "it was told to come back after %d s", wait)
+		require.NoError(s, err, "retry after %d s", wait)
 		before := len(c.permits())
 		for range 61 {
 			time.Sleep(time.Second)
@@ -83,7 +83,7 @@ func TestACallOfTheAPIGetsTheNextPlaceBesideCampaignsAtTheCeiling(t *testing.T) 
 	})
 }
 
-func TestACampaignWhoseClockGoesFasterHasAMinuteOfItsOwn(t *testing.T) {
+func TestAcceleratedCampaignHasItsOwnMinuteLimit(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *stage) {
 		fast, ours := s.campaign(), s.campaign()
@@ -102,19 +102,19 @@ func TestACampaignWhoseClockGoesFasterHasAMinuteOfItsOwn(t *testing.T) {
 			}
 			assert.LessOrEqual(s, bound[fast], 1000)
 		}
-		assert.InDelta(s, 600, bound[fast], 15, "an hour of its own in a minute of ours, evenly")
-		assert.InDelta(s, 10, bound[ours], 1, "and nothing is taken from who goes by our clock")
+		assert.InDelta(s, 600, bound[fast], 15, "an hour of its clock per minute")
+		assert.InDelta(s, 10, bound[ours], 1, "the normal campaign keeps its limit")
 		_, err := s.try()
-		require.Error(s, err, "whose minute is full")
+		require.Error(s, err, "the limit per minute is reached")
 		s.want(fast, lines.RequestPermits{Count: 1000, Generation: 1})
 		before := len(fast.permits())
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
-		assert.LessOrEqual(s, len(fast.permits())-before, 6, "by our clock again")
+		assert.LessOrEqual(s, len(fast.permits())-before, 6, "at normal speed again")
 	})
 }
 
-func TestPermitsOfAFastCampaignThatWaitForTheirCallsTakeNoPlaceOfOurMinute(t *testing.T) {
+func TestLeasesOfAcceleratedCampaignsDoNotCountForTheMinute(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *stage) {
 		fast := s.campaign()
@@ -127,7 +127,7 @@ func TestPermitsOfAFastCampaignThatWaitForTheirCallsTakeNoPlaceOfOurMinute(t *te
 	})
 }
 
-func TestCampaignsByBothClocksTakeTurnsWhereLinesAreShort(t *testing.T) {
+func TestAcceleratedAndNormalCampaignsAlternate(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1, PerMinute: 6000}, func(s *stage) {
 		all := []*campaign{s.campaign(), s.campaign(), s.campaign()}
@@ -151,7 +151,7 @@ func TestCampaignsByBothClocksTakeTurnsWhereLinesAreShort(t *testing.T) {
 	})
 }
 
-func TestAFastCampaignFeelsAnotherCeilingAtOnce(t *testing.T) {
+func TestNewMinuteLimitAppliesToAcceleratedCampaignsAtOnce(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1000, PerMinute: 1}, func(s *stage) {
 		c := s.campaign()
@@ -188,9 +188,8 @@ func TestRetriesOfOneCampaignDoNotStopTheOthers(t *testing.T) {
 	})
 }
 
-// Whatever campaigns and callers do, no more lines are in use than there are,
-// and no minute begins more calls than it may.
-func TestNoLimitIsEverExceeded(t *testing.T) {
+// Under random load the number of used permits and the number of calls started per minute stay within the limits.
+func TestRandomLoadNeverExceedsTheLimits(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
 		draw := rand.New(rand.NewPCG(seed, 7))
@@ -203,7 +202,7 @@ func TestNoLimitIsEverExceeded(t *testing.T) {
 
 func drive(s *stage, draw *rand.Rand, limit, perMinute int, seed uint64) {
 	all := make([]*campaign, 2+draw.IntN(4))
-	taken := make([]int, len(all)) // permits that were looked at
+	taken := make([]int, len(all)) // number of handled permits
 	for i := range all {
 		all[i] = s.campaign()
 	}
@@ -251,7 +250,7 @@ func drive(s *stage, draw *rand.Rand, limit, perMinute int, seed uint64) {
 	}
 }
 
-func TestCampaignsHoldBackWhileCallsThatComeInHaveToWait(t *testing.T) {
+func TestCampaignsGetNoPermitsDuringAnInboundBacklog(t *testing.T) {
 	t.Parallel()
 	var behind atomic.Bool
 	behind.Store(true)
@@ -270,29 +269,29 @@ func TestCampaignsHoldBackWhileCallsThatComeInHaveToWait(t *testing.T) {
 	})
 }
 
-func TestAPermitOnItsWayIsNotGrantedOnceMore(t *testing.T) {
+func TestPermitsInTransitAreNotGrantedAgain(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 50}, func(s *stage) {
 		c := s.campaign()
 		s.want(c, lines.RequestPermits{Count: 5, Generation: 1})
 		require.Len(s, c.permits(), 5)
-		s.want(c, lines.RequestPermits{Count: 6, Generation: 1, Received: 2}) // three of the six are on their way
+		s.want(c, lines.RequestPermits{Count: 6, Generation: 1, Received: 2}) // three of the six are in transit
 		assert.Len(s, c.permits(), 8)
 		s.want(c, lines.RequestPermits{Count: 4, Generation: 1, Received: 4})
 		assert.Len(s, c.permits(), 8, "all four are")
 		s.want(c, lines.RequestPermits{Count: 4, Generation: 2})
-		assert.Len(s, c.permits(), 12, "who gave them up counts on none")
+		assert.Len(s, c.permits(), 12, "a new generation counts none in transit")
 	})
 	on(t, lines.Config{Concurrent: 50}, func(s *stage) {
 		c := s.campaign()
-		s.want(c, lines.RequestPermits{Count: 5, Generation: 1, Received: 7}) // of those before a restart
+		s.want(c, lines.RequestPermits{Count: 5, Generation: 1, Received: 7}) // permits granted before a restart
 		s.want(c, lines.RequestPermits{Count: 5, Generation: 1, Received: 10})
 		assert.Len(s, c.permits(), 8)
 	})
 }
 
-// What a message costs is what is looked through for it.
-func TestAMessageCostsTheSameHoweverManyLeasesThereAre(t *testing.T) {
+// Expiry checks count as the cost of a message.
+func TestExpiryCheckIteratesOnlyWhenALeaseIsDue(t *testing.T) {
 	t.Parallel()
 	for _, wide := range []int{10, 1000} {
 		on(t, lines.Config{Concurrent: wide + 10}, func(s *stage) {

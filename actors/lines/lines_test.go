@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// stage is a test's lines with campaigns and calls that do nothing.
+// fixture is a Lines actor with campaigns and calls that do nothing.
 type stage struct {
 	*testing.T
 	sys   *actor.ActorSystem
@@ -52,14 +52,14 @@ func (s *stage) call() *actor.PID {
 	return s.spawn(func() actor.Actor { return actor.ReceiveFunc(func(actor.Context) {}) })
 }
 
-// campaign collects the permits that it gets.
+// campaign collects its permits.
 type campaign struct {
 	pid  *actor.PID
 	mu   sync.Mutex
 	heap []lines.Permit
 }
 
-// permits are those it has got so far.
+// permits returns the permits received so far.
 func (c *campaign) permits() []lines.Permit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +112,7 @@ func (s *stage) usage() lines.Usage {
 	return u
 }
 
-func TestACallAfterTheLastLineIsDeniedAtOnce(t *testing.T) {
+func TestTryPermitIsDeniedAtTheConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 2}, func(s *stage) {
 		a, err := s.try()
@@ -131,7 +131,7 @@ func TestACallAfterTheLastLineIsDeniedAtOnce(t *testing.T) {
 	})
 }
 
-func TestAPermitIsALeaseOfTenSecondsUntilItIsBound(t *testing.T) {
+func TestUnboundPermitExpiresAfterTenSeconds(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 2}, func(s *stage) {
 		early, err := s.try()
@@ -148,7 +148,7 @@ func TestAPermitIsALeaseOfTenSecondsUntilItIsBound(t *testing.T) {
 	})
 }
 
-func TestTheDeathOfACallFreesItsLine(t *testing.T) {
+func TestStoppedCallReleasesItsPermit(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1}, func(s *stage) {
 		c, call := s.campaign(), s.call()
@@ -181,7 +181,7 @@ func TestPermitsOfAnEarlierEpochAreRefused(t *testing.T) {
 	})
 }
 
-func TestATenthOfTheLinesIsKeptBesideCampaigns(t *testing.T) {
+func TestCampaignsLeaveATenthOfThePermits(t *testing.T) {
 	t.Parallel()
 	kept := make(map[int]int)
 	for _, limit := range []int{0, 1, 2, 5, 20, 55} {
@@ -200,7 +200,7 @@ func TestATenthOfTheLinesIsKeptBesideCampaigns(t *testing.T) {
 	assert.Equal(t, map[int]int{0: 0, 1: 0, 2: 1, 5: 1, 20: 2, 55: 5}, kept)
 }
 
-func TestCampaignsTakeTurnsByWeightAndDueRetriesComeFirst(t *testing.T) {
+func TestCampaignsRotateByWeightAfterDueRetries(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1}, func(s *stage) {
 		blocker, err := s.try()
@@ -234,7 +234,7 @@ func TestCampaignsTakeTurnsByWeightAndDueRetriesComeFirst(t *testing.T) {
 	})
 }
 
-func TestLimitsChangeWhileTheyAreInUse(t *testing.T) {
+func TestSetLimitsAppliesWhileCallsRun(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 3}, func(s *stage) {
 		c := s.campaign()
@@ -250,7 +250,7 @@ func TestLimitsChangeWhileTheyAreInUse(t *testing.T) {
 	})
 }
 
-func TestTheCeilingPerMinuteSlides(t *testing.T) {
+func TestMinuteLimitIsASlidingWindow(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *stage) {
 		c := s.campaign()
@@ -279,7 +279,7 @@ func TestTheCeilingPerMinuteSlides(t *testing.T) {
 	})
 }
 
-func TestNoBurstFollowsARestart(t *testing.T) {
+func TestRestartKeepsTheMinuteLimit(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		now := time.Now()
@@ -300,7 +300,7 @@ func TestNoBurstFollowsARestart(t *testing.T) {
 	})
 }
 
-func TestOrphanedDialogsKeepTheirLines(t *testing.T) {
+func TestAbandonedDialogsHoldPermits(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 2}, func(s *stage) {
 		s.tell(lines.HoldPermit{CallID: "call_1", Until: time.Now().Add(32 * time.Second)})
@@ -318,7 +318,7 @@ func TestOrphanedDialogsKeepTheirLines(t *testing.T) {
 	})
 }
 
-func TestNoLineIsGivenAwayBeforeTheCensus(t *testing.T) {
+func TestNoPermitIsGrantedBeforeLiveCallsAreListed(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))

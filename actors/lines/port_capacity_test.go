@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 )
 
-// pairs are ports for sound of which none is taken by itself.
+// portCounts are RTP port counts that the test controls.
 type pairs struct{ all, taken, resting atomic.Int64 }
 
 func (p *pairs) places(all int64) *lines.PortCapacity {
@@ -25,13 +25,13 @@ func (p *pairs) places(all int64) *lines.PortCapacity {
 	})
 }
 
-func TestCampaignsLeaveATenthOfTheProcessAndSingleCallsDoNotAsk(t *testing.T) {
+func TestCampaignsLeaveATenthOfThePorts(t *testing.T) {
 	t.Parallel()
 	var p pairs
 	on(t, lines.Config{Concurrent: 100, Capacity: p.places(20)}, func(s *stage) {
 		c := s.campaign()
 		s.want(c, lines.RequestPermits{Count: 50})
-		assert.Len(s, c.permits(), 18, "two are kept, though no call has a pair yet")
+		assert.Len(s, c.permits(), 18, "two pairs are reserved although no call has opened ports")
 		for range 4 {
 			_, err := s.try()
 			require.NoError(s, err)
@@ -41,17 +41,17 @@ func TestCampaignsLeaveATenthOfTheProcessAndSingleCallsDoNotAsk(t *testing.T) {
 		s.die(call)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		assert.Len(s, c.permits(), 18, "single calls have what was kept, and more")
+		assert.Len(s, c.permits(), 18, "single calls use the reserved pairs")
 		for _, permit := range c.permits()[1:5] {
 			s.tell(lines.ReturnPermit{Permit: permit})
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		assert.Len(s, c.permits(), 19, "one of five is no one else's")
+		assert.Len(s, c.permits(), 19, "one of five returned pairs is not reserved")
 	})
 }
 
-func TestCampaignsWaitForPairsThatRestOrThatOthersHave(t *testing.T) {
+func TestCampaignsWaitForPortsInUseOrCoolingDown(t *testing.T) {
 	t.Parallel()
 	var p pairs
 	on(t, lines.Config{Concurrent: 100, Capacity: p.places(10)}, func(s *stage) {
@@ -62,20 +62,20 @@ func TestCampaignsWaitForPairsThatRestOrThatOthersHave(t *testing.T) {
 		p.resting.Store(3)
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
-		assert.Len(s, c.permits(), 6, "looked at again soon")
+		assert.Len(s, c.permits(), 6, "retried soon")
 		p.resting.Store(0)
 		p.taken.Store(9)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		assert.Len(s, c.permits(), 6, "calls that no lines know of have them")
+		assert.Len(s, c.permits(), 6, "calls without permits use the ports")
 		p.taken.Store(6)
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
-		assert.Len(s, c.permits(), 9, "a permit and the pair of its call are one")
+		assert.Len(s, c.permits(), 9, "a permit and its call count as one pair")
 	})
 }
 
-func TestTheLinesOfAProcessShareItsPlaces(t *testing.T) {
+func TestLinesOfAProcessShareThePortCapacity(t *testing.T) {
 	t.Parallel()
 	var p pairs
 	cfg := lines.Config{Concurrent: 100, Capacity: p.places(10)}
@@ -91,11 +91,11 @@ func TestTheLinesOfAProcessShareItsPlaces(t *testing.T) {
 		s.die(first)
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
-		assert.Len(s, b.permits(), 9, "lines that are gone have none")
+		assert.Len(s, b.permits(), 9, "a stopped actor holds no capacity")
 	})
 }
 
-func TestWhoLeavesTakesNothingAlong(t *testing.T) {
+func TestReleasedShareFreesItsPermitsOnce(t *testing.T) {
 	t.Parallel()
 	var p pairs
 	all := p.places(10)
@@ -112,14 +112,14 @@ func TestWhoLeavesTakesNothingAlong(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		assert.Len(s, b.permits(), 9)
-		s.die(first) // it is late
+		s.die(first) // later than the release of its share
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
-		assert.Len(s, b.permits(), 9, "and gives nothing back a second time")
+		assert.Len(s, b.permits(), 9, "the capacity is released only once")
 	})
 }
 
-func TestOneOrTwoPairsAreEnoughForACampaign(t *testing.T) {
+func TestCampaignGetsAPermitWithOneOrTwoPortPairs(t *testing.T) {
 	t.Parallel()
 	for _, all := range []int64{1, 2} {
 		var p pairs

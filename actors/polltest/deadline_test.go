@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestLimitsGrowWithTheLoad(t *testing.T) {
+func TestLoadFactorGrowsWithRunnableThreads(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]float64{
 		"0.00 0.01 0.05 1/340 7952":    1,
@@ -22,8 +22,8 @@ func TestLimitsGrowWithTheLoad(t *testing.T) {
 	}
 }
 
-// A process that was not run for a while has not waited for that while.
-func TestALongStepCountsLittle(t *testing.T) {
+// A process that did not run for a while has not waited for that time.
+func TestLongStepCountsAsOneStep(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := NewDeadline(time.Second)

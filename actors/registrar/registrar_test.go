@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// slow is a store whose first commit waits.
+// slowStore is a store whose first commit waits.
 type slow struct {
 	once sync.Once
 	gate chan struct{}
@@ -62,8 +62,8 @@ func served(t *testing.T, prepare func(*sip.UserAgent)) *sip.UserAgent {
 	return ua
 }
 
-// A stolen password must not outlive its change in a REGISTER that waited.
-func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
+// A stolen password must not stay usable in a queued REGISTER.
+func TestQueuedRegisterIsRefusedAfterAPasswordChange(t *testing.T) {
 	t.Parallel()
 	phone := func(name, password string) domain.Phone {
 		return domain.Phone{Meta: domain.Meta{ID: name, WorkspaceID: "ws", Environment: domain.Live}, Username: name, Password: password}
@@ -114,8 +114,8 @@ func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
 			return 0
 		}
 	}
-	ann := register("ann", "a") // whose commit waits
-	bob := register("bob", "b") // and behind it this one
+	ann := register("ann", "a") // its commit waits
+	bob := register("bob", "b") // waits behind it
 	changed := []domain.Phone{known[0], phone("bob", "new")}
 	book.Set("ws", changed)
 	sys.Root.Send(pid, registrar.SetPhones{Phones: changed})

@@ -17,7 +17,7 @@ type counter uint64
 
 func (c *counter) Changes(string) uint64 { return uint64(*c) }
 
-func TestCachedValueIsLoadedAgainAfterAChangeOrTwoSeconds(t *testing.T) {
+func TestCacheReloadsAfterAChangeOrTwoSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var cache storecache.Cache[int]

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestOrderEndsWhenItsCallArrives(t *testing.T) {
+func TestOrderIsRemovedWhenItsCallArrives(t *testing.T) {
 	t.Parallel()
 	var r testcalls.Registry
 	watched := 0

@@ -55,7 +55,7 @@ func TestChannelsOfACallAreFreedWithTheirReservations(t *testing.T) {
 	assert.Equal(t, []any{0, domain.Amount(0), 0}, []any{b.channels, spend.reserved, len(all.byCall)})
 }
 
-func TestTargetThatFailsIsTriedLast(t *testing.T) {
+func TestFailingTargetIsTriedLast(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	b := stateOf(&domain.Trunk{Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060}, {Host: "192.0.2.2", Port: 5060, Priority: 1}}})
@@ -113,7 +113,7 @@ func TestThrottledTrunkWaitsTwiceAsLongEachTime(t *testing.T) {
 	assert.Equal(t, []any{ReasonThrottled, time.Second / 2}, []any{why, next.Sub(until)}, "two calls per second")
 }
 
-func TestProbesOfATrunkThatIsOutComeMoreSeldom(t *testing.T) {
+func TestProbeIntervalDoublesAfterEachFailure(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	var p probe
@@ -128,7 +128,7 @@ func TestProbesOfATrunkThatIsOutComeMoreSeldom(t *testing.T) {
 	assert.Equal(t, []time.Duration{minProbeInterval, 2 * minProbeInterval, 4 * minProbeInterval, 8 * minProbeInterval, maxProbeInterval, maxProbeInterval}, waits)
 }
 
-func TestAlarmIsRaisedAgainAfterAPause(t *testing.T) {
+func TestRepeatedAlarmIsSentAfterFifteenMinutes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	b := stateOf(&domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}})
@@ -147,7 +147,7 @@ func TestAlarmIsRaisedAgainAfterAPause(t *testing.T) {
 	assert.True(t, raise(now.Add(alarmRepeat)))
 }
 
-func TestTrunkShowsItsNumbersAndThoseOfNoTrunk(t *testing.T) {
+func TestCallerIDsListTheTrunksOwnAndUnboundNumbers(t *testing.T) {
 	t.Parallel()
 	numbers := []*domain.PhoneNumber{{Number: "+2", TrunkID: ""}, {Number: "+3", TrunkID: "trunk_2"}, {Number: "+4", TrunkID: "trunk_1"}}
 	assert.Equal(t, []string{"+1", "+4", "+2"}, CallerIDs(&domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}, CallerIDs: []string{"+1"}}, numbers))
@@ -177,7 +177,7 @@ func TestStateOfAReplacedRegistrationIsIgnored(t *testing.T) {
 	assert.Equal(t, 403, b.registration.Code)
 }
 
-func TestRegistrationThatCannotBeginIsTriedAgain(t *testing.T) {
+func TestFailedRegistrationStartIsRetried(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		t.Helper()

@@ -14,9 +14,9 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// TestOneCallAtATimeTriesATrunkThatIsOut lets all calls of a trunk find nobody: those that can wait are told until when,
-// and one of them tries, less often each time. The first that rings lets all others follow.
-func TestOneCallAtATimeTriesATrunkThatIsOut(t *testing.T) {
+// All calls of the trunk fail. Requests that can wait are denied until the next probe, and one call at a time
+// probes, at growing intervals. The first probe that rings makes the trunk usable for all.
+func TestOnlyOneCallProbesATrunkThatIsOut(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", nil))
 		defer end()
@@ -42,7 +42,7 @@ func TestOneCallAtATimeTriesATrunkThatIsOut(t *testing.T) {
 			assert.True(t, s.(trunk.Slot).Probe, n)
 			other := want("other", true).(trunk.SlotDenied)
 			assert.Equal(t, []any{trunk.ReasonOut, true, time.Now().Add(time.Second)}, []any{other.Reason, other.AllTargetsOut, other.Until}, "one at a time")
-			assert.IsType(t, trunk.Slot{}, want("asked for by a person", false), "who cannot wait tries by himself")
+			assert.IsType(t, trunk.Slot{}, want("asked for by a person", false), "a call that cannot wait gets the slot")
 			sys.Root.Send(a.trunks, trunk.ReturnSlot{CallID: "asked for by a person", Key: s.(trunk.Slot).Key})
 			fail(s)
 			assert.Equal(t, time.Now().Add(next), want("other", true).(trunk.SlotDenied).Until)
@@ -51,7 +51,7 @@ func TestOneCallAtATimeTriesATrunkThatIsOut(t *testing.T) {
 		s := want("unused", true).(trunk.Slot)
 		sys.Root.Send(a.trunks, trunk.ReturnSlot{CallID: s.CallID, Key: s.Key})
 		s = want("rings", true).(trunk.Slot)
-		assert.True(t, s.Probe, "the one before was given back")
+		assert.True(t, s.Probe, "the probe before was returned")
 		sys.Root.Send(a.trunks, trunk.ProbeRinging{CallID: s.CallID, Key: s.Key, TrunkID: "one"})
 		assert.False(t, want("next", true).(trunk.Slot).Probe)
 	})

@@ -16,14 +16,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// workspaceWithCap is a workspace with a daily_spend_cap of 1.00; spent reads its
-// billing ledger.
+// workspaceWithCap configures a workspace with a daily_spend_cap of 1.00. spent reads its billing ledger.
 func workspaceWithCap(spent func(context.Context, time.Time) (domain.Amount, error)) trunk.Config {
 	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}}}
 	return trunk.Config{Workspace: func() *domain.Workspace { return w }, ReadLedgerSpend: spent}
 }
 
-// leaves asserts that the cap leaves exactly micros for an SMS message.
+// assertCapLeaves checks that the cap leaves exactly micros for an SMS message.
 func leaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros domain.Amount, why string) {
 	t.Helper()
 	fits := func(micros domain.Amount) bool {
@@ -40,26 +39,26 @@ func leaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros doma
 	assert.False(t, fits(micros+1), why)
 }
 
-func TestATextMessageIsPaidOnceWhoeverFindsItSent(t *testing.T) {
+func TestSMSPriceCountsOnceHoweverItIsSettled(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, _, end := launch(sys, workspaceWithCap(func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }))
 		tell := func(m any) { sys.Root.Send(a.trunks, m) }
 		stored, found := trunk.SettleSMS{Message: "a", Micros: 100_000}, trunk.SettleSMS{Message: "a", Micros: 100_000, AlreadyStored: true}
 		tell(found)
-		leaves(t, sys, a.trunks, 1_000_000, "nothing is set aside for it: whoever stored it tells")
+		leaves(t, sys, a.trunks, 1_000_000, "without a reservation only the storing process counts the price")
 		tell(trunk.ReserveSMS{Message: "a", Micros: 100_000})
 		tell(trunk.ReserveSMS{Message: "a", Micros: 100_000})
-		leaves(t, sys, a.trunks, 900_000, "it is set aside once")
+		leaves(t, sys, a.trunks, 900_000, "the price is reserved once")
 		for range 2 {
 			tell(found)
 			leaves(t, sys, a.trunks, 900_000, "found")
 		}
 		tell(stored)
-		leaves(t, sys, a.trunks, 900_000, "it was found before it was told of")
+		leaves(t, sys, a.trunks, 900_000, "found before it was settled")
 		tell(trunk.ReserveSMS{Message: "b", Micros: 100_000})
 		tell(trunk.SettleSMS{Message: "b", Micros: 100_000})
 		tell(trunk.SettleSMS{Message: "b", Micros: 100_000, AlreadyStored: true})
-		leaves(t, sys, a.trunks, 800_000, "told of before it was found")
+		leaves(t, sys, a.trunks, 800_000, "settled before it was found")
 		tell(trunk.ReserveSMS{Message: "c", Micros: 100_000})
 		tell(trunk.SettleSMS{Message: "c", AlreadyStored: true})
 		leaves(t, sys, a.trunks, 800_000, "it failed")
@@ -67,7 +66,7 @@ func TestATextMessageIsPaidOnceWhoeverFindsItSent(t *testing.T) {
 	})
 }
 
-func TestATextMessageThatIsSentWhileTheLedgerIsReadCountsOnce(t *testing.T) {
+func TestSMSSentDuringTheLedgerReadCountsOnce(t *testing.T) {
 	for name, first := range map[string]domain.Amount{"the ledger knows it": 300_000, "it does not yet": 200_000} {
 		t.Run(name, func(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
@@ -81,7 +80,7 @@ func TestATextMessageThatIsSentWhileTheLedgerIsReadCountsOnce(t *testing.T) {
 				synctest.Wait()
 				leaves(t, sys, a.trunks, 700_000, "spent before, and the message")
 				sys.Root.Send(a.trunks, trunk.SettleSMS{Message: "b", Micros: 100_000})
-				leaves(t, sys, a.trunks, 600_000, "from now on it is told")
+				leaves(t, sys, a.trunks, 600_000, "later messages are settled at once")
 				end()
 			})
 		})

@@ -14,9 +14,9 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Calls for whatever number go to the first trunk of their source: a workspace
-// that names another one's carrier must not take them.
-func TestALaterTrunkTakesNoCallsFromOneThatWasThere(t *testing.T) {
+// Calls to unknown numbers go to the first trunk of their source. A workspace that names another workspace's
+// carrier must not get them.
+func TestOldestTrunkOfASourceTakesItsCalls(t *testing.T) {
 	t.Parallel()
 	at := func(id, from string, day int) domain.Trunk {
 		return tr(id, func(t *domain.Trunk) {
@@ -26,7 +26,7 @@ func TestALaterTrunkTakesNoCallsFromOneThatWasThere(t *testing.T) {
 		})
 	}
 	for _, from := range []string{"198.51.100.7", "198.51.100.0/24", "198.51.100.7/32"} {
-		for range 20 { // the workspaces stand in a map
+		for range 20 { // the workspaces are in a map with random order
 			b := trunk.NewSources()
 			b.Set(t.Context(), b.NextUpdate(), "ws_late", []domain.Trunk{at("late", from, 2)})
 			b.Set(t.Context(), b.NextUpdate(), "ws_first", []domain.Trunk{at("first", "198.51.100.0/24", 1)})
@@ -40,14 +40,13 @@ func TestALaterTrunkTakesNoCallsFromOneThatWasThere(t *testing.T) {
 			a := b.Admit(transport.Source{Addr: source, Network: "udp"})
 			who, known := a.Account("same")
 			assert.True(t, known)
-			assert.Equal(t, "first", who.ID, "and nobody signs in as another's trunk")
+			assert.Equal(t, "first", who.ID, "the oldest trunk authenticates the user")
 		}
 	}
 }
 
-// Names may take long: what was read before must not come behind what was read
-// later, or a trunk that is gone lets calls in.
-func TestASlowLookUpDoesNotBringBackATrunkThatIsGone(t *testing.T) {
+// DNS look-ups may be slow. An older update must not replace a newer one, or a deleted trunk would admit calls.
+func TestSlowLookUpDoesNotRestoreADeletedTrunk(t *testing.T) {
 	t.Parallel()
 	b, asked, found := trunk.NewSources(), make(chan struct{}), make(chan struct{})
 	b.Resolve = func(context.Context, resolve.Target) ([]resolve.Target, error) {

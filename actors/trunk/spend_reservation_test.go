@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// capped is a workspace with a cap over one trunk with a price for a minute.
+// newCappedConfig returns a workspace with a spending cap and one trunk with a price per minute.
 func capped(amount, perMinute string) (*domain.Workspace, trunk.Config) {
 	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: amount}}}
 	return w, trunk.Config{
@@ -27,7 +27,7 @@ func capped(amount, perMinute string) (*domain.Workspace, trunk.Config) {
 	}
 }
 
-// granted are the calls that got a slot, by the keys of their slots.
+// grantedKeys returns the keys of the granted slots by call.
 func (a *asker) granted() map[string]string {
 	out := make(map[string]string)
 	for _, m := range a.heard {
@@ -38,7 +38,7 @@ func (a *asker) granted() map[string]string {
 	return out
 }
 
-// owner ends a call when it is told to.
+// callOwner ends its call when the spending cap is reached.
 type owner struct {
 	trunks *actor.PID
 	call   string
@@ -53,7 +53,7 @@ func (o *owner) Receive(ctx actor.Context) {
 	}
 }
 
-func TestCallsPlacedAtOnceReserveTheirFirstMinute(t *testing.T) {
+func TestSimultaneousCallsReserveTheirFirstMinute(t *testing.T) {
 	for _, c := range []struct {
 		amount, perMinute string
 		granted           int
@@ -82,7 +82,7 @@ func TestCallsPlacedAtOnceReserveTheirFirstMinute(t *testing.T) {
 	}
 }
 
-func TestLiveCallEndsAtTheEndOfItsPaidMinute(t *testing.T) {
+func TestLiveCallEndsWhenTheCapIsUsedUp(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		w, cfg := capped("1.00", "0.30")
 		a, ask, end := launch(sys, cfg)
@@ -105,7 +105,7 @@ func TestLiveCallEndsAtTheEndOfItsPaidMinute(t *testing.T) {
 	})
 }
 
-func TestMoneyOfALegThatEndsUnansweredIsFreeAgain(t *testing.T) {
+func TestUnansweredLegReleasesItsReservation(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		_, cfg := capped("0.30", "0.30")
 		a, ask, end := launch(sys, cfg)
@@ -127,12 +127,12 @@ func TestMoneyOfALegThatEndsUnansweredIsFreeAgain(t *testing.T) {
 	})
 }
 
-// resumed is the message that resumes the meter of call a.
+// resumeMessage is the message that resumes the meter of call a.
 func resumed(answered time.Time) trunk.ResumeMeter {
 	return trunk.ResumeMeter{CallID: "a", Environment: domain.Live, PerMinute: 100_000, Answered: answered}
 }
 
-func TestResumedCallCountsFromItsAnswerAndOnce(t *testing.T) {
+func TestResumedCallIsMeteredOnceFromItsAnswer(t *testing.T) {
 	for name, handedOver := range map[string]bool{"after a crash": false, "after a hand-over": true} {
 		t.Run(name, func(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
@@ -148,7 +148,7 @@ func TestResumedCallCountsFromItsAnswerAndOnce(t *testing.T) {
 				answered := time.Now()
 				sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
 				time.Sleep(5*time.Minute + 11*time.Second)
-				if handedOver { // the call actor stops before the trunks are stored
+				if handedOver { // the call actor stops before the states are stored
 					sys.Root.Poison(call)
 					synctest.Wait()
 					_, err := mailbox.Ask[trunk.StatesFlushed](t.Context(), sys, a.trunks, trunk.FlushStates{})
@@ -161,7 +161,7 @@ func TestResumedCallCountsFromItsAnswerAndOnce(t *testing.T) {
 				a, ask, end = launch(sys, cfg)
 				synctest.Wait()
 				sys.Root.Send(a.trunks, resumed(answered))
-				for n := range 6 { // six minutes of ten are paid: four are left
+				for n := range 6 { // six of ten minutes are paid, so four are left
 					sys.Root.Send(ask, want(strconv.Itoa(n)))
 				}
 				synctest.Wait()
@@ -172,7 +172,7 @@ func TestResumedCallCountsFromItsAnswerAndOnce(t *testing.T) {
 	}
 }
 
-// spentNow is what the trunks say that the day has cost.
+// readSpent returns today's cost as the trunks actor reports it.
 func spentNow(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID) float64 {
 	t.Helper()
 	now, err := mailbox.Ask[trunk.Health](t.Context(), sys, trunks, trunk.GetHealth{})
@@ -286,7 +286,7 @@ func TestResumedCallOfADeletedTrunkIsMetered(t *testing.T) {
 	})
 }
 
-func TestRefusedRewritingIsNoFaultOfTheNumber(t *testing.T) {
+func TestFailedNumberRewriteIsReportedAsNoTrunk(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.NumberAdd = "+44" }))
 		sys.Root.Send(ask, want("a"))

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// drawer keeps what trunks have kept.
+// memoryStates stores the states of trunks in memory.
 type drawer struct {
 	mu      sync.Mutex
 	states  map[string]domain.TrunkState
@@ -70,7 +70,7 @@ func (d *drawer) wrote() int {
 	return d.commits
 }
 
-func TestARestartGoesOnFromHowTheTrunksDid(t *testing.T) {
+func TestRestartRestoresTrunkStates(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		d := &drawer{states: map[string]domain.TrunkState{"long gone": {TrunkID: "long gone"}}, fails: 1}
 		told := 0
@@ -110,14 +110,14 @@ func TestARestartGoesOnFromHowTheTrunksDid(t *testing.T) {
 		assert.Equal(t, before.Health.Targets, after.Health.Targets)
 		assert.Equal(t, "out", after.Health.Targets[0].Status)
 		sys.Root.Send(ask, want("b"))
-		assert.Equal(t, "192.0.2.2", heardOf(t, a), "what was out is out")
+		assert.Equal(t, "192.0.2.2", heardOf(t, a), "the target is still out")
 		sys.Root.Send(a.trunks, trunk.LegResult{TrunkID: "one", Answered: true})
 		sys.Root.Send(a.trunks, trunk.CallEnded{TrunkID: "one", Talked: time.Second})
 		_, err := mailbox.Ask[trunk.StatesFlushed](t.Context(), sys, a.trunks, trunk.FlushStates{})
 		require.NoError(t, err)
-		assert.Equal(t, 1, told, "an alarm that is on is not told again")
+		assert.Equal(t, 1, told, "an active alarm is not sent again")
 		d.mu.Lock()
-		assert.Len(t, d.states, 1, "of trunks that are gone nothing stays")
+		assert.Len(t, d.states, 1, "states of deleted trunks are removed")
 		d.mu.Unlock()
 		sys.Root.Send(a.trunks, trunk.SetTrunks{})
 		time.Sleep(11 * time.Second)
@@ -135,7 +135,7 @@ func TestARestartGoesOnFromHowTheTrunksDid(t *testing.T) {
 	})
 }
 
-func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
+func TestRestartRestoresTodaysSpending(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}}}
 		d, ledger := &drawer{states: map[string]domain.TrunkState{}}, domain.Amount(0)
@@ -156,12 +156,12 @@ func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		sys.Root.Send(a.trunks, trunk.CallEnded{CallID: "whole", TrunkID: "one", Talked: 2 * time.Minute})
 		sys.Root.Send(a.trunks, trunk.CallEnded{CallID: "whole/1", TrunkID: "one", Talked: 3 * time.Minute, TransferLeg: true})
-		ledger = 200_000 // of the whole call alone
+		ledger = 200_000 // the row of the whole call
 		time.Sleep(2*time.Minute + 15*time.Second)
-		end() // the call that was cut has lasted four minutes
+		end() // the interrupted call has lasted four minutes
 		time.Sleep(time.Second)
 
-		for range 2 { // and nothing counts twice
+		for range 2 { // nothing counts twice after another restart
 			a, ask, end = launch(sys, cfg)
 			_, err := mailbox.Ask[trunk.StatesFlushed](t.Context(), sys, a.trunks, trunk.FlushStates{})
 			require.NoError(t, err)
@@ -187,7 +187,7 @@ func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 	})
 }
 
-func TestWhatWasSpentIsNotKnownUntilTheLedgerWasRead(t *testing.T) {
+func TestSpendingIsUnknownUntilTheLedgerIsRead(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		reads := 0
 		a, _, end := launch(sys, trunk.Config{ReadLedgerSpend: func(context.Context, time.Time) (domain.Amount, error) {

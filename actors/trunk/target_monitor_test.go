@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// launch is start with a configuration of the test's own.
+// startTrunksWith starts a trunks actor with a configuration and a requester of slots.
 func launch(sys *actor.ActorSystem, cfg trunk.Config) (*asker, *actor.PID, func()) {
 	cfg.Log = slog.New(slog.DiscardHandler)
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return trunk.New(cfg) }, 100))
@@ -34,7 +34,7 @@ func launch(sys *actor.ActorSystem, cfg trunk.Config) (*asker, *actor.PID, func(
 	return a, ask, func() { sys.Root.Poison(ask); sys.Root.Poison(pid) }
 }
 
-// heardOf is the last answer, in short.
+// lastAnswer returns the host of the last granted slot, or the reason of the last denial.
 func heardOf(t *testing.T, a *asker) string {
 	t.Helper()
 	synctest.Wait()
@@ -65,7 +65,7 @@ func stateOf(t *testing.T, sys *actor.ActorSystem, pid *actor.PID) trunk.State {
 	return now.Trunks["one"]
 }
 
-func TestATargetThatAsksForAPauseGetsIt(t *testing.T) {
+func TestTargetRestsForItsRetryAfter(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		one := tr("one", nil)
 		a, ask, end := launch(sys, trunk.Config{Trunks: []domain.Trunk{one}})
@@ -87,7 +87,7 @@ func TestATargetThatAsksForAPauseGetsIt(t *testing.T) {
 	})
 }
 
-func TestAMissedPINGNeverBarsATargetWhoseInvitesSucceed(t *testing.T) {
+func TestMissedPingDoesNotDemoteAWorkingTarget(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		trunks := tr("one", two)
 		trunks.OptionsPing = true
@@ -113,7 +113,7 @@ func TestAMissedPINGNeverBarsATargetWhoseInvitesSucceed(t *testing.T) {
 	})
 }
 
-func TestANameIsEveryTargetThatItLeadsTo(t *testing.T) {
+func TestHostNameExpandsToAllItsAddresses(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var mu sync.Mutex
 		leads := []string{"192.0.2.11", "192.0.2.12"}
@@ -143,12 +143,12 @@ func TestANameIsEveryTargetThatItLeadsTo(t *testing.T) {
 		mu.Unlock()
 		time.Sleep(time.Minute)
 		sys.Root.Send(ask, want("b"))
-		assert.Equal(t, "192.0.2.13", heardOf(t, a), "it leads elsewhere now")
+		assert.Equal(t, "192.0.2.13", heardOf(t, a), "the host name has another address")
 		end()
 	})
 }
 
-func TestShortCallsRaiseOneAlarmUntilTheyAreOver(t *testing.T) {
+func TestShortCallsRaiseOneAlarmUntilRecovery(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var mu sync.Mutex
 		var told []string
@@ -178,7 +178,7 @@ func TestShortCallsRaiseOneAlarmUntilTheyAreOver(t *testing.T) {
 	})
 }
 
-func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
+func TestDailySpendCapCountsLiveCalls(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}, MaxCallMinutes: 7}}
 		cfg := trunk.Config{
@@ -198,10 +198,10 @@ func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
 			sys.Root.Send(ask, want("b"))
 			got = append(got, heardOf(t, a))
 		}
-		assert.Equal(t, []string{"192.0.2.1", "spend_cap_reached", "spend_cap_reached"}, got, "fifty cents before, ten for each minute of the live call that was paid for, and ten for the first of another")
+		assert.Equal(t, []string{"192.0.2.1", "spend_cap_reached", "spend_cap_reached"}, got, "0.50 before, 0.10 per reserved minute of the live call, and 0.10 for the first minute of another call")
 		sys.Root.Send(a.trunks, trunk.CallEnded{CallID: "a", TrunkID: "one", Talked: 3 * time.Minute})
 		sys.Root.Send(ask, want("c"))
-		assert.Equal(t, "192.0.2.1", heardOf(t, a), "it was shorter than it seemed")
+		assert.Equal(t, "192.0.2.1", heardOf(t, a), "the call was shorter than reserved")
 		w.Calling.DailySpendCap.Amount = "2.00"
 		for number, code := range map[string]domain.Code{"2025550100": "", "+442071838750": domain.CodeDestinationNotAllowed, "911": domain.CodeDestinationNotAllowed, "sip:x": domain.CodeDestinationNotAllowed} {
 			c, err := mailbox.Ask[trunk.DestinationChecked](context.Background(), sys, a.trunks, trunk.CheckDestination{To: number, Environment: domain.Live})
@@ -218,7 +218,7 @@ func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
 	})
 }
 
-func TestACallIsShownAsItsTrunkWants(t *testing.T) {
+func TestInviteShowsTheCallerInTheTrunksFormat(t *testing.T) {
 	slot := trunk.Slot{
 		From:   "+12025550100",
 		Target: resolve.Target{Host: "192.0.2.1", Name: "sip.example.com"},

@@ -33,7 +33,7 @@ func tr(id string, change func(*domain.Trunk)) domain.Trunk {
 	return t
 }
 
-// asker keeps what the trunks answer.
+// slotRequester forwards requests to the trunks actor and collects the answers.
 type asker struct {
 	trunks *actor.PID
 	heard  []any
@@ -66,7 +66,7 @@ func start(sys *actor.ActorSystem, trunks ...domain.Trunk) (*asker, *actor.PID, 
 	return a, ask, func() { sys.Root.Poison(ask); sys.Root.Poison(pid) }
 }
 
-func TestACallTakesTheTrunkWithTheLongestPrefix(t *testing.T) {
+func TestCallUsesTheTrunkWithTheLongestPrefix(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys,
 			tr("any", nil),
@@ -101,7 +101,7 @@ func TestACallTakesTheTrunkWithTheLongestPrefix(t *testing.T) {
 	})
 }
 
-func TestATrunksCallsPerSecondAreEvenlySpacedAndNoneIsLost(t *testing.T) {
+func TestCallsPerSecondAreEvenlySpaced(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("slow", func(t *domain.Trunk) { t.CallsPerSecond = 2 }))
 		for range 5 {
@@ -115,7 +115,7 @@ func TestATrunksCallsPerSecondAreEvenlySpacedAndNoneIsLost(t *testing.T) {
 	})
 }
 
-func TestACallThatDiesWhileItWaitsLeavesTheChannelToOthers(t *testing.T) {
+func TestStoppedCallLeavesTheQueueForAChannel(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.MaxChannels = 1 }))
 		leg := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
@@ -132,12 +132,12 @@ func TestACallThatDiesWhileItWaitsLeavesTheChannelToOthers(t *testing.T) {
 		sys.Root.Send(ask, trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: "c"})
 		synctest.Wait()
 		require.Len(t, a.heard, 2)
-		assert.Equal(t, "c", a.heard[1].(trunk.Slot).CallID, "nobody would return what b was given")
+		assert.Equal(t, "c", a.heard[1].(trunk.Slot).CallID, "a slot for b would never be returned")
 		end()
 	})
 }
 
-func TestADeadCallFreesItsChannelAtOnce(t *testing.T) {
+func TestStoppedCallReleasesItsChannel(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.MaxChannels = 1 }))
 		call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
@@ -157,7 +157,7 @@ func TestADeadCallFreesItsChannelAtOnce(t *testing.T) {
 	})
 }
 
-func TestAWantThatWaitsTooLongIsToldWhenToComeBack(t *testing.T) {
+func TestWaitingRequestIsDeniedAfterFiveSeconds(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.MaxChannels = 1 }))
 		for _, id := range []string{"a", "b"} {
@@ -172,7 +172,7 @@ func TestAWantThatWaitsTooLongIsToldWhenToComeBack(t *testing.T) {
 	})
 }
 
-func TestAThrottledTrunkBacksOffAsLongAsItAsks(t *testing.T) {
+func TestThrottledTrunkWaitsForItsRetryAfter(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", nil))
 		sys.Root.Send(a.trunks, trunk.LegResult{TrunkID: "one", Final: outcome.Final{RetryAfter: 3 * time.Second}, Verdict: domain.Verdict{Throttled: true}})
@@ -184,7 +184,7 @@ func TestAThrottledTrunkBacksOffAsLongAsItAsks(t *testing.T) {
 	})
 }
 
-func TestFailOverGoesByPriorityAndNeverBackToATriedTarget(t *testing.T) {
+func TestFailoverFollowsPriorityAndSkipsTriedTargets(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) {
 			t.Proxies = []domain.Proxy{
@@ -209,7 +209,7 @@ func TestFailOverGoesByPriorityAndNeverBackToATriedTarget(t *testing.T) {
 	})
 }
 
-func TestOnlyTheAddressesOfATrunkAreAdmitted(t *testing.T) {
+func TestOnlySourcesOfTrunksAreAdmitted(t *testing.T) {
 	b := trunk.NewSources()
 	b.Set(context.Background(), b.NextUpdate(), "ws", []domain.Trunk{
 		tr("proxy", nil),
@@ -226,7 +226,7 @@ func TestOnlyTheAddressesOfATrunkAreAdmitted(t *testing.T) {
 	}, got)
 }
 
-func TestNobodyWaitsForAnotherOnesTrunkNorForOneThatIsGone(t *testing.T) {
+func TestWaitingRequestsDoNotBlockOtherTrunks(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		narrow := func(prefix string) func(*domain.Trunk) {
 			return func(t *domain.Trunk) { t.MaxChannels, t.Prefixes = 1, []string{prefix} }

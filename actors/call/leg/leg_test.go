@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// dialog notes how it ends, and answers offers with reanswer.
+// fakeDialog records how it is ended and answers offers with reofferResult.
 type dialog struct {
 	leg.Dialog
 	ends     chan string
@@ -34,13 +34,13 @@ func (d *dialog) Bye(_ int, text string)                           { d.ends <- "
 func (d *dialog) Abandon()                                         { d.ends <- "nothing" }
 func (d *dialog) Reoffer(_ []byte, answered func(sip.OfferResult)) { answered(d.reanswer) }
 
-// session notes what happens to its SDP.
+// fakeSession records what is done with its SDP.
 type session struct {
 	leg.Session
 	accepted []string
 	rekeyed  int
 	closed   int
-	err      error // of answers and offers
+	err      error // returned by Accept and Answer
 }
 
 func (*session) Offer() []byte { return []byte("offer") }
@@ -74,7 +74,7 @@ func TestReleasedResourcesEndTheirDialogAndSession(t *testing.T) {
 	assert.False(t, r.SetResumedDialog(1, newDialog()))
 }
 
-func TestDialogOfALegThatIsOverIsEnded(t *testing.T) {
+func TestDialogOfAnEndedLegGetsABye(t *testing.T) {
 	t.Parallel()
 	r, first, second := leg.NewResources(nil), newDialog(), newDialog()
 	r.SetSession(1, &session{})
@@ -90,7 +90,7 @@ func TestDialogOfALegThatIsOverIsEnded(t *testing.T) {
 	assert.False(t, r.SetSession(4, &session{}), "no INVITE may be sent any more")
 }
 
-func TestPeerOfACallThatAnotherProcessHasGetsNoBye(t *testing.T) {
+func TestReleaseSilentlySendsNoBye(t *testing.T) {
 	t.Parallel()
 	r, d, late := leg.NewResources(nil), newDialog(), newDialog()
 	s := &session{}
@@ -102,7 +102,7 @@ func TestPeerOfACallThatAnotherProcessHasGetsNoBye(t *testing.T) {
 	assert.Equal(t, 1, s.closed)
 }
 
-func TestAnswerWithoutSDPConfirmsThatOfItsEarlyDialog(t *testing.T) {
+func TestAnswerWithoutSDPConfirmsTheEarlySDP(t *testing.T) {
 	t.Parallel()
 	s := &session{}
 	require.NoError(t, leg.AcceptAnswer(s, sip.Answered{State: sip.DialogState{RemoteTag: "a"}}, "a"))
@@ -134,7 +134,7 @@ func TestReofferIsAnsweredOrRefused(t *testing.T) {
 	}
 }
 
-func TestNewKeyIsUsedOnceThePeerAcceptsIt(t *testing.T) {
+func TestRenewedKeyIsUsedOnlyIfThePeerAccepts(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	s, d := &session{}, newDialog()
@@ -147,7 +147,7 @@ func TestNewKeyIsUsedOnceThePeerAcceptsIt(t *testing.T) {
 	leg.RenewKey(log, nil, d)
 }
 
-func TestNumberIsNotCalledUnlessTheListsAllowIt(t *testing.T) {
+func TestListedOrUncheckableNumberIsNotCalled(t *testing.T) {
 	t.Parallel()
 	check := func(on bool, err error) error {
 		return leg.CheckDoNotCall(t.Context(), func(context.Context, dnc.ScrubRules, string) (bool, error) { return on, err }, dnc.ScrubRules{}, "+12025550101")
@@ -159,7 +159,7 @@ func TestNumberIsNotCalledUnlessTheListsAllowIt(t *testing.T) {
 	assert.Equal(t, string(domain.ReasonNotSent), leg.FailureReason(errors.New("no port")))
 }
 
-func TestTrunkDecidesTheMediaOfItsLegs(t *testing.T) {
+func TestTrunkSettingsDefineTheMediaOptions(t *testing.T) {
 	t.Parallel()
 	slot := trunk.Slot{Target: resolve.Target{Host: "192.0.2.1", Transport: "tls"}, Via: &domain.Trunk{
 		Codecs: []string{"opus", "unknown", "PCMA"}, SRTP: "required", NAT: domain.NATOn, DTMF: "info", MediaNetworks: []string{"198.51.100.7/24"}, Proxies: []domain.Proxy{{Host: "[2001:db8::1]"}, {Host: "carrier.example"}},
@@ -185,7 +185,7 @@ func TestTrunkDecidesTheMediaOfItsLegs(t *testing.T) {
 	assert.False(t, peer.IsValid())
 }
 
-// hosts is a user agent that every peer sees at the same address.
+// fixedHostUserAgent is a user agent with the same address for every peer.
 type hosts struct{ leg.UserAgent }
 
 func (hosts) Host(string, netip.AddrPort) netip.Addr { return netip.MustParseAddr("10.0.0.1") }

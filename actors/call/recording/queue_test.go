@@ -31,15 +31,15 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// outside is what the queue calls: a store of calls by id, and blobs by name.
+// memoryStores is the store and the blob storage of the queue, in memory.
 type outside struct {
 	mu        sync.Mutex
 	calls     map[string]domain.Call
 	conflicts int // of the next commits
 	events    []event.Type
 	blobs     map[string]string
-	away      bool // no blob can be stored
-	puts      int  // blobs that were to be stored since the last call of tried
+	away      bool // blobs cannot be stored
+	puts      int  // attempts to store a blob since the last takePutCount
 }
 
 func (s *outside) Get(_ context.Context, into domain.Record) (uint64, error) {
@@ -83,7 +83,7 @@ func (s *outside) Put(_ context.Context, _, name string, r io.Reader) (int64, er
 	return int64(len(all)), err
 }
 
-// stored is an open blob.
+// openBlob is an open blob.
 type stored struct{ *strings.Reader }
 
 func (stored) Close() error { return nil }
@@ -105,7 +105,7 @@ func (s *outside) Delete(_ context.Context, _, name string) error {
 	return nil
 }
 
-// tried is how often a blob was to be stored since the last call.
+// takePutCount returns the attempts to store a blob since its last call.
 func (s *outside) tried() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func setUp(t *testing.T, script func(f *fixture)) {
 	})
 }
 
-// call stores a call that is over.
+// storeCall stores an ended call.
 func (f *fixture) call(id string) *domain.Call {
 	c := domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: "ws_1"}, Status: domain.CallCompleted, AnsweredAt: new(time.Now()), Record: true, Processing: true}
 	f.mu.Lock()
@@ -170,17 +170,17 @@ func (f *fixture) call(id string) *domain.Call {
 	return &c
 }
 
-// file writes a file of the spool.
+// writeSpoolFile writes a file into the spool.
 func (f *fixture) file(name, content string) (path string) {
 	f.t.Helper()
 	path = filepath.Join(f.dir, name)
 	require.NoError(f.t, os.WriteFile(path, []byte(content), 0o600))
-	past := time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC) // before the clock of the bubble
+	past := time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC) // before the clock of the synctest bubble
 	require.NoError(f.t, os.Chtimes(path, past, past))
 	return path
 }
 
-// waiting is how many recordings are not stored, and whether a job is under way.
+// queueState returns the number of recordings that are not stored, and whether a job is in progress.
 func (f *fixture) waiting() (now []any) {
 	f.do(func(actor.Context) { now = []any{f.queue.Len(), f.queue.Active()} })
 	return now
@@ -193,7 +193,7 @@ func (f *fixture) spooled() int {
 	return len(all)
 }
 
-// end ends a call with a recording of ten seconds.
+// endCall ends a call with a recording of ten seconds.
 func (f *fixture) end(id string) {
 	f.t.Helper()
 	c, pending := f.call(id), make(chan media.Recording, 1)
@@ -215,7 +215,7 @@ func TestRecordingIsStoredWithItsCall(t *testing.T) {
 	})
 }
 
-func TestRecordingsWaitForTheBlobStorageWhichOneProbes(t *testing.T) {
+func TestRecordingsWaitWhileOneProbesTheBlobStorage(t *testing.T) {
 	t.Parallel()
 	setUp(t, func(f *fixture) {
 		f.setAway(true)
@@ -247,7 +247,7 @@ func TestRecordingOfADeletedCallIsRemoved(t *testing.T) {
 	})
 }
 
-func TestCallWithoutARecordingIsNotProcessingAnyMore(t *testing.T) {
+func TestLostRecordingEndsProcessing(t *testing.T) {
 	t.Parallel()
 	setUp(t, func(f *fixture) {
 		c, pending := f.call("call_1"), make(chan media.Recording, 1)
@@ -278,7 +278,7 @@ func TestSpoolOfAnEarlierProcessIsStored(t *testing.T) {
 	})
 }
 
-// seconds is audio of two channels: each second has one value; 0xFF is silence.
+// muLawSeconds returns audio of two channels with one byte value per second. 0xFF is silence.
 func seconds(values ...byte) (audio []byte) {
 	for _, v := range values {
 		audio = append(audio, bytes.Repeat([]byte{v}, 16000)...)
@@ -286,7 +286,7 @@ func seconds(values ...byte) (audio []byte) {
 	return audio
 }
 
-func TestPartOfAnotherNodeIsJoinedOnceTheRestCanBeRead(t *testing.T) {
+func TestPartIsJoinedOnceTheStoredRecordingIsReadable(t *testing.T) {
 	t.Parallel()
 	setUp(t, func(f *fixture) {
 		c := f.call("call_1")

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/call/recording"
 )
 
-func TestOnePartOfACallWaitsForTheOther(t *testing.T) {
+func TestFreePartPathRefusesASecondPart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := recording.FreePartPath(dir, "call_1.wav")
@@ -23,7 +23,7 @@ func TestOnePartOfACallWaitsForTheOther(t *testing.T) {
 	assert.Empty(t, recording.FreePartPath(dir, "call_1.wav.beginning"))
 }
 
-func TestMoveToFreeReplacesNoFile(t *testing.T) {
+func TestRenameToFreeReplacesNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	part, other := filepath.Join(dir, "call_1.wav"), filepath.Join(dir, "call_1.wav.beginning")
@@ -39,11 +39,11 @@ func TestMoveToFreeReplacesNoFile(t *testing.T) {
 	assert.Equal(t, "part", string(text))
 }
 
-func TestNamesOfFilesInTheSpool(t *testing.T) {
+func TestSpoolFileNamesAreRecognized(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	old := now.Add(-2 * time.Hour)
-	for name, want := range map[string][]bool{ // a recording; abandoned if it is old
+	for name, want := range map[string][]bool{ // is a recording; is abandoned if old
 		"call_1.wav":             {true, false},
 		"call_1.wav.beginning":   {true, false},
 		".wav":                   {false, false},

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// live is an answered call of a process that has ended, as the store has it.
+// storedCall is an answered call of an ended process, as it is stored.
 type live struct {
 	call       domain.Call
 	checkpoint recovery.Checkpoint
@@ -43,7 +43,7 @@ func (l *live) resumable(t *testing.T, now time.Time) (*recovery.Resumable, bool
 	return recovery.NewResumable(l.call, domain.Attempt{Boot: "before", ResumeState: kept, Legs: []domain.AttemptLeg{{TrunkID: "trunk_1", Dialog: dialog}}}, "next", now)
 }
 
-func TestCallIsResumedAsThatOfTheNextProcess(t *testing.T) {
+func TestResumableAttemptBelongsToTheNewProcess(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	l := newLive(t, now)
@@ -65,7 +65,7 @@ func TestCallIsResumedAsThatOfTheNextProcess(t *testing.T) {
 	assert.Equal(t, []any{3, false}, []any{r.Checkpoint.Resumptions, r.Checkpoint.HandedOver})
 }
 
-func TestCallIsNotResumedThatThePeerOrTheProcessHasLost(t *testing.T) {
+func TestUnsuitableCheckpointIsNotResumed(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for name, break_ := range map[string]func(*live){
@@ -89,7 +89,7 @@ func TestCallIsNotResumedThatThePeerOrTheProcessHasLost(t *testing.T) {
 	assert.False(t, ok, "no checkpoint")
 }
 
-func TestOpenAttemptsAreThoseOfCallsAndCampaigns(t *testing.T) {
+func TestOpenAttemptsListsCallsAndCampaigns(t *testing.T) {
 	t.Parallel()
 	store := pebbletest.Open(t)
 	var puts []domain.Record

@@ -32,7 +32,7 @@ func legs(ids ...string) *domain.Call {
 	return c
 }
 
-func TestATraceJoinsItsLegsInTheOrderOfTime(t *testing.T) {
+func TestTraceMergesLegsByTime(t *testing.T) {
 	t.Parallel()
 	traces := siptrace.NewBuffer()
 	traces.Claim("call_1", "a", "")
@@ -49,13 +49,13 @@ func TestATraceJoinsItsLegsInTheOrderOfTime(t *testing.T) {
 	assert.Equal(t, []string{"a0", "b1", "a2", "b4"}, order)
 	assert.Equal(t, "192.0.2.1:5060", got.Messages[0].Remote)
 	assert.Nil(t, traces.TakeTrace(legs("a", "b")), "taken once")
-	assert.Nil(t, traces.TakeTrace(legs("c")), "nobody's")
+	assert.Nil(t, traces.TakeTrace(legs("c")), "unclaimed")
 	traces.Claim("call_1", "c", "")
 	assert.NotNil(t, traces.TakeTrace(legs("c")), "claimed after it began")
-	assert.Nil(t, (*siptrace.Buffer)(nil).Trace(legs("a")), "nothing is kept where nobody keeps")
+	assert.Nil(t, (*siptrace.Buffer)(nil).Trace(legs("a")), "a nil buffer holds nothing")
 }
 
-func TestATraceIsBoundedAndKeepsItsBeginning(t *testing.T) {
+func TestTraceIsBoundedAndKeepsTheFirstMessages(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int{"many": 10, "large": 20_000, "fat": 3000} {
 		traces := siptrace.NewBuffer()
@@ -79,7 +79,7 @@ func TestATraceIsBoundedAndKeepsItsBeginning(t *testing.T) {
 	}
 }
 
-func TestDialogsThatNoCallClaimsAreForgotten(t *testing.T) {
+func TestUnclaimedDialogsAreDropped(t *testing.T) {
 	t.Parallel()
 	traces := siptrace.NewBuffer()
 	traces.Add("kept", tracedMessage(1, 10))
@@ -101,9 +101,8 @@ func TestDialogsThatNoCallClaimsAreForgotten(t *testing.T) {
 	require.NotNil(t, traces.TakeTrace(legs("early")))
 }
 
-// A caller chooses its Call-ID, and a proxy may bring a call of one "ws_01J0000000000000000000000A"
-// to another one under the same.
-func TestNobodySeesTheMessagesOfAnotherCallWithTheSameCallID(t *testing.T) {
+// Callers choose their Call-IDs, and a proxy may send calls with the same Call-ID to several workspaces.
+func TestCallsWithTheSameCallIDSeeOnlyTheirOwnMessages(t *testing.T) {
 	t.Parallel()
 	traces := siptrace.NewBuffer()
 	for n, tag := range []string{"", "x", "y", "x", "", "z"} {
@@ -114,7 +113,7 @@ func TestNobodySeesTheMessagesOfAnotherCallWithTheSameCallID(t *testing.T) {
 	for owner, tag := range map[string]string{"call_1": "", "call_2": "x", "call_3": "y"} {
 		traces.Claim(owner, "same", tag)
 	}
-	traces.Claim("call_3", "same", "x") // is another's already
+	traces.Claim("call_3", "same", "x") // already claimed
 	for owner, want := range map[string][]int64{"call_1": {0, 4}, "call_2": {1, 3}, "call_3": {2}, "call_4": nil} {
 		c := legs("same")
 		c.ID = owner
@@ -129,7 +128,7 @@ func TestNobodySeesTheMessagesOfAnotherCallWithTheSameCallID(t *testing.T) {
 	}
 }
 
-func TestDialogsThatNoCallClaimsTakeLittleRoom(t *testing.T) {
+func TestUnclaimedDialogHasASmallerLimit(t *testing.T) {
 	t.Parallel()
 	traces := siptrace.NewBuffer()
 	for n := range 100 {
@@ -139,7 +138,7 @@ func TestDialogsThatNoCallClaimsTakeLittleRoom(t *testing.T) {
 	assert.Len(t, traces.Trace(legs("a")).Messages, 6)
 }
 
-func TestWhatACrashLeavesOfATraceIsBoundedAndReadInTheOrderOfTime(t *testing.T) {
+func TestAttemptTraceIsBoundedAndOrderedByTime(t *testing.T) {
 	t.Parallel()
 	traces := siptrace.NewBuffer()
 	traces.Add("a", tracedMessage(0, 10))
@@ -148,7 +147,7 @@ func TestWhatACrashLeavesOfATraceIsBoundedAndReadInTheOrderOfTime(t *testing.T) 
 	traces.Claim("call_1", "a", "")
 	traces.Claim("call_1", "b", "")
 	traces.Claim("call_2", "a", "another")
-	assert.Empty(t, traces.UnclaimedAttemptTrace("a", ""), "it is somebody's")
+	assert.Empty(t, traces.UnclaimedAttemptTrace("a", ""), "already claimed")
 	for n, id := range []string{"b", "a", "b"} {
 		traces.Add(id, tracedMessage(n+1, 10))
 	}
@@ -170,9 +169,8 @@ func TestWhatACrashLeavesOfATraceIsBoundedAndReadInTheOrderOfTime(t *testing.T) 
 	assert.LessOrEqual(t, len(traces.AttemptTrace(legs("c"))), 32<<10)
 }
 
-// BenchmarkATraceInACommit is what the messages of a call that is answered add
-// to the commit of its answer.
-func BenchmarkATraceInACommit(b *testing.B) {
+// BenchmarkAttemptTrace measures the trace of an answered call in the commit of its answer.
+func BenchmarkAttemptTrace(b *testing.B) {
 	traces := siptrace.NewBuffer()
 	c := legs("a")
 	traces.Claim("call_1", "a", "")
@@ -185,8 +183,8 @@ func BenchmarkATraceInACommit(b *testing.B) {
 	}
 }
 
-// BenchmarkATrace is what keeping the messages of a short call costs.
-func BenchmarkATrace(b *testing.B) {
+// BenchmarkTraceOfAShortCall measures recording the messages of a short call.
+func BenchmarkTraceOfAShortCall(b *testing.B) {
 	traces := siptrace.NewBuffer()
 	c := legs("a")
 	m := tracedMessage(1, 700)

@@ -27,22 +27,22 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// stage is all around a transfer leg: the call, the lines, the trunks, SIP and media.
+// fixture replaces everything around a transfer leg: the call, lines, trunks, SIP and media.
 type stage struct {
 	sys     *actor.ActorSystem
 	leg     *actor.PID
-	reports []any        // to the call
-	asked   []any        // of the trunks
-	permit  any          // the answer to lines.TryPermit
-	slots   []trunk.Slot // granted by the trunks, one for each request; then NoSlot
+	reports []any        // messages to the call
+	asked   []any        // messages to the trunks actor
+	permit  any          // answer to lines.TryPermit
+	slots   []trunk.Slot // granted one per request; afterwards requests are denied
 	listed  bool         // the number is on a do-not-call list
 	invites []sip.Invite
 	byes    []string
-	sdp     []string // answers that the session accepted
+	sdp     []string // SDP answers that the session accepted
 	sdpErr  error
 }
 
-// Open, Bridge and Preview are those of leg.Media; Offer and the others those of its sessions.
+// Open, Bridge and Preview implement leg.Media. The methods of session implement leg.Session.
 func (s *stage) Open(media.Options) (leg.Session, error)      { return session{stage: s}, nil }
 func (*stage) Bridge(leg.Session, leg.Session) (undo func())  { return func() {} }
 func (*stage) Preview(leg.Session, leg.Session) (undo func()) { return func() {} }
@@ -77,14 +77,14 @@ type dialog struct {
 
 func (d dialog) Bye(_ int, text string) { d.byes = append(d.byes, text) }
 
-// number and phone are targets of a transfer.
+// numberTarget and phoneTarget return targets of a transfer.
 func number() transferleg.Target { return transferleg.Target{To: "+12025550101"} }
 
 func phone() transferleg.Target {
 	return transferleg.Target{To: "100", Phone: &transferleg.Phone{To: "desk", Contacts: []registrar.Contact{{Target: resolve.Target{Host: "192.0.2.1"}}}}}
 }
 
-// perform runs a transfer leg until script has ended.
+// runTransferLeg runs a transfer leg until script returns.
 func perform(t *testing.T, s *stage, target transferleg.Target, script func(s *stage)) {
 	t.Helper()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
@@ -142,13 +142,13 @@ func perform(t *testing.T, s *stage, target transferleg.Target, script func(s *s
 	})
 }
 
-// tell sends a message of the call to the leg.
+// send sends a message of the call to the leg.
 func (s *stage) tell(msg any) {
 	s.sys.Root.Send(s.leg, msg)
 	synctest.Wait()
 }
 
-// notify is an event of the last INVITE.
+// notify delivers an event of the last INVITE.
 func (s *stage) notify(e sip.Event) {
 	s.invites[len(s.invites)-1].Notify(e)
 	synctest.Wait()
@@ -210,7 +210,7 @@ func TestBusyTargetIsNotCalledAgain(t *testing.T) {
 	})
 }
 
-func TestLegEndsBeforeItsInvite(t *testing.T) {
+func TestLegWithoutPermitOrSlotSendsNoInvite(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		stage  stage
@@ -232,7 +232,7 @@ func TestLegEndsBeforeItsInvite(t *testing.T) {
 	}
 }
 
-func TestLegThatIsGivenUpEndsWhenSIPSaysSo(t *testing.T) {
+func TestHungUpLegEndsWithItsDialog(t *testing.T) {
 	t.Parallel()
 	perform(t, &stage{slots: []trunk.Slot{{Key: "one"}}}, number(), func(s *stage) {
 		s.tell(transferleg.DialLeg{Leg: 2})
@@ -255,7 +255,7 @@ func TestLegThatIsGivenUpEndsWhenSIPSaysSo(t *testing.T) {
 	})
 }
 
-func TestAnsweredLegEndsAtItsLongestDuration(t *testing.T) {
+func TestAnsweredLegEndsAtMaxDuration(t *testing.T) {
 	t.Parallel()
 	perform(t, &stage{slots: []trunk.Slot{{Key: "one", MaxDuration: time.Minute}}}, number(), func(s *stage) {
 		s.tell(transferleg.DialLeg{Leg: 2})
