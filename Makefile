@@ -219,7 +219,7 @@ postman: build ## write bin/callboard.postman_collection.json
 	@bin/callboard openapi --format postman >bin/callboard.postman_collection.json
 
 client: ## generate the Go client (client/api_*.go) from the OpenAPI document
-	@go test -count=1 -run '^TestTheGoClientIsThatOfTheDocument$$' ./httpapi -update
+	@go test -count=1 -run '^TestGoClientMatchesOpenAPIDocument$$' ./httpapi -update
 
 deb: build ## write a Debian package of bin/callboard into bin
 	@deploy/debian/build bin/callboard '$(VERSION)' bin

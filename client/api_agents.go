@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// GetTalkScript: The script of that page.
+// GetTalkScript: Get the script of the page /talk.
 //
 // GET /talk.js
 //
@@ -22,15 +22,15 @@ func (c *Client) GetTalkScript(ctx context.Context, options ...Option) (*http.Re
 	return c.open(ctx, "GET", "/talk.js", nil, nil, options)
 }
 
-// ListAgentsQuery is what ListAgents can be asked; what is zero is left out.
+// ListAgentsQuery holds the query parameters of ListAgents. Zero values are not sent.
 type ListAgentsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -58,7 +58,7 @@ func (c *Client) ListAgents(ctx context.Context, q ListAgentsQuery, options ...O
 	return send[ListAgent](ctx, c, "GET", "/v1/agents", q.values(), nil, options)
 }
 
-// AllAgents walks the pages of ListAgents to their end; an error is the last that comes.
+// AllAgents iterates over all pages of ListAgents. It ends after the first error.
 func (c *Client) AllAgents(ctx context.Context, q ListAgentsQuery, options ...Option) iter.Seq2[Agent, error] {
 	return pages(&q.Cursor, func() ([]Agent, *string, error) {
 		l, err := c.ListAgents(ctx, q, options...)
@@ -73,7 +73,7 @@ func (c *Client) AllAgents(ctx context.Context, q ListAgentsQuery, options ...Op
 //
 // POST /v1/agents
 //
-// It is published as version 1 and can take calls at once.
+// The agent is published as version 1 and can take calls at once.
 func (c *Client) CreateAgent(ctx context.Context, body *NewAgent, options ...Option) (*Agent, error) {
 	return send[Agent](ctx, c, "POST", "/v1/agents", nil, asJSON(body), options)
 }
@@ -82,7 +82,7 @@ func (c *Client) CreateAgent(ctx context.Context, body *NewAgent, options ...Opt
 //
 // DELETE /v1/agents/{id}
 //
-// Calls and campaigns that are running keep what they pinned. 409 invalid_state with used_by while a pathway names it.
+// Running calls and campaigns keep their version. 409 invalid_state with used_by while a pathway references the agent.
 func (c *Client) DeleteAgent(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/agents/"+url.PathEscape(id), nil, nil, options)
 }
@@ -91,7 +91,7 @@ func (c *Client) DeleteAgent(ctx context.Context, id string, options ...Option) 
 //
 // GET /v1/agents/{id}
 //
-// Its draft: unpublished_changes tells what calls do not speak yet.
+// Returns the draft. unpublished_changes reports whether the draft differs from the published version.
 func (c *Client) GetAgent(ctx context.Context, id string, options ...Option) (*Agent, error) {
 	return send[Agent](ctx, c, "GET", "/v1/agents/"+url.PathEscape(id), nil, nil, options)
 }
@@ -100,16 +100,16 @@ func (c *Client) GetAgent(ctx context.Context, id string, options ...Option) (*A
 //
 // PATCH /v1/agents/{id}
 //
-// Calls speak the changes once they are published. name, extension and metadata hold at once.
+// Calls use the changes after publishing. name, extension and metadata apply at once.
 func (c *Client) UpdateAgent(ctx context.Context, id string, body *AgentUpdate, options ...Option) (*Agent, error) {
 	return send[Agent](ctx, c, "PATCH", "/v1/agents/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// SignOnInbound: Make the secret that signs on_inbound.
+// SignOnInbound: Create the secret that signs on_inbound requests.
 //
 // POST /v1/agents/{id}/on-inbound-secret
 //
-// Needs an API key or a dashboard session. From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. It takes the place of the one before at once, and holds for the draft and all versions. Without one requests are not signed. The secret is in this answer only.
+// Needs an API key or a dashboard session. The secret signs each later request to on_inbound like a webhook delivery (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature). webhook-id is the id of the call. It replaces an earlier secret at once and applies to the draft and all versions. Without a secret requests are not signed. Only this response contains the secret.
 func (c *Client) SignOnInbound(ctx context.Context, id string, options ...Option) (*OnInboundSecret, error) {
 	return send[OnInboundSecret](ctx, c, "POST", "/v1/agents/"+url.PathEscape(id)+"/on-inbound-secret", nil, nil, options)
 }
@@ -118,20 +118,20 @@ func (c *Client) SignOnInbound(ctx context.Context, id string, options ...Option
 //
 // POST /v1/agents/{id}/publish
 //
-// Makes a version, which never changes, and answers it. Calls that begin from now on speak it; a campaign goes on with the version that it began with, unless it says follow_latest. Without changes the newest version is answered. An agent has 1000 versions at most: 409 invalid_state.
+// Creates and returns an immutable version. New calls use it. A campaign keeps the version with which it started, unless follow_latest is set. Without changes it returns the newest version. More than 1000 versions are 409 invalid_state.
 func (c *Client) PublishAgent(ctx context.Context, id string, options ...Option) (*AgentVersion, error) {
 	return send[AgentVersion](ctx, c, "POST", "/v1/agents/"+url.PathEscape(id)+"/publish", nil, nil, options)
 }
 
-// ListAgentVersionsQuery is what ListAgentVersions can be asked; what is zero is left out.
+// ListAgentVersionsQuery holds the query parameters of ListAgentVersions. Zero values are not sent.
 type ListAgentVersionsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -159,7 +159,7 @@ func (c *Client) ListAgentVersions(ctx context.Context, id string, q ListAgentVe
 	return send[ListAgentVersion](ctx, c, "GET", "/v1/agents/"+url.PathEscape(id)+"/versions", q.values(), nil, options)
 }
 
-// AllAgentVersions walks the pages of ListAgentVersions to their end; an error is the last that comes.
+// AllAgentVersions iterates over all pages of ListAgentVersions. It ends after the first error.
 func (c *Client) AllAgentVersions(ctx context.Context, id string, q ListAgentVersionsQuery, options ...Option) iter.Seq2[AgentVersion, error] {
 	return pages(&q.Cursor, func() ([]AgentVersion, *string, error) {
 		l, err := c.ListAgentVersions(ctx, id, q, options...)
@@ -177,87 +177,87 @@ func (c *Client) GetAgentVersion(ctx context.Context, id string, version string,
 	return send[AgentVersion](ctx, c, "GET", "/v1/agents/"+url.PathEscape(id)+"/versions/"+url.PathEscape(version), nil, nil, options)
 }
 
-// AMDUpdate is sent to the service.
+// AMDUpdate is part of a request.
 type AMDUpdate struct {
-	// leave_message: what is left behind the beep; {{name}} stands for a variable.
+	// Message after the beep, for leave_message. {{name}} inserts a variable.
 	Message Optional[string] `json:"message,omitzero"`
-	// off; async: while the agent speaks already; wait: before it speaks, for 6 seconds at most. Of outbound calls. One of off, async, wait.
+	// Detection of machines in outbound calls. off: none. async: while the agent already speaks. wait: before the agent speaks, for at most 6 seconds. One of off, async, wait.
 	Mode Optional[string] `json:"mode,omitzero"`
-	// What is done where a machine answers; empty: as continue. One of hangup, leave_message, continue.
+	// Action when a machine answers. Default: continue. One of hangup, leave_message, continue.
 	VoicemailAction Optional[string] `json:"voicemail_action,omitzero"`
 }
 
-// Agent is an answer of the service, or a part of one.
+// Agent is part of a response.
 type Agent struct {
-	// What it does about answering machines.
+	// Answering machine detection settings.
 	AMD *AgentAMD `json:"amd,omitempty"`
-	// What is wanted to be known of its calls.
+	// Analysis of ended calls.
 	Analysis *AgentAnalysis `json:"analysis,omitempty"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// What phones of the workspace dial to reach it: 2 to 6 digits.
+	// Extension of the agent for phones of the workspace: 2 to 6 digits.
 	Extension string `json:"extension,omitzero"`
-	// What it says first, where it has no pathway.
+	// The first text of an agent without a pathway.
 	FirstMessage string `json:"first_message,omitzero"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// How it takes calls.
+	// How the agent answers calls.
 	Inbound AgentInbound `json:"inbound"`
-	// What it may look things up in.
+	// Knowledge bases that the agent can search.
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids"`
-	// The language that it speaks, as BCP 47 writes it.
+	// Language of the agent as a BCP 47 tag.
 	Language string `json:"language"`
-	// Languages that its pathway can go over to.
+	// Languages to which the pathway can switch.
 	Languages []AgentLanguage `json:"languages,omitzero"`
-	// What ends a conversation.
+	// Limits of a conversation.
 	Limits AgentLimits `json:"limits"`
-	// By which language model it speaks.
+	// Language model settings.
 	Llm *AgentLLM `json:"llm,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Whom to ask when a call comes in.
+	// Endpoint that is requested for each inbound call.
 	OnInbound *AgentHook `json:"on_inbound,omitempty"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID string `json:"pathway_id,omitzero"`
-	// When that was published.
+	// When that version was published.
 	PublishedAt *time.Time `json:"published_at"`
-	// The engine that hears and speaks by itself.
+	// Realtime engine settings.
 	Realtime *AgentRealtime `json:"realtime,omitempty"`
-	// Messages sent.
+	// Sent messages.
 	SMS *AgentSMS `json:"sms,omitempty"`
-	// How it hears.
+	// Speech recognition settings.
 	Stt *AgentSTT `json:"stt,omitempty"`
-	// What a language model is told of its part.
+	// System prompt of the language model.
 	SystemPrompt string `json:"system_prompt,omitzero"`
-	// Its zone, for times in texts.
+	// Time zone for times in texts.
 	Timezone string `json:"timezone"`
-	// The ids of the tools that it may use.
+	// Ids of the tools that the agent can call.
 	Tools []string `json:"tools"`
-	// Whom it may hand callers to.
+	// Transfer settings.
 	Transfer AgentTransfer `json:"transfer"`
-	// When it takes the word.
+	// Turn-taking settings.
 	TurnTaking *TurnTaking `json:"turn_taking,omitempty"`
-	// The fields of the draft that differ from it.
+	// Fields in which the draft differs from that version.
 	UnpublishedChanges []string `json:"unpublished_changes"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// The newest published version, which calls speak; counts from 1.
+	// Number of the newest published version, which calls use; from 1.
 	Version int64 `json:"version"`
-	// How it sounds.
+	// Voice settings.
 	Voice Voice `json:"voice"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AgentAMD is an answer of the service, or a part of one.
+// AgentAMD is part of a response.
 type AgentAMD struct {
-	// What is left.
+	// Message after the beep.
 	Message string `json:"message,omitzero"`
 	// off, async or wait.
 	Mode string `json:"mode"`
@@ -265,277 +265,277 @@ type AgentAMD struct {
 	VoicemailAction string `json:"voicemail_action,omitzero"`
 }
 
-// AgentAnalysis is an answer of the service, or a part of one.
+// AgentAnalysis is part of a response.
 type AgentAnalysis struct {
-	// What is to be found.
+	// Fields to extract.
 	Fields []AnalysisField `json:"fields,omitzero"`
-	// When a call was a success.
+	// Criteria for a successful call.
 	SuccessCriteria string `json:"success_criteria,omitzero"`
-	// Whether a summary is wanted.
+	// true if a summary is requested.
 	Summary bool `json:"summary"`
 }
 
-// AgentHook is an answer of the service, or a part of one.
+// AgentHook is part of a response.
 type AgentHook struct {
-	// How long an answer is waited for.
+	// Timeout of the request.
 	TimeoutMs int64 `json:"timeout_ms"`
-	// Where is asked.
+	// URL of the endpoint.
 	URL string `json:"url"`
 }
 
-// AgentInbound is an answer of the service, or a part of one.
+// AgentInbound is part of a response.
 type AgentInbound struct {
-	// ring: 180, then 200; direct: 200 at once; early: 183 with a ringing of ours.
+	// ring: 180, then 200. direct: 200 at once. early: 183 with ringback audio from Callboard.
 	Answer string `json:"answer,omitzero"`
-	// How long it rings before the answer.
+	// Seconds from ringing to the answer.
 	RingSeconds int64 `json:"ring_seconds,omitzero"`
 }
 
-// AgentInboundUpdate is sent to the service.
+// AgentInboundUpdate is part of a request.
 type AgentInboundUpdate struct {
-	// ring: 180, then 200. direct: 200 at once. early: 183 with a ringing of ours, for 3 seconds unless ring_seconds says otherwise. One of ring, direct, early.
+	// ring: 180, then 200. direct: 200 at once. early: 183 with ringback audio from Callboard, for 3 seconds by default. One of ring, direct, early.
 	Answer Optional[string] `json:"answer,omitzero"`
-	// ring, early: how long before the answer.
+	// Seconds from ringing to the answer, for ring and early.
 	RingSeconds Optional[int64] `json:"ring_seconds,omitzero"`
 }
 
-// AgentLLM is an answer of the service, or a part of one.
+// AgentLLM is part of a response.
 type AgentLLM struct {
-	// An engine of the installation; empty: its own choice.
+	// An engine of the installation; empty: the engine that the installation selects.
 	Engine string `json:"engine,omitzero"`
-	// The longest answer.
+	// Maximum tokens of one response.
 	MaxTokens int64 `json:"max_tokens,omitzero"`
-	// Its model.
+	// Model of the engine.
 	Model string `json:"model,omitzero"`
-	// It is asked as soon as the caller is silent, and again where he says more.
+	// true if the model is requested as soon as the caller is silent, and again if the caller continues.
 	Speculative bool `json:"speculative,omitzero"`
-	// How freely it chooses words.
+	// Sampling temperature.
 	Temperature float64 `json:"temperature,omitzero"`
 }
 
-// AgentLanguage is sent to the service.
+// AgentLanguage is part of a request.
 type AgentLanguage struct {
-	// The language, as BCP 47 writes it.
+	// Language as a BCP 47 tag.
 	Language string `json:"language"`
-	// How it sounds in it.
+	// Voice for this language.
 	Voice Voice `json:"voice"`
 }
 
-// AgentLimits is an answer of the service, or a part of one.
+// AgentLimits is part of a response.
 type AgentLimits struct {
-	// The longest conversation.
+	// Maximum duration of a conversation.
 	MaxMinutes int64 `json:"max_minutes,omitzero"`
-	// So much silence ends it.
+	// Silence that ends a conversation.
 	SilenceSeconds int64 `json:"silence_seconds,omitzero"`
 }
 
-// AgentLimitsUpdate is sent to the service.
+// AgentLimitsUpdate is part of a request.
 type AgentLimitsUpdate struct {
-	// The longest conversation.
+	// Maximum duration of a conversation.
 	MaxMinutes Optional[int64] `json:"max_minutes,omitzero"`
-	// So much silence ends it.
+	// Silence that ends a conversation.
 	SilenceSeconds Optional[int64] `json:"silence_seconds,omitzero"`
 }
 
-// AgentRealtime is an answer of the service, or a part of one.
+// AgentRealtime is part of a response.
 type AgentRealtime struct {
-	// An engine of the installation; empty: its own choice.
+	// An engine of the installation; empty: the engine that the installation selects.
 	Engine string `json:"engine,omitzero"`
-	// Its model.
+	// Model of the engine.
 	Model string `json:"model,omitzero"`
-	// Its voice.
+	// Voice of the engine.
 	Voice string `json:"voice,omitzero"`
 }
 
-// AgentSMS is an answer of the service, or a part of one.
+// AgentSMS is part of a response.
 type AgentSMS struct {
-	// Who writes to a number of the agent gets an answer, by its pathway.
+	// true if the agent answers text messages to its numbers by its pathway.
 	Enabled bool `json:"enabled"`
-	// So many replies to one contact within timeout_minutes, over all conversations; then the agent is silent.
+	// Maximum replies to one contact within timeout_minutes, over all conversations.
 	MaxReplies int64 `json:"max_replies,omitzero"`
-	// So long without a message ends a conversation.
+	// Time without a message that ends a conversation.
 	TimeoutMinutes int64 `json:"timeout_minutes,omitzero"`
 }
 
-// AgentSMSUpdate is sent to the service.
+// AgentSMSUpdate is part of a request.
 type AgentSMSUpdate struct {
-	// Who writes to a number of the agent gets an answer, by its pathway.
+	// true: the agent answers text messages to its numbers by its pathway.
 	Enabled *bool `json:"enabled,omitempty"`
-	// So many replies to one contact within timeout_minutes, over all conversations; then the agent is silent.
+	// Maximum replies to one contact within timeout_minutes, over all conversations.
 	MaxReplies Optional[int64] `json:"max_replies,omitzero"`
-	// So long without a message ends a conversation; the next one begins anew.
+	// Time without a message that ends a conversation. The next message starts a new one.
 	TimeoutMinutes Optional[int64] `json:"timeout_minutes,omitzero"`
 }
 
-// AgentSTT is an answer of the service, or a part of one.
+// AgentSTT is part of a response.
 type AgentSTT struct {
-	// An engine of the installation; empty: its own choice.
+	// An engine of the installation; empty: the engine that the installation selects.
 	Engine string `json:"engine,omitzero"`
-	// Words that are likely to be said.
+	// Words that callers are likely to say.
 	Keywords []string `json:"keywords,omitzero"`
-	// Where it is not the agent's.
+	// Language of recognition, if it differs from the agent's.
 	Language string `json:"language,omitzero"`
-	// Its model.
+	// Model of the engine.
 	Model string `json:"model,omitzero"`
 }
 
-// AgentTransfer is an answer of the service, or a part of one.
+// AgentTransfer is part of a response.
 type AgentTransfer struct {
-	// Whether the far end may send the call elsewhere, by REFER or Replaces.
+	// true if the remote party may transfer the call by REFER or Replaces.
 	AcceptRefer bool `json:"accept_refer,omitzero"`
-	// To whom it may hand callers.
+	// Named transfer destinations.
 	Destinations []Destination `json:"destinations,omitzero"`
-	// What a party hears that waits: silence, tone, or wav:NAME.wav of the prompts.
+	// Audio for a waiting party: silence, tone, or wav:NAME.wav of the prompts.
 	HoldMusic string `json:"hold_music,omitzero"`
-	// Whether the caller hears it ring meanwhile.
+	// true if the caller hears ringback during a transfer.
 	Ringback bool `json:"ringback,omitzero"`
 }
 
-// AgentTransferUpdate is sent to the service.
+// AgentTransferUpdate is part of a request.
 type AgentTransferUpdate struct {
-	// The far end may send the call elsewhere, by REFER, within the destination rules.
+	// The remote party may transfer the call by REFER, within the destination rules.
 	AcceptRefer Optional[bool] `json:"accept_refer,omitzero"`
-	// Whom callers may be handed to, by name.
+	// Named destinations to which callers can be transferred.
 	Destinations Optional[[]NewDestination] `json:"destinations,omitzero"`
-	// What a party hears while the other side of a bridged call has put it on hold, and the caller while a transfer is dialled without ringback: silence (the default), tone, or wav:NAME.wav, a file of the prompts folder.
+	// Audio for a party that the other side of a bridged call has put on hold, and for the caller while a transfer is dialed without ringback: silence (the default), tone, or wav:NAME.wav, a file of the prompts folder.
 	HoldMusic Optional[string] `json:"hold_music,omitzero"`
-	// The caller hears it ring while a transfer is dialled.
+	// The caller hears ringback while a transfer is dialed.
 	Ringback Optional[bool] `json:"ringback,omitzero"`
 }
 
-// AgentUpdate is sent to the service.
+// AgentUpdate is part of a request.
 type AgentUpdate struct {
-	// What it does about answering machines.
+	// Answering machine detection settings.
 	AMD Optional[AMDUpdate] `json:"amd,omitzero"`
-	// What is wanted to be known of its calls.
+	// Analysis of ended calls.
 	Analysis Optional[AnalysisUpdate] `json:"analysis,omitzero"`
 	// 2 to 6 digits that phones of the workspace dial to reach the agent.
 	Extension Optional[string] `json:"extension,omitzero"`
-	// Without a pathway: all that the agent says.
+	// The first text that an agent without a pathway speaks.
 	FirstMessage Optional[string] `json:"first_message,omitzero"`
-	// How it takes calls.
+	// How the agent answers calls.
 	Inbound Optional[AgentInboundUpdate] `json:"inbound,omitzero"`
-	// What it may look things up in; 20 at most.
+	// Knowledge bases that the agent can search, at most 20.
 	KnowledgeBaseIDs Optional[[]string] `json:"knowledge_base_ids,omitzero"`
-	// The language that it speaks, as BCP 47 writes it. Default: en-US.
+	// Language of the agent as a BCP 47 tag. Default: en-US.
 	Language Optional[string] `json:"language,omitzero"`
-	// Languages that its pathway can go over to (set.language of a node), with its voice in each; 20 at most.
+	// Languages to which the pathway can switch (set.language of a node), with a voice for each, at most 20.
 	Languages Optional[[]AgentLanguage] `json:"languages,omitzero"`
-	// What ends a conversation.
+	// Limits of a conversation.
 	Limits Optional[AgentLimitsUpdate] `json:"limits,omitzero"`
-	// The language model.
+	// Language model settings.
 	Llm Optional[LLMUpdate] `json:"llm,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name *string `json:"name,omitempty"`
-	// Whom to ask when a call comes in.
+	// Endpoint that is requested for each inbound call.
 	OnInbound Optional[InboundHookUpdate] `json:"on_inbound,omitzero"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID Optional[string] `json:"pathway_id,omitzero"`
-	// An engine that hears and speaks by itself; calls of such an agent need it.
+	// Realtime engine that recognizes and speaks. Calls of an agent with these settings need the engine.
 	Realtime Optional[RealtimeUpdate] `json:"realtime,omitzero"`
-	// How it answers text messages to its numbers; not at all unless said.
+	// How the agent answers text messages to its numbers. Default: no answer.
 	SMS Optional[AgentSMSUpdate] `json:"sms,omitzero"`
-	// How it hears.
+	// Speech recognition settings.
 	Stt Optional[STTUpdate] `json:"stt,omitzero"`
-	// What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model.
+	// System prompt of the language model. An agent without pathway and first_message speaks by this prompt alone, and its calls need a language model.
 	SystemPrompt Optional[string] `json:"system_prompt,omitzero"`
-	// Its zone, for times in texts. Default: UTC.
+	// Time zone for times in texts. Default: UTC.
 	Timezone Optional[string] `json:"timezone,omitzero"`
-	// What its model may do where the agent has no pathway: tools by id, and the built-in appointment, sms, transfer, dnc and end; 50 at most.
+	// Tools that the language model of an agent without a pathway can call: tool ids and the built-in tools appointment, sms, transfer, dnc and end. At most 50.
 	Tools Optional[[]string] `json:"tools,omitzero"`
-	// Whom it may hand callers to.
+	// Transfer settings.
 	Transfer Optional[AgentTransferUpdate] `json:"transfer,omitzero"`
-	// When it takes the word. It counts where speech is heard.
+	// Turn-taking settings. They apply if speech is recognized.
 	TurnTaking Optional[TurnTakingUpdate] `json:"turn_taking,omitzero"`
-	// How it sounds.
+	// Voice settings.
 	Voice Optional[VoiceUpdate] `json:"voice,omitzero"`
 }
 
-// AgentVersion is an answer of the service, or a part of one.
+// AgentVersion is part of a response.
 type AgentVersion struct {
-	// What it does about answering machines.
+	// Answering machine detection settings.
 	AMD *AgentAMD `json:"amd,omitempty"`
-	// What is wanted to be known of its calls.
+	// Analysis of ended calls.
 	Analysis *AgentAnalysis `json:"analysis,omitempty"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// What phones of the workspace dial to reach it: 2 to 6 digits.
+	// Extension of the agent for phones of the workspace: 2 to 6 digits.
 	Extension string `json:"extension,omitzero"`
-	// What it says first, before its pathway begins.
+	// The first text of an agent without a pathway.
 	FirstMessage string `json:"first_message,omitzero"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// How it takes calls.
+	// How the agent answers calls.
 	Inbound AgentInbound `json:"inbound"`
-	// What it may look things up in.
+	// Knowledge bases that the agent can search.
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids"`
-	// The language that it speaks, as BCP 47 writes it.
+	// Language of the agent as a BCP 47 tag.
 	Language string `json:"language"`
-	// Languages that its pathway can go over to.
+	// Languages to which the pathway can switch.
 	Languages []AgentLanguage `json:"languages,omitzero"`
-	// What ends a conversation.
+	// Limits of a conversation.
 	Limits AgentLimits `json:"limits"`
-	// By which language model it speaks.
+	// Language model settings.
 	Llm *AgentLLM `json:"llm,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Whom to ask when a call comes in.
+	// Endpoint that is requested for each inbound call.
 	OnInbound *AgentHook `json:"on_inbound,omitempty"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID string `json:"pathway_id,omitzero"`
-	// When it was published.
+	// When the version was published.
 	PublishedAt *time.Time `json:"published_at"`
-	// The engine that hears and speaks by itself.
+	// Realtime engine settings.
 	Realtime *AgentRealtime `json:"realtime,omitempty"`
-	// Messages sent.
+	// Sent messages.
 	SMS *AgentSMS `json:"sms,omitempty"`
-	// How it hears.
+	// Speech recognition settings.
 	Stt *AgentSTT `json:"stt,omitempty"`
-	// What a language model is told of its part.
+	// System prompt of the language model.
 	SystemPrompt string `json:"system_prompt,omitzero"`
-	// Its zone, for times in texts.
+	// Time zone for times in texts.
 	Timezone string `json:"timezone"`
-	// The ids of the tools that it may use.
+	// Ids of the tools that the agent can call.
 	Tools []string `json:"tools"`
-	// Whom it may hand callers to.
+	// Transfer settings.
 	Transfer AgentTransfer `json:"transfer"`
-	// When it takes the word.
+	// Turn-taking settings.
 	TurnTaking *TurnTaking `json:"turn_taking,omitempty"`
 	// Always empty.
 	UnpublishedChanges []string `json:"unpublished_changes"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Which version this is.
+	// Number of the version.
 	Version int64 `json:"version"`
-	// How it sounds.
+	// Voice settings.
 	Voice Voice `json:"voice"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AnalysisUpdate is sent to the service.
+// AnalysisUpdate is part of a request.
 type AnalysisUpdate struct {
-	// 50 at most.
+	// Fields to extract from a call, at most 50.
 	Fields Optional[[]NewAnalysisField] `json:"fields,omitzero"`
-	// When a call was a success, in words.
+	// Criteria for a successful call, in words.
 	SuccessCriteria Optional[string] `json:"success_criteria,omitzero"`
-	// Whether a summary is wanted.
+	// true requests a summary.
 	Summary Optional[bool] `json:"summary,omitzero"`
 }
 
-// Destination is an answer of the service, or a part of one.
+// Destination is part of a response.
 type Destination struct {
-	// How callers are handed on; left out: as the transfer says. One of blind, attended, bridge.
+	// Transfer mode. Missing: the mode of the transfer request. One of blind, attended, bridge.
 	Mode string `json:"mode,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
 	// Extension or id of a phone.
 	Phone string `json:"phone,omitzero"`
@@ -543,246 +543,246 @@ type Destination struct {
 	To string `json:"to,omitzero"`
 }
 
-// InboundHookUpdate is sent to the service.
+// InboundHookUpdate is part of a request.
 type InboundHookUpdate struct {
-	// How long an answer is waited for: 100 to 5000.
+	// Timeout of the request, 100 to 5000.
 	TimeoutMs Optional[int64] `json:"timeout_ms,omitzero"`
-	// https only, at an address that may be reached.
+	// https URL at an allowed address.
 	URL Optional[string] `json:"url,omitzero"`
 }
 
-// LLMUpdate is sent to the service.
+// LLMUpdate is part of a request.
 type LLMUpdate struct {
-	// An engine of the installation; empty: its own choice.
+	// An engine of the installation. Default: the engine that the installation selects.
 	Engine Optional[string] `json:"engine,omitzero"`
-	// Of one answer; 0: as the engine has it.
+	// Maximum tokens of one response. 0: the default of the engine.
 	MaxTokens Optional[int64] `json:"max_tokens,omitzero"`
-	// Its model.
+	// Model of the engine.
 	Model Optional[string] `json:"model,omitzero"`
-	// It is asked as soon as the caller is silent, and again where he says more.
+	// true: the model is requested as soon as the caller is silent, and again if the caller continues.
 	Speculative Optional[bool] `json:"speculative,omitzero"`
-	// How freely it chooses words.
+	// Sampling temperature.
 	Temperature Optional[float64] `json:"temperature,omitzero"`
 }
 
-// ListAgent is an answer of the service, or a part of one.
+// ListAgent is part of a response.
 type ListAgent struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Agent `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListAgentVersion is an answer of the service, or a part of one.
+// ListAgentVersion is part of a response.
 type ListAgentVersion struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []AgentVersion `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewAMD is sent to the service.
+// NewAMD is part of a request.
 type NewAMD struct {
-	// leave_message: what is left behind the beep; {{name}} stands for a variable.
+	// Message after the beep, for leave_message. {{name}} inserts a variable.
 	Message *string `json:"message,omitempty"`
-	// off; async: while the agent speaks already; wait: before it speaks, for 6 seconds at most. Of outbound calls. One of off, async, wait.
+	// Detection of machines in outbound calls. off: none. async: while the agent already speaks. wait: before the agent speaks, for at most 6 seconds. One of off, async, wait.
 	Mode *string `json:"mode,omitempty"`
-	// What is done where a machine answers; empty: as continue. One of hangup, leave_message, continue.
+	// Action when a machine answers. Default: continue. One of hangup, leave_message, continue.
 	VoicemailAction *string `json:"voicemail_action,omitempty"`
 }
 
-// NewAgent is sent to the service.
+// NewAgent is part of a request.
 type NewAgent struct {
-	// What it does about answering machines.
+	// Answering machine detection settings.
 	AMD *NewAMD `json:"amd,omitempty"`
-	// What is wanted to be known of its calls.
+	// Analysis of ended calls.
 	Analysis *NewAnalysis `json:"analysis,omitempty"`
 	// 2 to 6 digits that phones of the workspace dial to reach the agent.
 	Extension *string `json:"extension,omitempty"`
-	// Without a pathway: all that the agent says.
+	// The first text that an agent without a pathway speaks.
 	FirstMessage *string `json:"first_message,omitempty"`
-	// How it takes calls.
+	// How the agent answers calls.
 	Inbound *NewAgentInbound `json:"inbound,omitempty"`
-	// What it may look things up in; 20 at most.
+	// Knowledge bases that the agent can search, at most 20.
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids,omitzero"`
-	// The language that it speaks, as BCP 47 writes it. Default: en-US.
+	// Language of the agent as a BCP 47 tag. Default: en-US.
 	Language *string `json:"language,omitempty"`
-	// Languages that its pathway can go over to (set.language of a node), with its voice in each; 20 at most.
+	// Languages to which the pathway can switch (set.language of a node), with a voice for each, at most 20.
 	Languages []AgentLanguage `json:"languages,omitzero"`
-	// What ends a conversation.
+	// Limits of a conversation.
 	Limits *NewAgentLimits `json:"limits,omitempty"`
-	// The language model.
+	// Language model settings.
 	Llm *NewLLM `json:"llm,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// Whom to ask when a call comes in.
+	// Endpoint that is requested for each inbound call.
 	OnInbound *NewInboundHook `json:"on_inbound,omitempty"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID *string `json:"pathway_id,omitempty"`
-	// An engine that hears and speaks by itself; calls of such an agent need it.
+	// Realtime engine that recognizes and speaks. Calls of an agent with these settings need the engine.
 	Realtime *NewRealtime `json:"realtime,omitempty"`
-	// How it answers text messages to its numbers; not at all unless said.
+	// How the agent answers text messages to its numbers. Default: no answer.
 	SMS *NewAgentSMS `json:"sms,omitempty"`
-	// How it hears.
+	// Speech recognition settings.
 	Stt *NewSTT `json:"stt,omitempty"`
-	// What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model.
+	// System prompt of the language model. An agent without pathway and first_message speaks by this prompt alone, and its calls need a language model.
 	SystemPrompt *string `json:"system_prompt,omitempty"`
-	// Its zone, for times in texts. Default: UTC.
+	// Time zone for times in texts. Default: UTC.
 	Timezone *string `json:"timezone,omitempty"`
-	// What its model may do where the agent has no pathway: tools by id, and the built-in appointment, sms, transfer, dnc and end; 50 at most.
+	// Tools that the language model of an agent without a pathway can call: tool ids and the built-in tools appointment, sms, transfer, dnc and end. At most 50.
 	Tools []string `json:"tools,omitzero"`
-	// Whom it may hand callers to.
+	// Transfer settings.
 	Transfer *NewAgentTransfer `json:"transfer,omitempty"`
-	// When it takes the word. It counts where speech is heard.
+	// Turn-taking settings. They apply if speech is recognized.
 	TurnTaking *NewTurnTaking `json:"turn_taking,omitempty"`
-	// How it sounds.
+	// Voice settings.
 	Voice *NewVoice `json:"voice,omitempty"`
 }
 
-// NewAgentInbound is sent to the service.
+// NewAgentInbound is part of a request.
 type NewAgentInbound struct {
-	// ring: 180, then 200. direct: 200 at once. early: 183 with a ringing of ours, for 3 seconds unless ring_seconds says otherwise. One of ring, direct, early.
+	// ring: 180, then 200. direct: 200 at once. early: 183 with ringback audio from Callboard, for 3 seconds by default. One of ring, direct, early.
 	Answer *string `json:"answer,omitempty"`
-	// ring, early: how long before the answer.
+	// Seconds from ringing to the answer, for ring and early.
 	RingSeconds *int64 `json:"ring_seconds,omitempty"`
 }
 
-// NewAgentSMS is sent to the service.
+// NewAgentSMS is part of a request.
 type NewAgentSMS struct {
-	// Who writes to a number of the agent gets an answer, by its pathway.
+	// true: the agent answers text messages to its numbers by its pathway.
 	Enabled bool `json:"enabled"`
-	// So many replies to one contact within timeout_minutes, over all conversations; then the agent is silent.
+	// Maximum replies to one contact within timeout_minutes, over all conversations.
 	MaxReplies *int64 `json:"max_replies,omitempty"`
-	// So long without a message ends a conversation; the next one begins anew.
+	// Time without a message that ends a conversation. The next message starts a new one.
 	TimeoutMinutes *int64 `json:"timeout_minutes,omitempty"`
 }
 
-// NewAgentTransfer is sent to the service.
+// NewAgentTransfer is part of a request.
 type NewAgentTransfer struct {
-	// The far end may send the call elsewhere, by REFER, within the destination rules.
+	// The remote party may transfer the call by REFER, within the destination rules.
 	AcceptRefer *bool `json:"accept_refer,omitempty"`
-	// Whom callers may be handed to, by name.
+	// Named destinations to which callers can be transferred.
 	Destinations []NewDestination `json:"destinations,omitzero"`
-	// What a party hears while the other side of a bridged call has put it on hold, and the caller while a transfer is dialled without ringback: silence (the default), tone, or wav:NAME.wav, a file of the prompts folder.
+	// Audio for a party that the other side of a bridged call has put on hold, and for the caller while a transfer is dialed without ringback: silence (the default), tone, or wav:NAME.wav, a file of the prompts folder.
 	HoldMusic *string `json:"hold_music,omitempty"`
-	// The caller hears it ring while a transfer is dialled.
+	// The caller hears ringback while a transfer is dialed.
 	Ringback *bool `json:"ringback,omitempty"`
 }
 
-// NewDestination is sent to the service.
+// NewDestination is part of a request.
 type NewDestination struct {
-	// How callers are handed on; left out: as the transfer says. One of blind, attended, bridge.
+	// Transfer mode. Default: the mode of the transfer request. One of blind, attended, bridge.
 	Mode *string `json:"mode,omitempty"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
 	// The extension or the id of a phone; phone or to is required.
 	Phone *string `json:"phone,omitempty"`
-	// A telephone number; to or phone is required.
+	// A telephone number. Either to or phone is required.
 	To *string `json:"to,omitempty"`
 }
 
-// NewInboundHook is sent to the service.
+// NewInboundHook is part of a request.
 type NewInboundHook struct {
-	// How long an answer is waited for: 100 to 5000.
+	// Timeout of the request, 100 to 5000.
 	TimeoutMs *int64 `json:"timeout_ms,omitempty"`
-	// https only, at an address that may be reached.
+	// https URL at an allowed address.
 	URL *string `json:"url,omitempty"`
 }
 
-// NewRealtime is sent to the service.
+// NewRealtime is part of a request.
 type NewRealtime struct {
-	// An engine of the installation; empty: its own choice.
+	// An engine of the installation. Default: the engine that the installation selects.
 	Engine *string `json:"engine,omitempty"`
-	// Its model.
+	// Model of the engine.
 	Model *string `json:"model,omitempty"`
-	// Its voice.
+	// Voice of the engine.
 	Voice *string `json:"voice,omitempty"`
 }
 
-// OnInboundSecret is an answer of the service, or a part of one.
+// OnInboundSecret is part of a response.
 type OnInboundSecret struct {
 	// The agent.
 	AgentID string `json:"agent_id"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Shown here and nowhere else.
+	// The secret. Only in this response.
 	Secret string `json:"secret"`
 	// The last characters of the secret.
 	SecretHint string `json:"secret_hint"`
 }
 
-// RealtimeUpdate is sent to the service.
+// RealtimeUpdate is part of a request.
 type RealtimeUpdate struct {
-	// An engine of the installation; empty: its own choice.
+	// An engine of the installation. Default: the engine that the installation selects.
 	Engine Optional[string] `json:"engine,omitzero"`
-	// Its model.
+	// Model of the engine.
 	Model Optional[string] `json:"model,omitzero"`
-	// Its voice.
+	// Voice of the engine.
 	Voice Optional[string] `json:"voice,omitzero"`
 }
 
-// STTUpdate is sent to the service.
+// STTUpdate is part of a request.
 type STTUpdate struct {
-	// An engine of the installation; empty: its own choice.
+	// An engine of the installation. Default: the engine that the installation selects.
 	Engine Optional[string] `json:"engine,omitzero"`
-	// Words that are likely to be said; 100 at most.
+	// Words that callers are likely to say, at most 100.
 	Keywords Optional[[]string] `json:"keywords,omitzero"`
-	// Where it is not the agent's.
+	// Default: the language of the agent.
 	Language Optional[string] `json:"language,omitzero"`
-	// Its model.
+	// Model of the engine.
 	Model Optional[string] `json:"model,omitzero"`
 }
 
-// TurnTaking is an answer of the service, or a part of one.
+// TurnTaking is part of a response.
 type TurnTaking struct {
-	// So much silence ends the caller's turn.
+	// Silence that ends the caller's turn.
 	EndOfTurnMs int64 `json:"end_of_turn_ms,omitzero"`
-	// Whether speech may cut what it says.
+	// true if the caller's speech interrupts the agent.
 	Interruptible bool `json:"interruptible,omitzero"`
-	// So many words count as an interruption.
+	// Number of words that count as an interruption.
 	InterruptionWords int64 `json:"interruption_words,omitzero"`
 }
 
-// TurnTakingUpdate is sent to the service.
+// TurnTakingUpdate is part of a request.
 type TurnTakingUpdate struct {
-	// So much silence ends the caller's turn; 0: as the engine has it.
+	// Silence that ends the caller's turn. 0: the default of the engine.
 	EndOfTurnMs Optional[int64] `json:"end_of_turn_ms,omitzero"`
-	// Speech may cut what it says.
+	// The caller's speech interrupts the agent.
 	Interruptible Optional[bool] `json:"interruptible,omitzero"`
-	// So many words count as an interruption; 0: as the engine has it.
+	// Number of words that count as an interruption. 0: the default of the engine.
 	InterruptionWords Optional[int64] `json:"interruption_words,omitzero"`
 }
 
-// Voice is sent to the service.
+// Voice is part of a request.
 type Voice struct {
-	// espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation.
+	// espeak-ng, wav (prompt files, with espeak-ng for other texts), or an engine of the installation.
 	Engine *string `json:"engine,omitempty"`
-	// The engine's name of the voice.
+	// Name of the voice in the engine.
 	Name *string `json:"name,omitempty"`
-	// How words are said that it would say wrongly.
+	// Pronunciations of words that the voice mispronounces.
 	Pronunciations []Pronunciation `json:"pronunciations,omitzero"`
-	// How fast it speaks: 1 is normal.
+	// Speaking rate; 1 is normal.
 	Rate *float64 `json:"rate,omitempty"`
 }
 
-// VoiceUpdate is sent to the service.
+// VoiceUpdate is part of a request.
 type VoiceUpdate struct {
-	// espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation. Empty: its own choice.
+	// espeak-ng, wav, or an engine of the installation. wav plays prompt files, and uses espeak-ng for texts without a file. Default: the engine of the installation.
 	Engine Optional[string] `json:"engine,omitzero"`
-	// The engine's name of the voice.
+	// Name of the voice in the engine.
 	Name Optional[string] `json:"name,omitzero"`
-	// How words are said that it would say wrongly; 200 at most. Transcripts keep the word.
+	// Pronunciations of words that the voice mispronounces, at most 200. Transcripts keep the original word.
 	Pronunciations Optional[[]Pronunciation] `json:"pronunciations,omitzero"`
-	// How fast it speaks: 1 is normal.
+	// Speaking rate; 1 is normal.
 	Rate Optional[float64] `json:"rate,omitzero"`
 }

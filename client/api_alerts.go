@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ListAlertRulesQuery is what ListAlertRules can be asked; what is zero is left out.
+// ListAlertRulesQuery holds the query parameters of ListAlertRules. Zero values are not sent.
 type ListAlertRulesQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -46,7 +46,7 @@ func (c *Client) ListAlertRules(ctx context.Context, q ListAlertRulesQuery, opti
 	return send[ListAlertRule](ctx, c, "GET", "/v1/alert-rules", q.values(), nil, options)
 }
 
-// AllAlertRules walks the pages of ListAlertRules to their end; an error is the last that comes.
+// AllAlertRules iterates over all pages of ListAlertRules. It ends after the first error.
 func (c *Client) AllAlertRules(ctx context.Context, q ListAlertRulesQuery, options ...Option) iter.Seq2[AlertRule, error] {
 	return pages(&q.Cursor, func() ([]AlertRule, *string, error) {
 		l, err := c.ListAlertRules(ctx, q, options...)
@@ -61,7 +61,7 @@ func (c *Client) AllAlertRules(ctx context.Context, q ListAlertRulesQuery, optio
 //
 // POST /v1/alert-rules
 //
-// Needs an API key or a dashboard session. Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.
+// Needs an API key or a dashboard session. Operators only, like all alert operations. The rule is evaluated every 15 seconds. When its condition holds, Callboard sends alert.firing to the webhooks of the workspace whose key created the rule, and a mail to each address; when the condition has not held for five minutes, it sends alert.resolved. Each notification is sent once, also across restarts.
 func (c *Client) CreateAlertRule(ctx context.Context, body *NewAlertRule, options ...Option) (*AlertRule, error) {
 	return send[AlertRule](ctx, c, "POST", "/v1/alert-rules", nil, asJSON(body), options)
 }
@@ -70,7 +70,7 @@ func (c *Client) CreateAlertRule(ctx context.Context, body *NewAlertRule, option
 //
 // DELETE /v1/alert-rules/{id}
 //
-// Needs an API key or a dashboard session. What it has found is over, and nobody is told of that.
+// Needs an API key or a dashboard session. Its alerts end without a notification.
 func (c *Client) DeleteAlertRule(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/alert-rules/"+url.PathEscape(id), nil, nil, options)
 }
@@ -91,24 +91,24 @@ func (c *Client) UpdateAlertRule(ctx context.Context, id string, body *AlertRule
 	return send[AlertRule](ctx, c, "PATCH", "/v1/alert-rules/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// TestAlertRule: Try the ways of an alert rule.
+// TestAlertRule: Send test notifications of an alert rule.
 //
 // POST /v1/alert-rules/{id}/test
 //
-// Sends an alert.firing that says it is a test, and a mail to each address, and tells what the mail server said.
+// Sends a test alert.firing to the webhooks and a mail to each address. The response has the answers of the mail server.
 func (c *Client) TestAlertRule(ctx context.Context, id string, options ...Option) (*AlertTest, error) {
 	return send[AlertTest](ctx, c, "POST", "/v1/alert-rules/"+url.PathEscape(id)+"/test", nil, nil, options)
 }
 
-// ListAlertsQuery is what ListAlerts can be asked; what is zero is left out.
+// ListAlertsQuery holds the query parameters of ListAlerts. Zero values are not sent.
 type ListAlertsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -129,16 +129,16 @@ func (q *ListAlertsQuery) values() url.Values {
 	return v
 }
 
-// ListAlerts: List the alerts of now.
+// ListAlerts: List current alerts.
 //
 // GET /v1/alerts
 //
-// What the rules have found and is so now; what is over is in the events.
+// Lists alerts whose condition holds. Ended alerts are in the events.
 func (c *Client) ListAlerts(ctx context.Context, q ListAlertsQuery, options ...Option) (*ListAlert, error) {
 	return send[ListAlert](ctx, c, "GET", "/v1/alerts", q.values(), nil, options)
 }
 
-// AllAlerts walks the pages of ListAlerts to their end; an error is the last that comes.
+// AllAlerts iterates over all pages of ListAlerts. It ends after the first error.
 func (c *Client) AllAlerts(ctx context.Context, q ListAlertsQuery, options ...Option) iter.Seq2[Alert, error] {
 	return pages(&q.Cursor, func() ([]Alert, *string, error) {
 		l, err := c.ListAlerts(ctx, q, options...)
@@ -149,51 +149,51 @@ func (c *Client) AllAlerts(ctx context.Context, q ListAlertsQuery, options ...Op
 	})
 }
 
-// Alert is an answer of the service, or a part of one.
+// Alert is part of a response.
 type Alert struct {
-	// The bound of the rule.
+	// The threshold of the rule.
 	Bound float64 `json:"bound"`
-	// Of answer_rate: how many calls there were.
+	// For answer_rate: number of calls.
 	Count int64 `json:"count"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// When somebody was told.
+	// When the notification was sent.
 	FiredAt *time.Time `json:"fired_at"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
 	// answer_rate, trunk_down, spend or endpoint_disabled. One of answer_rate, trunk_down, spend, endpoint_disabled.
 	Kind string `json:"kind"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// The workspace that it is about; left out: all of them together.
+	// The workspace of the alert; missing: all workspaces together.
 	OfWorkspaceID string `json:"of_workspace_id,omitzero"`
-	// The rule that found it.
+	// The id of the rule.
 	RuleID string `json:"rule_id"`
-	// Its name.
+	// Name of the rule.
 	RuleName string `json:"rule_name"`
-	// Since when it is so.
+	// Since when the condition holds.
 	Since time.Time `json:"since"`
-	// pending: it is so, and not for long enough yet. firing: somebody was told. One of pending, firing.
+	// pending: the condition holds, but not long enough yet. firing: a notification was sent. One of pending, firing.
 	Status string `json:"status"`
-	// The trunk, the endpoint or the workspace that it is about; all: all workspaces together.
+	// The trunk, endpoint or workspace of the alert; all: all workspaces together.
 	Subject string `json:"subject"`
-	// What somebody has called that.
+	// Name of the subject.
 	SubjectName string `json:"subject_name"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// What was read when it moved last: a share, 0 to 1.
+	// The last measured value: a share, 0 to 1.
 	Value float64 `json:"value"`
-	// Since when it is so no more; it is over after five minutes.
+	// Since when the condition does not hold. The alert ends after five minutes.
 	WellSince *time.Time `json:"well_since"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AlertMailTest is an answer of the service, or a part of one.
+// AlertMailTest is part of a response.
 type AlertMailTest struct {
 	// Why not.
 	Error string `json:"error,omitzero"`
@@ -203,71 +203,71 @@ type AlertMailTest struct {
 	To string `json:"to"`
 }
 
-// AlertRule is an answer of the service, or a part of one.
+// AlertRule is part of a response.
 type AlertRule struct {
-	// Of answer_rate: the share of the calls that are to be answered, 0 to 1.
+	// For answer_rate: the minimum share of answered calls, 0 to 1.
 	Below float64 `json:"below,omitzero"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// Addresses that are sent a mail.
+	// Mail addresses that get alerts.
 	Emails []string `json:"emails"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
 	// answer_rate, trunk_down, spend or endpoint_disabled. One of answer_rate, trunk_down, spend, endpoint_disabled.
 	Kind string `json:"kind"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Of answer_rate: with fewer calls nothing is said.
+	// For answer_rate: the minimum number of calls for an alert.
 	MinCalls int64 `json:"min_calls,omitzero"`
-	// Of answer_rate: how far back calls count. Of trunk_down: for how long it must be down.
+	// For answer_rate: the period of counted calls. For trunk_down: how long the trunk must be down.
 	Minutes int64 `json:"minutes,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Nobody looks while it is true.
+	// true if the rule is not evaluated.
 	Paused bool `json:"paused"`
-	// Of spend: the share of the daily spend cap, 0 to 1.
+	// For spend: the used share of daily_spend_cap, 0 to 1.
 	Share float64 `json:"share,omitzero"`
-	// All workspaces as if they were one.
+	// true if all workspaces are evaluated together.
 	Together bool `json:"together"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// The workspace that is watched; left out: each of the install by itself.
+	// The watched workspace; missing: every workspace of the installation, each separately.
 	WatchesWorkspaceID string `json:"watches_workspace_id,omitzero"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AlertRuleUpdate is sent to the service.
+// AlertRuleUpdate is part of a request.
 type AlertRuleUpdate struct {
-	// Of answer_rate: the share of the calls, 0 to 1.
+	// For answer_rate: the minimum share of answered calls, 0 to 1.
 	Below Optional[float64] `json:"below,omitzero"`
-	// Addresses that are sent a mail, ten at most; it takes smtp_addr of the service.
+	// Mail addresses, at most ten. They require the setting smtp_addr.
 	Emails Optional[[]string] `json:"emails,omitzero"`
-	// What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed. One of answer_rate, trunk_down, spend, endpoint_disabled.
+	// Condition of the rule; it cannot change. answer_rate: the share of answered calls is lower than below, among at least min_calls outbound calls of the last minutes. trunk_down: for minutes every target of a trunk is down, or its registration fails. spend: share of daily_spend_cap is used. endpoint_disabled: a webhook endpoint was disabled after failures. One of answer_rate, trunk_down, spend, endpoint_disabled.
 	Kind *string `json:"kind,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// Of answer_rate: with fewer calls nothing is said; 20 where it is left out.
+	// For answer_rate: the minimum number of calls for an alert. Default: 20.
 	MinCalls Optional[int64] `json:"min_calls,omitzero"`
-	// 1 to 60. Of answer_rate: how far back calls count, 15 where it is left out. Of trunk_down: for how long it must be down, 2 where it is left out.
+	// 1 to 60. For answer_rate: the period of counted calls, by default 15. For trunk_down: how long the trunk must be down, by default 2.
 	Minutes Optional[int64] `json:"minutes,omitzero"`
-	// For people.
+	// Name for people.
 	Name *string `json:"name,omitempty"`
-	// true: nobody looks.
+	// true: the rule is not evaluated.
 	Paused Optional[bool] `json:"paused,omitzero"`
-	// Of spend: the share of the cap, 0 to 1.
+	// For spend: the used share of the cap, 0 to 1.
 	Share Optional[float64] `json:"share,omitzero"`
-	// Of answer_rate and spend: all workspaces as if they were one.
+	// true: all workspaces are evaluated together. For answer_rate and spend.
 	Together Optional[bool] `json:"together,omitzero"`
-	// The workspace that is watched; empty: each of the install by itself.
+	// The watched workspace. Empty: every workspace of the installation, each separately.
 	WatchesWorkspaceID Optional[string] `json:"watches_workspace_id,omitzero"`
 }
 
-// AlertTest is an answer of the service, or a part of one.
+// AlertTest is part of a response.
 type AlertTest struct {
 	// Of the alert that is none.
 	AlertID string `json:"alert_id"`
@@ -277,52 +277,52 @@ type AlertTest struct {
 	Mails []AlertMailTest `json:"mails"`
 }
 
-// ListAlert is an answer of the service, or a part of one.
+// ListAlert is part of a response.
 type ListAlert struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Alert `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListAlertRule is an answer of the service, or a part of one.
+// ListAlertRule is part of a response.
 type ListAlertRule struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []AlertRule `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewAlertRule is sent to the service.
+// NewAlertRule is part of a request.
 type NewAlertRule struct {
-	// Of answer_rate: the share of the calls, 0 to 1.
+	// For answer_rate: the minimum share of answered calls, 0 to 1.
 	Below *float64 `json:"below,omitempty"`
-	// Addresses that are sent a mail, ten at most; it takes smtp_addr of the service.
+	// Mail addresses, at most ten. They require the setting smtp_addr.
 	Emails []string `json:"emails,omitzero"`
-	// What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed. One of answer_rate, trunk_down, spend, endpoint_disabled.
+	// Condition of the rule; it cannot change. answer_rate: the share of answered calls is lower than below, among at least min_calls outbound calls of the last minutes. trunk_down: for minutes every target of a trunk is down, or its registration fails. spend: share of daily_spend_cap is used. endpoint_disabled: a webhook endpoint was disabled after failures. One of answer_rate, trunk_down, spend, endpoint_disabled.
 	Kind string `json:"kind"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Of answer_rate: with fewer calls nothing is said; 20 where it is left out.
+	// For answer_rate: the minimum number of calls for an alert. Default: 20.
 	MinCalls *int64 `json:"min_calls,omitempty"`
-	// 1 to 60. Of answer_rate: how far back calls count, 15 where it is left out. Of trunk_down: for how long it must be down, 2 where it is left out.
+	// 1 to 60. For answer_rate: the period of counted calls, by default 15. For trunk_down: how long the trunk must be down, by default 2.
 	Minutes *int64 `json:"minutes,omitempty"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// true: nobody looks.
+	// true: the rule is not evaluated.
 	Paused *bool `json:"paused,omitempty"`
-	// Of spend: the share of the cap, 0 to 1.
+	// For spend: the used share of the cap, 0 to 1.
 	Share *float64 `json:"share,omitempty"`
-	// Of answer_rate and spend: all workspaces as if they were one.
+	// true: all workspaces are evaluated together. For answer_rate and spend.
 	Together *bool `json:"together,omitempty"`
-	// The workspace that is watched; empty: each of the install by itself.
+	// The watched workspace. Empty: every workspace of the installation, each separately.
 	WatchesWorkspaceID *string `json:"watches_workspace_id,omitempty"`
 }

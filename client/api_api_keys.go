@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// ListKeysQuery is what ListKeys can be asked; what is zero is left out.
+// ListKeysQuery holds the query parameters of ListKeys. Zero values are not sent.
 type ListKeysQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
-	// Only keys of this environment.
+	// Filters by environment.
 	Environment string
 }
 
@@ -48,12 +48,12 @@ func (q *ListKeysQuery) values() url.Values {
 //
 // GET /v1/api-keys
 //
-// A live credential sees the live and the test keys of the workspace, a test credential the test keys.
+// A live credential gets the live and test keys of the workspace, a test credential only the test keys.
 func (c *Client) ListKeys(ctx context.Context, q ListKeysQuery, options ...Option) (*ListAPIKey, error) {
 	return send[ListAPIKey](ctx, c, "GET", "/v1/api-keys", q.values(), nil, options)
 }
 
-// AllKeys walks the pages of ListKeys to their end; an error is the last that comes.
+// AllKeys iterates over all pages of ListKeys. It ends after the first error.
 func (c *Client) AllKeys(ctx context.Context, q ListKeysQuery, options ...Option) iter.Seq2[APIKey, error] {
 	return pages(&q.Cursor, func() ([]APIKey, *string, error) {
 		l, err := c.ListKeys(ctx, q, options...)
@@ -68,14 +68,14 @@ func (c *Client) AllKeys(ctx context.Context, q ListKeysQuery, options ...Option
 //
 // POST /v1/api-keys
 //
-// Needs an API key or a dashboard session. The answer holds the key, this once.
+// Needs an API key or a dashboard session. Only this response contains the key.
 func (c *Client) CreateKey(ctx context.Context, body *NewKey, options ...Option) (*APIKey, error) {
 	return send[APIKey](ctx, c, "POST", "/v1/api-keys", nil, asJSON(body), options)
 }
 
-// RevokeKeyQuery is what RevokeKey can be asked; what is zero is left out.
+// RevokeKeyQuery holds the query parameters of RevokeKey. Zero values are not sent.
 type RevokeKeyQuery struct {
-	// true: end what the key created, too.
+	// true also deletes the resources that the key created.
 	Cascade bool
 }
 
@@ -91,7 +91,7 @@ func (q *RevokeKeyQuery) values() url.Values {
 //
 // DELETE /v1/api-keys/{id}
 //
-// Needs an API key or a dashboard session. Ends the key, its child keys, and the tokens, tickets, sign-in links, sessions and consents that came of them. OAuth clients, users, webhooks and phones that the key created, directly or through other credentials, go on and stand in remaining; with cascade=true they end, too. A key that was revoked before, or has expired, can be revoked again with cascade=true.
+// Needs an API key or a dashboard session. Ends the key, its child keys, and the tokens, tickets, sign-in links, sessions and consents created with them. OAuth clients, users, webhooks and phones that the key created, directly or through other credentials, remain and are listed in remaining. With cascade=true they are deleted too. A revoked or expired key can be revoked again with cascade=true.
 func (c *Client) RevokeKey(ctx context.Context, id string, q RevokeKeyQuery, options ...Option) (*RevokeKeyResult, error) {
 	return send[RevokeKeyResult](ctx, c, "DELETE", "/v1/api-keys/"+url.PathEscape(id), q.values(), nil, options)
 }
@@ -103,7 +103,7 @@ func (c *Client) GetKey(ctx context.Context, id string, options ...Option) (*API
 	return send[APIKey](ctx, c, "GET", "/v1/api-keys/"+url.PathEscape(id), nil, nil, options)
 }
 
-// UpdateKey: Change the addresses or the name of an API key, or adopt it.
+// UpdateKey: Change the allowed addresses or the name of an API key, or remove its parent.
 //
 // PUT /v1/api-keys/{id}
 //
@@ -112,90 +112,90 @@ func (c *Client) UpdateKey(ctx context.Context, id string, body *KeyChange, opti
 	return send[APIKey](ctx, c, "PUT", "/v1/api-keys/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// APIKey is an answer of the service, or a part of one.
+// APIKey is part of a response.
 type APIKey struct {
 	AllowedIPs []string `json:"allowed_ips"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// When it ends.
+	// When it expires.
 	ExpiresAt *time.Time `json:"expires_at"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// The key itself, only in the answer to its creation.
+	// The secret key. Only in the response to its creation.
 	Key        string     `json:"key,omitzero"`
 	KeyPrefix  string     `json:"key_prefix"`
 	Last4      string     `json:"last4"`
 	LastUsedAt *time.Time `json:"last_used_at"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object      string     `json:"object"`
 	Operator    bool       `json:"operator"`
 	ParentID    string     `json:"parent_id,omitzero"`
 	Permissions []string   `json:"permissions"`
 	RevokedAt   *time.Time `json:"revoked_at,omitempty"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// KeyChange is sent to the service.
+// KeyChange is part of a request.
 type KeyChange struct {
-	// true, by an operator key: the key has no parent any more, and outlives the one that made it. A key whose parent is revoked or expired has died with it.
+	// true removes the parent of the key, so that the key outlives the key that created it. Operator keys only. A key whose parent was revoked or has expired cannot be adopted, because it ended with its parent.
 	Adopt *bool `json:"adopt,omitempty"`
-	// [] lets every address in. Must lie within the addresses of the key that asks and of the key's parents.
+	// Must be within the addresses of the requesting key and of the key's parents. []: from everywhere.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name *string `json:"name,omitempty"`
 }
 
-// ListAPIKey is an answer of the service, or a part of one.
+// ListAPIKey is part of a response.
 type ListAPIKey struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []APIKey `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewKey is sent to the service.
+// NewKey is part of a request.
 type NewKey struct {
 	// Addresses or CIDRs, within those of the key that creates it. Default: those of the key that creates it. []: from everywhere.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
-	// That of the key that makes it unless said. One of live, test.
+	// Default: the environment of the key that creates it. One of live, test.
 	Environment *string `json:"environment,omitempty"`
 	// Not later than the end of the key that creates it. Default: the end of that key.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// Not more than the key holds that makes it.
+	// At most the permissions of the key that creates it.
 	Permissions []string `json:"permissions"`
 }
 
-// RevokeKeyResult is an answer of the service, or a part of one.
+// RevokeKeyResult is part of a response.
 type RevokeKeyResult struct {
 	// Always true.
 	Deleted bool `json:"deleted"`
-	// What the key created and what cascade=true has ended.
+	// Resources that the key created and that cascade=true has deleted.
 	Ended []ResourceRef `json:"ended"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// What the key created and what goes on. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the caller may not delete.
+	// Resources that the key created and that remain. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the requesting key may not delete.
 	Remaining []ResourceRef `json:"remaining"`
 }

@@ -11,27 +11,27 @@ import (
 	"time"
 )
 
-// ListAppointmentsQuery is what ListAppointments can be asked; what is zero is left out.
+// ListAppointmentsQuery holds the query parameters of ListAppointments. Zero values are not sent.
 type ListAppointmentsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
-	// Only those in this state.
+	// Filters by status.
 	Status string
-	// Only those of this provider, by its id or its name.
+	// Filters by provider id or name.
 	Provider string
-	// Only those of this patient.
+	// Filters by the patient's number.
 	PatientPhone string
-	// Only those made in this call.
+	// Filters by the call in which the appointment was booked.
 	CallID string
-	// Only those that begin at this time or later.
+	// Only appointments that start at this time or later.
 	From time.Time
-	// Only those that begin before this time.
+	// Only appointments that start before this time.
 	To time.Time
 }
 
@@ -77,7 +77,7 @@ func (c *Client) ListAppointments(ctx context.Context, q ListAppointmentsQuery, 
 	return send[ListAppointment](ctx, c, "GET", "/v1/appointments", q.values(), nil, options)
 }
 
-// AllAppointments walks the pages of ListAppointments to their end; an error is the last that comes.
+// AllAppointments iterates over all pages of ListAppointments. It ends after the first error.
 func (c *Client) AllAppointments(ctx context.Context, q ListAppointmentsQuery, options ...Option) iter.Seq2[Appointment, error] {
 	return pages(&q.Cursor, func() ([]Appointment, *string, error) {
 		l, err := c.ListAppointments(ctx, q, options...)
@@ -92,24 +92,24 @@ func (c *Client) AllAppointments(ctx context.Context, q ListAppointmentsQuery, o
 //
 // POST /v1/appointments
 //
-// The time must lie within the provider's hours and touch no other appointment: else 409 slot_unavailable, with a reason (booked or closed) and next_available. However many ask at once, one gets it.
+// The time must be within the provider's hours and free, otherwise 409 slot_unavailable with a reason (booked or closed) and next_available. Of concurrent bookings of a time, one succeeds.
 func (c *Client) BookAppointment(ctx context.Context, body *NewAppointment, options ...Option) (*Appointment, error) {
 	return send[Appointment](ctx, c, "POST", "/v1/appointments", nil, asJSON(body), options)
 }
 
-// GetAvailabilityQuery is what GetAvailability can be asked; what is zero is left out.
+// GetAvailabilityQuery holds the query parameters of GetAvailability. Zero values are not sent.
 type GetAvailabilityQuery struct {
-	// Its id or its name.
+	// The id or the name of the provider.
 	Provider string
-	// A time (RFC 3339, or without an offset as clocks in timezone show it) or a day (YYYY-MM-DD); now unless said.
+	// A time (RFC 3339, or local time in timezone without an offset) or a day (YYYY-MM-DD). Default: now.
 	From string
-	// As from, exclusive, at most 62 days later; a week later unless said.
+	// Exclusive end in the format of from, at most 62 days later. Default: a week later.
 	To string
-	// In which from, to and local_start are meant; the provider's unless said.
+	// Time zone of from, to and local_start. Default: the provider's.
 	Timezone string
-	// How long the appointment shall take; the provider's slot_minutes unless said.
+	// Duration of the appointment. Default: slot_minutes of the provider.
 	DurationMinutes int64
-	// The most times that are wanted.
+	// Maximum number of times.
 	Limit int64
 }
 
@@ -136,11 +136,11 @@ func (q *GetAvailabilityQuery) values() url.Values {
 	return v
 }
 
-// GetAvailability: Ask when a provider is free.
+// GetAvailability: List the free times of a provider.
 //
 // GET /v1/appointments/availability
 //
-// Oldest first, from now on. What is free may be taken before it is booked: then the booking is 409 slot_unavailable.
+// Earliest first, from now on. A free time may be booked by another client in the meantime. The booking is then 409 slot_unavailable.
 func (c *Client) GetAvailability(ctx context.Context, q GetAvailabilityQuery, options ...Option) (*Availability, error) {
 	return send[Availability](ctx, c, "GET", "/v1/appointments/availability", q.values(), nil, options)
 }
@@ -149,7 +149,7 @@ func (c *Client) GetAvailability(ctx context.Context, q GetAvailabilityQuery, op
 //
 // DELETE /v1/appointments/{id}
 //
-// One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.
+// An open appointment is cancelled first. Its events, with name and number, remain in the event log until the workspace is deleted.
 func (c *Client) DeleteAppointment(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/appointments/"+url.PathEscape(id), nil, nil, options)
 }
@@ -168,7 +168,7 @@ func (c *Client) UpdateAppointment(ctx context.Context, id string, body *Appoint
 	return send[Appointment](ctx, c, "PATCH", "/v1/appointments/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// GetAppointmentCalendar: Get an appointment as a calendar file.
+// GetAppointmentCalendar: Get an appointment as an iCalendar file.
 //
 // GET /v1/appointments/{id}/calendar.ics
 //
@@ -181,7 +181,7 @@ func (c *Client) GetAppointmentCalendar(ctx context.Context, id string, options 
 //
 // POST /v1/appointments/{id}/cancel
 //
-// Its time is free again. Repeated, it has no effect.
+// The time becomes free. Repeating it has no effect.
 func (c *Client) CancelAppointment(ctx context.Context, id string, body *CancelAppointmentRequest, options ...Option) (*Appointment, error) {
 	return send[Appointment](ctx, c, "POST", "/v1/appointments/"+url.PathEscape(id)+"/cancel", nil, asJSON(body), options)
 }
@@ -190,7 +190,7 @@ func (c *Client) CancelAppointment(ctx context.Context, id string, body *CancelA
 //
 // POST /v1/appointments/{id}/confirm
 //
-// Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.
+// Repeating it has no effect. 409 invalid_state for an ended or cancelled appointment.
 func (c *Client) ConfirmAppointment(ctx context.Context, id string, options ...Option) (*Appointment, error) {
 	return send[Appointment](ctx, c, "POST", "/v1/appointments/"+url.PathEscape(id)+"/confirm", nil, nil, options)
 }
@@ -199,20 +199,20 @@ func (c *Client) ConfirmAppointment(ctx context.Context, id string, options ...O
 //
 // POST /v1/appointments/{id}/reschedule
 //
-// Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.
+// Moves it within the calendar of its provider or to another provider. 409 slot_unavailable changes nothing. The status becomes booked, because the new time is not confirmed.
 func (c *Client) RescheduleAppointment(ctx context.Context, id string, body *RescheduleRequest, options ...Option) (*Appointment, error) {
 	return send[Appointment](ctx, c, "POST", "/v1/appointments/"+url.PathEscape(id)+"/reschedule", nil, asJSON(body), options)
 }
 
-// ListProvidersQuery is what ListProviders can be asked; what is zero is left out.
+// ListProvidersQuery holds the query parameters of ListProviders. Zero values are not sent.
 type ListProvidersQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -240,7 +240,7 @@ func (c *Client) ListProviders(ctx context.Context, q ListProvidersQuery, option
 	return send[ListProvider](ctx, c, "GET", "/v1/providers", q.values(), nil, options)
 }
 
-// AllProviders walks the pages of ListProviders to their end; an error is the last that comes.
+// AllProviders iterates over all pages of ListProviders. It ends after the first error.
 func (c *Client) AllProviders(ctx context.Context, q ListProvidersQuery, options ...Option) iter.Seq2[Provider, error] {
 	return pages(&q.Cursor, func() ([]Provider, *string, error) {
 		l, err := c.ListProviders(ctx, q, options...)
@@ -251,11 +251,11 @@ func (c *Client) AllProviders(ctx context.Context, q ListProvidersQuery, options
 	})
 }
 
-// CreateProvider: Make a provider that can be booked.
+// CreateProvider: Create a provider.
 //
 // POST /v1/providers
 //
-// A provider has one appointment at a time. Where clocks are changed, its hours are what they show.
+// A provider has one appointment at a time. Its hours are local times, also across changes to and from daylight saving time.
 func (c *Client) CreateProvider(ctx context.Context, body *NewProvider, options ...Option) (*Provider, error) {
 	return send[Provider](ctx, c, "POST", "/v1/providers", nil, asJSON(body), options)
 }
@@ -264,7 +264,7 @@ func (c *Client) CreateProvider(ctx context.Context, body *NewProvider, options 
 //
 // DELETE /v1/providers/{id}
 //
-// 409 invalid_state while an appointment lies ahead. Past ones stay.
+// 409 invalid_state while the provider has a future appointment. Past appointments remain.
 func (c *Client) DeleteProvider(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/providers/"+url.PathEscape(id), nil, nil, options)
 }
@@ -280,250 +280,250 @@ func (c *Client) GetProvider(ctx context.Context, id string, options ...Option) 
 //
 // PATCH /v1/providers/{id}
 //
-// Appointments that there are stay where they are.
+// Existing appointments do not change.
 func (c *Client) UpdateProvider(ctx context.Context, id string, body *ProviderUpdate, options ...Option) (*Provider, error) {
 	return send[Provider](ctx, c, "PATCH", "/v1/providers/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// Appointment is an answer of the service, or a part of one.
+// Appointment is part of a response.
 type Appointment struct {
-	// As id.
+	// The same as id.
 	AppointmentID string `json:"appointment_id"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id,omitzero"`
-	// Why it was cancelled.
+	// Reason of the cancellation.
 	CancelReason string `json:"cancel_reason,omitzero"`
-	// When it was cancelled.
+	// When the appointment was cancelled.
 	CancelledAt *time.Time `json:"cancelled_at"`
-	// When the patient said yes to this time.
+	// When the patient confirmed this time.
 	ConfirmedAt *time.Time `json:"confirmed_at"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// When it begins.
+	// Start time.
 	Datetime time.Time `json:"datetime"`
-	// How long it takes.
+	// Duration.
 	DurationMinutes int64 `json:"duration_minutes"`
-	// When it ends.
+	// End time.
 	EndsAt time.Time `json:"ends_at"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// When it begins, as clocks in timezone show it.
+	// Start time in timezone.
 	LocalDatetime string `json:"local_datetime"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// How often it was moved.
+	// How often the appointment was moved.
 	Moves int64 `json:"moves"`
-	// Yours.
+	// Notes for people.
 	Notes string `json:"notes,omitzero"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// For whom it is.
+	// The patient.
 	Patient Patient `json:"patient"`
-	// Whose time it is: its name when it was booked.
+	// Name of the provider at the time of booking.
 	Provider string `json:"provider"`
-	// Whose time it is.
+	// The id of the provider.
 	ProviderID string `json:"provider_id"`
-	// How the patient is reminded, the first due one first.
+	// Reminders of the patient, in order of their due time.
 	Reminders []AppointmentReminder `json:"reminders,omitzero"`
-	// How often it was changed, as its calendar file says it.
+	// Number of changes, as in the SEQUENCE of its iCalendar file.
 	Sequence int64 `json:"sequence"`
 	// booked, confirmed, cancelled, completed or no_show. One of booked, confirmed, cancelled, completed, no_show.
 	Status string `json:"status"`
-	// In which local_datetime is told.
+	// Time zone of local_datetime.
 	Timezone string `json:"timezone"`
-	// What it is about, in your words.
+	// Kind of appointment, in your words.
 	Type string `json:"type"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AppointmentReminder is an answer of the service, or a part of one.
+// AppointmentReminder is part of a response.
 type AppointmentReminder struct {
-	// Who calls.
+	// Agent of a call reminder.
 	AgentID string `json:"agent_id,omitzero"`
-	// The text, before it is filled in; empty: one of ours.
+	// Text with variables; empty: a standard text.
 	Body string `json:"body,omitzero"`
-	// The call that it became.
+	// The call of the reminder.
 	CallID string `json:"call_id,omitzero"`
 	// sms or call.
 	Channel string `json:"channel"`
-	// When it goes out.
+	// When the reminder is sent.
 	DueAt time.Time `json:"due_at"`
-	// The number shown, where it is not the workspace's first.
+	// Caller ID or sender, if it is not the first number of the workspace.
 	From string `json:"from,omitzero"`
-	// The message that it became.
+	// The message of the reminder.
 	MessageID string `json:"message_id,omitzero"`
-	// How long before the appointment it was wanted.
+	// Minutes before the appointment.
 	MinutesBefore int64 `json:"minutes_before"`
-	// Why it was skipped (too_late) or failed (an error's code).
+	// Why the reminder was skipped (too_late) or failed (an error code).
 	Reason string `json:"reason,omitzero"`
-	// When its message was queued or its call placed.
+	// When the message was queued or the call was placed.
 	SentAt *time.Time `json:"sent_at"`
-	// scheduled, sent, skipped (there was no time left), failed, or cancelled with the appointment. One of scheduled, sent, skipped, failed, cancelled.
+	// scheduled, sent, skipped (too late), failed, or cancelled with the appointment. One of scheduled, sent, skipped, failed, cancelled.
 	Status string `json:"status"`
 }
 
-// AppointmentUpdate is sent to the service.
+// AppointmentUpdate is part of a request.
 type AppointmentUpdate struct {
-	// The call in which it was made.
+	// The call in which the appointment was booked.
 	CallID Optional[string] `json:"call_id,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// Yours, for people; 2000 characters at most.
+	// Notes for people, at most 2000 characters.
 	Notes Optional[string] `json:"notes,omitzero"`
-	// For whom it is.
+	// The patient.
 	Patient Optional[PatientUpdate] `json:"patient,omitzero"`
-	// Take the place of those that there are, sent or not. null: those of the provider.
+	// Replace all reminders, sent or not. null: the reminders of the provider.
 	Reminders Optional[[]NewReminder] `json:"reminders,omitzero"`
-	// What became of it, once it has begun. The other states have routes of their own. One of completed, no_show.
+	// Result of an appointment that has started. Other states have their own routes. One of completed, no_show.
 	Status *string `json:"status,omitempty"`
-	// What it is about, in your words.
+	// Kind of appointment, in your words.
 	Type Optional[string] `json:"type,omitzero"`
 }
 
-// Availability is an answer of the service, or a part of one.
+// Availability is part of a response.
 type Availability struct {
-	// How long each slot is.
+	// Duration of each slot.
 	DurationMinutes int64 `json:"duration_minutes"`
-	// From when on it was looked.
+	// Start of the searched period.
 	From time.Time `json:"from"`
-	// Whether more are free before to.
+	// true if the period has more free slots.
 	HasMore bool `json:"has_more"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// The provider's name.
+	// Name of the provider.
 	Provider string `json:"provider"`
-	// Whose time it is.
+	// The id of the provider.
 	ProviderID string `json:"provider_id"`
-	// How far they lie apart.
+	// Interval between slots.
 	SlotMinutes int64 `json:"slot_minutes"`
-	// What is free, oldest first.
+	// Free slots, earliest first.
 	Slots []Slot `json:"slots"`
-	// In which local_start is told.
+	// Time zone of local_start.
 	Timezone string `json:"timezone"`
-	// Until when.
+	// End of the searched period.
 	To time.Time `json:"to"`
 }
 
-// CancelAppointmentRequest is sent to the service.
+// CancelAppointmentRequest is part of a request.
 type CancelAppointmentRequest struct {
-	// Kept as cancel_reason; 500 characters at most.
+	// Reason, stored as cancel_reason, at most 500 characters.
 	Reason *string `json:"reason,omitempty"`
 }
 
-// ListAppointment is an answer of the service, or a part of one.
+// ListAppointment is part of a response.
 type ListAppointment struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Appointment `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListProvider is an answer of the service, or a part of one.
+// ListProvider is part of a response.
 type ListProvider struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Provider `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewAppointment is sent to the service.
+// NewAppointment is part of a request.
 type NewAppointment struct {
-	// The call in which it was made.
+	// The call in which the appointment was booked.
 	CallID *string `json:"call_id,omitempty"`
-	// RFC 3339 with an offset; without one, as clocks in timezone show it. A time that these never show, or twice, is 422.
+	// RFC 3339 with an offset, or local time in timezone without an offset. A local time that does not exist, or exists twice, is 422.
 	Datetime string `json:"datetime"`
-	// The provider's slot_minutes (30) unless said.
+	// Default: slot_minutes of the provider (30).
 	DurationMinutes *int64 `json:"duration_minutes,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Yours, for people; 2000 characters at most.
+	// Notes for people, at most 2000 characters.
 	Notes *string `json:"notes,omitempty"`
-	// For whom it is.
+	// The patient.
 	Patient NewPatient `json:"patient"`
 	// The id or the name of a provider.
 	Provider string `json:"provider"`
-	// How the patient is reminded; as the provider says unless said. An empty list: not at all.
+	// Reminders of the patient. Default: the reminders of the provider. []: no reminders.
 	Reminders []NewReminder `json:"reminders,omitzero"`
-	// confirmed: the patient has said so already. One of booked, confirmed.
+	// confirmed if the patient has already confirmed. One of booked, confirmed.
 	Status *string `json:"status,omitempty"`
-	// In which the time is meant and told; the provider's unless said.
+	// Time zone of the appointment. Default: the provider's.
 	Timezone *string `json:"timezone,omitempty"`
-	// What it is about, in your words.
+	// Kind of appointment, in your words.
 	Type *string `json:"type,omitempty"`
 }
 
-// NewPatient is sent to the service.
+// NewPatient is part of a request.
 type NewPatient struct {
-	// For people.
+	// Name of the patient.
 	Name string `json:"name"`
-	// Best in E.164.
+	// The number, preferably in E.164.
 	Phone string `json:"phone"`
 }
 
-// NewProvider is sent to the service.
+// NewProvider is part of a request.
 type NewProvider struct {
-	// Days (YYYY-MM-DD, in the zone) without any hours.
+	// Closed days (YYYY-MM-DD in the time zone of the provider).
 	ExcludedDates []string `json:"excluded_dates,omitzero"`
-	// Opening hours by lowercase weekday; days that are not named are closed. Monday to Friday, 09:00 to 17:00, unless said.
+	// Opening hours by lowercase weekday. Missing days are closed. Default: Monday to Friday, 09:00 to 17:00.
 	Hours map[string][]NewSpan `json:"hours,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Unique among the providers.
+	// Name, unique in the workspace.
 	Name string `json:"name"`
-	// Within which patients are reminded; 08:00 to 21:00 unless said.
+	// Daily window for reminders. Default: 08:00 to 21:00.
 	ReminderHours *NewReminderHours `json:"reminder_hours,omitempty"`
-	// How patients are reminded whose appointment says nothing else; 5 at most. Appointments that there are keep theirs.
+	// Default reminders of appointments, at most 5. Existing appointments keep theirs.
 	Reminders []NewReminder `json:"reminders,omitzero"`
-	// How far free times lie apart, and how long an appointment takes unless it says otherwise; 30 unless said.
+	// Interval between free times, and default duration of an appointment. Default: 30.
 	SlotMinutes *int64 `json:"slot_minutes,omitempty"`
-	// In which hours and times without an offset are meant; UTC unless said.
+	// Time zone of hours and of times without an offset. Default: UTC.
 	Timezone *string `json:"timezone,omitempty"`
 }
 
-// NewReminder is sent to the service.
+// NewReminder is part of a request.
 type NewReminder struct {
-	// call: who calls; required. Its variables are those of body, and name.
+	// Agent of a call reminder; required for call. It gets the variables of body, and name.
 	AgentID *string `json:"agent_id,omitempty"`
-	// sms: its text; one of ours unless said. {{patient_name}}, {{provider}}, {{date}}, {{time}}, {{type}}, {{datetime}} and {{appointment_id}} stand for what the appointment says.
+	// Text of an sms reminder. Default: a standard text. {{patient_name}}, {{provider}}, {{date}}, {{time}}, {{type}}, {{datetime}} and {{appointment_id}} insert values of the appointment.
 	Body *string `json:"body,omitempty"`
-	// sms: a text message; call: an agent calls. One of sms, call.
+	// sms: a text message. call: a call by an agent. One of sms, call.
 	Channel string `json:"channel"`
-	// The number shown; the workspace's unless said.
+	// Caller ID or sender. Default: a number of the workspace.
 	From *string `json:"from,omitempty"`
-	// The appointment.
+	// Minutes before the appointment.
 	MinutesBefore int64 `json:"minutes_before"`
 }
 
-// NewReminderHours is sent to the service.
+// NewReminderHours is part of a request.
 type NewReminderHours struct {
 	// HH:MM, up to 24:00.
 	End *string `json:"end,omitempty"`
-	// HH:MM, as clocks in the appointment's zone show it.
+	// HH:MM in the appointment's time zone.
 	Start *string `json:"start,omitempty"`
 }
 
-// NewSpan is sent to the service.
+// NewSpan is part of a request.
 type NewSpan struct {
-	// HH:MM, up to 24:00. What runs over midnight takes two days.
+	// HH:MM, up to 24:00. An interval over midnight needs two entries.
 	End string `json:"end"`
-	// HH:MM, as clocks in the provider's zone show it.
+	// HH:MM in the provider's time zone.
 	Start string `json:"start"`
 }
 
-// OpenSpan is an answer of the service, or a part of one.
+// OpenSpan is part of a response.
 type OpenSpan struct {
 	// HH:MM, up to 24:00.
 	End string `json:"end"`
@@ -531,81 +531,81 @@ type OpenSpan struct {
 	Start string `json:"start"`
 }
 
-// PatientUpdate is sent to the service.
+// PatientUpdate is part of a request.
 type PatientUpdate struct {
-	// For people.
+	// Name of the patient.
 	Name *string `json:"name,omitempty"`
-	// Best in E.164.
+	// The number, preferably in E.164.
 	Phone *string `json:"phone,omitempty"`
 }
 
-// Provider is an answer of the service, or a part of one.
+// Provider is part of a response.
 type Provider struct {
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Days without any hours.
+	// Closed days.
 	ExcludedDates []string `json:"excluded_dates"`
-	// Opening hours by weekday, as clocks in its zone show them.
+	// Opening hours by weekday, in local time.
 	Hours map[string][]OpenSpan `json:"hours"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Within which patients are reminded, in the appointment's zone; 08:00 to 21:00 without.
+	// Daily window for reminders in the zone of the appointment. Default: 08:00 to 21:00.
 	ReminderHours *ReminderHours `json:"reminder_hours,omitempty"`
-	// How patients are reminded whose appointment says nothing else.
+	// Default reminders of appointments.
 	Reminders []Reminder `json:"reminders,omitzero"`
-	// How far free times lie apart, and how long an appointment takes unless it says otherwise.
+	// Interval between free times, and default duration of an appointment.
 	SlotMinutes int64 `json:"slot_minutes"`
-	// In which its hours are meant.
+	// Time zone of the hours.
 	Timezone string `json:"timezone"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// ProviderUpdate is sent to the service.
+// ProviderUpdate is part of a request.
 type ProviderUpdate struct {
-	// Days (YYYY-MM-DD, in the zone) without any hours.
+	// Closed days (YYYY-MM-DD in the time zone of the provider).
 	ExcludedDates Optional[[]string] `json:"excluded_dates,omitzero"`
-	// Opening hours by lowercase weekday; days that are not named are closed. Monday to Friday, 09:00 to 17:00, unless said.
+	// Opening hours by lowercase weekday. Missing days are closed. Default: Monday to Friday, 09:00 to 17:00.
 	Hours Optional[map[string][]NewSpan] `json:"hours,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// Unique among the providers.
+	// Name, unique in the workspace.
 	Name *string `json:"name,omitempty"`
-	// Within which patients are reminded; 08:00 to 21:00 unless said.
+	// Daily window for reminders. Default: 08:00 to 21:00.
 	ReminderHours Optional[ReminderHoursUpdate] `json:"reminder_hours,omitzero"`
-	// How patients are reminded whose appointment says nothing else; 5 at most. Appointments that there are keep theirs.
+	// Default reminders of appointments, at most 5. Existing appointments keep theirs.
 	Reminders Optional[[]NewReminder] `json:"reminders,omitzero"`
-	// How far free times lie apart, and how long an appointment takes unless it says otherwise; 30 unless said.
+	// Interval between free times, and default duration of an appointment. Default: 30.
 	SlotMinutes Optional[int64] `json:"slot_minutes,omitzero"`
-	// In which hours and times without an offset are meant; UTC unless said.
+	// Time zone of hours and of times without an offset. Default: UTC.
 	Timezone Optional[string] `json:"timezone,omitzero"`
 }
 
-// Reminder is an answer of the service, or a part of one.
+// Reminder is part of a response.
 type Reminder struct {
-	// Who calls.
+	// Agent of a call reminder.
 	AgentID string `json:"agent_id,omitzero"`
-	// The text, before it is filled in; empty: one of ours.
+	// Text with variables; empty: a standard text.
 	Body string `json:"body,omitzero"`
 	// sms or call.
 	Channel string `json:"channel"`
-	// The number shown, where it is not the workspace's first.
+	// Caller ID or sender, if it is not the first number of the workspace.
 	From string `json:"from,omitzero"`
-	// How long before the appointment.
+	// Minutes before the appointment.
 	MinutesBefore int64 `json:"minutes_before"`
 }
 
-// ReminderHours is an answer of the service, or a part of one.
+// ReminderHours is part of a response.
 type ReminderHours struct {
 	// HH:MM, up to 24:00.
 	End string `json:"end"`
@@ -613,32 +613,32 @@ type ReminderHours struct {
 	Start string `json:"start"`
 }
 
-// ReminderHoursUpdate is sent to the service.
+// ReminderHoursUpdate is part of a request.
 type ReminderHoursUpdate struct {
 	// HH:MM, up to 24:00.
 	End Optional[string] `json:"end,omitzero"`
-	// HH:MM, as clocks in the appointment's zone show it.
+	// HH:MM in the appointment's time zone.
 	Start Optional[string] `json:"start,omitzero"`
 }
 
-// RescheduleRequest is sent to the service.
+// RescheduleRequest is part of a request.
 type RescheduleRequest struct {
-	// As when it is made.
+	// The new time, in the format of a booking.
 	Datetime string `json:"datetime"`
-	// As it was unless said.
+	// Default: unchanged.
 	DurationMinutes *int64 `json:"duration_minutes,omitempty"`
-	// As it was unless said.
+	// The id or the name of a provider. Default: unchanged.
 	Provider *string `json:"provider,omitempty"`
-	// As it was unless said.
+	// Default: unchanged.
 	Timezone *string `json:"timezone,omitempty"`
 }
 
-// Slot is an answer of the service, or a part of one.
+// Slot is part of a response.
 type Slot struct {
-	// When it ends.
+	// End time.
 	End time.Time `json:"end"`
-	// When it begins, as clocks in timezone show it.
+	// Start time in timezone.
 	LocalStart string `json:"local_start"`
-	// When it begins.
+	// Start time.
 	Start time.Time `json:"start"`
 }

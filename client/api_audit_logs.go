@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// ListAuditLogsQuery is what ListAuditLogs can be asked; what is zero is left out.
+// ListAuditLogsQuery holds the query parameters of ListAuditLogs. Zero values are not sent.
 type ListAuditLogsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 	Type          string
 	Action        string
-	// The id of whoever did it.
+	// Filters by the id of the actor: an API key, a user or an OAuth client.
 	Actor string
 }
 
@@ -52,16 +52,16 @@ func (q *ListAuditLogsQuery) values() url.Values {
 	return v
 }
 
-// ListAuditLogs: Read who did what.
+// ListAuditLogs: List audit log entries.
 //
 // GET /v1/audit-logs
 //
-// Uses of one key from one address within a minute are one entry with a count.
+// Uses of one API key from one address within a minute form one entry with a count.
 func (c *Client) ListAuditLogs(ctx context.Context, q ListAuditLogsQuery, options ...Option) (*ListAuditEntry, error) {
 	return send[ListAuditEntry](ctx, c, "GET", "/v1/audit-logs", q.values(), nil, options)
 }
 
-// AllAuditLogs walks the pages of ListAuditLogs to their end; an error is the last that comes.
+// AllAuditLogs iterates over all pages of ListAuditLogs. It ends after the first error.
 func (c *Client) AllAuditLogs(ctx context.Context, q ListAuditLogsQuery, options ...Option) iter.Seq2[AuditEntry, error] {
 	return pages(&q.Cursor, func() ([]AuditEntry, *string, error) {
 		l, err := c.ListAuditLogs(ctx, q, options...)
@@ -72,48 +72,48 @@ func (c *Client) AllAuditLogs(ctx context.Context, q ListAuditLogsQuery, options
 	})
 }
 
-// AuditEntry is an answer of the service, or a part of one.
+// AuditEntry is part of a response.
 type AuditEntry struct {
 	Action string `json:"action"`
 	Actor  Actor  `json:"actor"`
 	Count  int64  `json:"count"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
 	IP string `json:"ip"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object   string   `json:"object"`
 	Outcome  string   `json:"outcome"`
 	Reason   string   `json:"reason,omitzero"`
 	Resource Resource `json:"resource"`
 	Type     string   `json:"type"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	UserAgent string    `json:"user_agent"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// ListAuditEntry is an answer of the service, or a part of one.
+// ListAuditEntry is part of a response.
 type ListAuditEntry struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []AuditEntry `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// Resource is an answer of the service, or a part of one.
+// Resource is part of a response.
 type Resource struct {
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID   string `json:"id"`
 	Type string `json:"type"`
 }

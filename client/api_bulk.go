@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ListBulksQuery is what ListBulks can be asked; what is zero is left out.
+// ListBulksQuery holds the query parameters of ListBulks. Zero values are not sent.
 type ListBulksQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -46,7 +46,7 @@ func (c *Client) ListBulks(ctx context.Context, q ListBulksQuery, options ...Opt
 	return send[ListBulk](ctx, c, "GET", "/v1/bulk", q.values(), nil, options)
 }
 
-// AllBulks walks the pages of ListBulks to their end; an error is the last that comes.
+// AllBulks iterates over all pages of ListBulks. It ends after the first error.
 func (c *Client) AllBulks(ctx context.Context, q ListBulksQuery, options ...Option) iter.Seq2[Bulk, error] {
 	return pages(&q.Cursor, func() ([]Bulk, *string, error) {
 		l, err := c.ListBulks(ctx, q, options...)
@@ -61,7 +61,7 @@ func (c *Client) AllBulks(ctx context.Context, q ListBulksQuery, options ...Opti
 //
 // POST /v1/bulk/calls
 //
-// Answers at once. The items are done one after another, each exactly once, also where the service ends in between. What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. An item that is invalid by itself is rejected and stops no other. Calls wait for lines and for the plan's calls per minute, in turns with the campaigns: they are never refused for want of one. A call outside its compliance.calling_hours is `waiting` until they open, and lets the others pass; do-not-call lists are asked again right before it is placed.
+// Responds at once. The items run one after another, each exactly once, even if the service restarts. The error of an item has its index (from 0) and its field. This response lists up to 1,000 errors, …/items lists all. An invalid item is rejected and does not stop other items. Calls share concurrent calls and the plan's calls per minute fairly with campaigns. They wait and are never refused because of these limits. A call outside its compliance.calling_hours is `waiting` until they start, and does not delay other calls. Do-not-call lists are checked again right before the call is placed.
 func (c *Client) BulkCalls(ctx context.Context, body *NewBulkOfNewCallRequestNewCallRequest, options ...Option) (*Bulk, error) {
 	return send[Bulk](ctx, c, "POST", "/v1/bulk/calls", nil, asJSON(body), options)
 }
@@ -70,16 +70,16 @@ func (c *Client) BulkCalls(ctx context.Context, body *NewBulkOfNewCallRequestNew
 //
 // POST /v1/bulk/contacts
 //
-// Answers at once. The items are done one after another, each exactly once, also where the service ends in between. What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. An item that is invalid by itself is rejected and stops no other. defaults.campaign_id names the campaign.
+// Responds at once. The items run one after another, each exactly once, even if the service restarts. The error of an item has its index (from 0) and its field. This response lists up to 1,000 errors, …/items lists all. An invalid item is rejected and does not stop other items. Set the campaign in defaults.campaign_id.
 func (c *Client) BulkContacts(ctx context.Context, body *NewBulkOfBulkContactDefaultsNewContact, options ...Option) (*Bulk, error) {
 	return send[Bulk](ctx, c, "POST", "/v1/bulk/contacts", nil, asJSON(body), options)
 }
 
-// BulkNumbers: Put many numbers onto a do-not-call list.
+// BulkNumbers: Add many numbers to a do-not-call list.
 //
 // POST /v1/bulk/dnc
 //
-// Answers at once. The items are done one after another, each exactly once, also where the service ends in between. What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. An item that is invalid by itself is rejected and stops no other.
+// Responds at once. The items run one after another, each exactly once, even if the service restarts. The error of an item has its index (from 0) and its field. This response lists up to 1,000 errors, …/items lists all. An invalid item is rejected and does not stop other items.
 func (c *Client) BulkNumbers(ctx context.Context, body *NewBulkOfBulkNumberDefaultsDNCNumber, options ...Option) (*Bulk, error) {
 	return send[Bulk](ctx, c, "POST", "/v1/bulk/dnc", nil, asJSON(body), options)
 }
@@ -88,40 +88,40 @@ func (c *Client) BulkNumbers(ctx context.Context, body *NewBulkOfBulkNumberDefau
 //
 // POST /v1/bulk/sms
 //
-// Answers at once. The items are done one after another, each exactly once, also where the service ends in between. What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. An item that is invalid by itself is rejected and stops no other. With a live key 409 no_sms_route while no trunk carries messages.
+// Responds at once. The items run one after another, each exactly once, even if the service restarts. The error of an item has its index (from 0) and its field. This response lists up to 1,000 errors, …/items lists all. An invalid item is rejected and does not stop other items. With a live key, 409 no_sms_route if no trunk or gateway carries messages.
 func (c *Client) BulkSMS(ctx context.Context, body *NewBulkOfNewMessageNewMessage, options ...Option) (*Bulk, error) {
 	return send[Bulk](ctx, c, "POST", "/v1/bulk/sms", nil, asJSON(body), options)
 }
 
-// GetBulk: See how far a bulk job is.
+// GetBulk: Get a bulk job.
 //
 // GET /v1/bulk/{id}
 //
-// A job is kept for 30 days after its end.
+// A job is stored for 30 days after its end.
 func (c *Client) GetBulk(ctx context.Context, id string, options ...Option) (*Bulk, error) {
 	return send[Bulk](ctx, c, "GET", "/v1/bulk/"+url.PathEscape(id), nil, nil, options)
 }
 
-// CancelBulk: Cancel what a bulk job has not begun.
+// CancelBulk: Cancel the remaining items of a bulk job.
 //
 // POST /v1/bulk/{id}/cancel
 //
-// What was done stays; calls go on. Repeated it has no effect; 409 invalid_state where the job is completed.
+// Finished items and live calls are not affected. Repeating it has no effect. 409 invalid_state for a completed job.
 func (c *Client) CancelBulk(ctx context.Context, id string, options ...Option) (*Bulk, error) {
 	return send[Bulk](ctx, c, "POST", "/v1/bulk/"+url.PathEscape(id)+"/cancel", nil, nil, options)
 }
 
-// ListBulkItemsQuery is what ListBulkItems can be asked; what is zero is left out.
+// ListBulkItemsQuery holds the query parameters of ListBulkItems. Zero values are not sent.
 type ListBulkItemsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
-	// Only items in this state.
+	// Filters by status.
 	Status string
 }
 
@@ -145,14 +145,14 @@ func (q *ListBulkItemsQuery) values() url.Values {
 	return v
 }
 
-// ListBulkItems: See what became of the items of a bulk job, in their order.
+// ListBulkItems: List the items of a bulk job in their order.
 //
 // GET /v1/bulk/{id}/items
 func (c *Client) ListBulkItems(ctx context.Context, id string, q ListBulkItemsQuery, options ...Option) (*ListBulkItem, error) {
 	return send[ListBulkItem](ctx, c, "GET", "/v1/bulk/"+url.PathEscape(id)+"/items", q.values(), nil, options)
 }
 
-// AllBulkItems walks the pages of ListBulkItems to their end; an error is the last that comes.
+// AllBulkItems iterates over all pages of ListBulkItems. It ends after the first error.
 func (c *Client) AllBulkItems(ctx context.Context, id string, q ListBulkItemsQuery, options ...Option) iter.Seq2[BulkItem, error] {
 	return pages(&q.Cursor, func() ([]BulkItem, *string, error) {
 		l, err := c.ListBulkItems(ctx, id, q, options...)
@@ -163,139 +163,139 @@ func (c *Client) AllBulkItems(ctx context.Context, id string, q ListBulkItemsQue
 	})
 }
 
-// Bulk is an answer of the service, or a part of one.
+// Bulk is part of a response.
 type Bulk struct {
-	// How many of them are carried out: the sum of pending, done, failed and cancelled.
+	// Number of valid items: the sum of pending, done, failed and cancelled.
 	Accepted int64 `json:"accepted"`
-	// How many were never begun.
+	// Number of items that were cancelled before they ran.
 	Cancelled int64 `json:"cancelled"`
-	// When the last item was done, or the job cancelled.
+	// When the last item ended or the job was cancelled.
 	CompletedAt *time.Time `json:"completed_at"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// How many were carried out.
+	// Number of successful items.
 	Done int64 `json:"done"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// What was wrong with items, the first 1,000.
+	// Errors of the first 1,000 items.
 	Errors []BulkError `json:"errors"`
-	// How many could not be carried out when their turn came.
+	// Number of items that failed when they ran.
 	Failed int64 `json:"failed"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID    string `json:"id"`
 	KeyID string `json:"key_id,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	Next     int64             `json:"next,omitzero"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object   string `json:"object"`
 	Operator bool   `json:"operator,omitzero"`
-	// How many are still to come.
+	// Number of items that have not started.
 	Pending int64 `json:"pending"`
-	// How many of them were invalid by themselves.
+	// Number of invalid items.
 	Rejected int64 `json:"rejected"`
 	// queued, running, completed or cancelled. One of queued, running, completed, cancelled.
 	Status string `json:"status"`
-	// The campaign that takes the contacts, or the list that takes the numbers.
+	// The campaign that gets the contacts, or the list that gets the numbers.
 	TargetID string `json:"target_id,omitzero"`
-	// How many items came.
+	// Number of items.
 	Total int64 `json:"total"`
-	// What its items become: calls, sms, contacts or dnc. One of calls, sms, contacts, dnc.
+	// Kind of items: calls, sms, contacts or dnc. One of calls, sms, contacts, dnc.
 	Type string `json:"type"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// What the next call waits for, if it waits: line or trunk; calling_hours where all that are left do.
+	// What the next call waits for: line or trunk; calling_hours if all remaining calls wait for them.
 	Waiting string `json:"waiting,omitzero"`
-	// When the first of the calling hours opens that are waited for.
+	// When the first of these calling hours start.
 	WaitingUntil *time.Time `json:"waiting_until,omitempty"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// BulkItem is an answer of the service, or a part of one.
+// BulkItem is part of a response.
 type BulkItem struct {
-	// The job.
+	// The id of the job.
 	BulkID string `json:"bulk_id"`
-	// Why it was rejected or failed.
+	// Error code of a rejected or failed item.
 	Code string `json:"code,omitzero"`
-	// The job's: its items are made with it.
+	// Creation time of the job.
 	CreatedAt time.Time `json:"created_at"`
-	// Its place among the items, from 0.
+	// Index of the item, from 0.
 	Index int64 `json:"index"`
-	// The same in words.
+	// Error message of a rejected or failed item.
 	Message string `json:"message,omitzero"`
-	// What kind of resource this is. One of bulk_item.
+	// The type of the resource. One of bulk_item.
 	Object string `json:"object"`
-	// The field to blame.
+	// The field with the error.
 	Param string `json:"param,omitzero"`
-	// What it became, e.g. a call.
+	// Id of the created resource, e.g. a call.
 	ResultID string `json:"result_id,omitzero"`
 	// pending, done, failed, rejected or cancelled. One of pending, waiting, done, failed, rejected, cancelled.
 	Status string `json:"status"`
-	// When the calling hours of one that waits open.
+	// When the calling hours of a waiting item start.
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// ListBulk is an answer of the service, or a part of one.
+// ListBulk is part of a response.
 type ListBulk struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Bulk `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListBulkItem is an answer of the service, or a part of one.
+// ListBulkItem is part of a response.
 type ListBulkItem struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []BulkItem `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewBulkOfBulkContactDefaultsNewContact is sent to the service.
+// NewBulkOfBulkContactDefaultsNewContact is part of a request.
 type NewBulkOfBulkContactDefaultsNewContact struct {
-	// What every item has unless it says otherwise.
+	// Default members of every item.
 	Defaults map[string]any `json:"defaults,omitzero"`
 	// At most 10,000.
 	Items []NewContact `json:"items"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// NewBulkOfBulkNumberDefaultsDNCNumber is sent to the service.
+// NewBulkOfBulkNumberDefaultsDNCNumber is part of a request.
 type NewBulkOfBulkNumberDefaultsDNCNumber struct {
-	// What every item has unless it says otherwise.
+	// Default members of every item.
 	Defaults map[string]any `json:"defaults,omitzero"`
 	// At most 10,000.
 	Items []DNCNumber `json:"items"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// NewBulkOfNewCallRequestNewCallRequest is sent to the service.
+// NewBulkOfNewCallRequestNewCallRequest is part of a request.
 type NewBulkOfNewCallRequestNewCallRequest struct {
-	// What every item has unless it says otherwise.
+	// Default members of every item.
 	Defaults map[string]any `json:"defaults,omitzero"`
 	// At most 10,000.
 	Items []NewCallRequest `json:"items"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// NewBulkOfNewMessageNewMessage is sent to the service.
+// NewBulkOfNewMessageNewMessage is part of a request.
 type NewBulkOfNewMessageNewMessage struct {
-	// What every item has unless it says otherwise.
+	// Default members of every item.
 	Defaults map[string]any `json:"defaults,omitzero"`
 	// At most 10,000.
 	Items []NewMessage `json:"items"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }

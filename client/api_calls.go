@@ -11,27 +11,27 @@ import (
 	"time"
 )
 
-// ListCallsQuery is what ListCalls can be asked; what is zero is left out.
+// ListCallsQuery holds the query parameters of ListCalls. Zero values are not sent.
 type ListCallsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
-	// active: any that is not final.
+	// Filters by status. active: every status that is not final.
 	Status string
-	// Only those of this campaign.
+	// Filters by campaign.
 	CampaignID string
-	// Only those of this contact.
+	// Filters by contact.
 	ContactID string
-	// Only those of this agent.
+	// Filters by agent.
 	AgentID string
-	// Only calls of this direction.
+	// Filters by direction.
 	Direction string
-	// Only calls in which all of these words were said, by whomever; a phrase stands in quotes. A page looks through a bounded number of calls: it may hold fewer than limit, or none, while next_cursor goes on.
+	// Only calls whose transcript contains all of these words; quote a phrase. A page searches a bounded number of calls, so it may have fewer than limit calls, or none, although next_cursor leads to more.
 	Transcript string
 }
 
@@ -77,7 +77,7 @@ func (c *Client) ListCalls(ctx context.Context, q ListCallsQuery, options ...Opt
 	return send[ListCall](ctx, c, "GET", "/v1/calls", q.values(), nil, options)
 }
 
-// AllCalls walks the pages of ListCalls to their end; an error is the last that comes.
+// AllCalls iterates over all pages of ListCalls. It ends after the first error.
 func (c *Client) AllCalls(ctx context.Context, q ListCallsQuery, options ...Option) iter.Seq2[Call, error] {
 	return pages(&q.Cursor, func() ([]Call, *string, error) {
 		l, err := c.ListCalls(ctx, q, options...)
@@ -92,7 +92,7 @@ func (c *Client) AllCalls(ctx context.Context, q ListCallsQuery, options ...Opti
 //
 // POST /v1/calls/outbound
 //
-// Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit. With a test key the built-in carrier answers: +15005550000 and any other number presses 1, …0001 is busy, …0002 does not answer, …0003 is a voicemail, …0004 presses 2, …0005 is no number, …0006 fails in the trunk, …0007 says stop, …0008 is a fax, …0009 says nothing. +1500555nnxx goes by its last two digits: …11 presses 1, …12 presses 2, …13 declines, …14 is busy, …15 does not answer, …16 is a voicemail, …17 presses 7 and 1, …18 hangs up, …19 is no number, …20 does not answer (480).
+// The plan limits these requests per minute. At the limit of concurrent calls: 429 concurrent_limit_exceeded with active_calls and limit. With a test key the test carrier answers. +15005550000 and any other number presses 1, …0001 is busy, …0002 does not answer, …0003 is a voicemail, …0004 presses 2, …0005 does not exist, …0006 fails in the trunk, …0007 says stop, …0008 is a fax, …0009 is silent. For +1500555nnxx the last two digits decide: …11 presses 1, …12 presses 2, …13 declines, …14 is busy, …15 does not answer. …16 is a voicemail, …17 presses 7 and 1, …18 hangs up, …19 does not exist, …20 does not answer (480).
 func (c *Client) PlaceCall(ctx context.Context, body *NewCallRequest, options ...Option) (*Call, error) {
 	return send[Call](ctx, c, "POST", "/v1/calls/outbound", nil, asJSON(body), options)
 }
@@ -101,7 +101,7 @@ func (c *Client) PlaceCall(ctx context.Context, body *NewCallRequest, options ..
 //
 // DELETE /v1/calls/{id}
 //
-// A call that is over. Its recording, its transcript and its SIP messages are deleted with it; its events stay until retention.events_days, its bill in the ledger, which holds no number, until retention.ledger_days. While the call is live: 409 invalid_state.
+// Deletes an ended call with its recording, transcript and SIP messages. Its events remain until retention.events_days, and its entry in the ledger, which contains no number, until retention.ledger_days. A live call is 409 invalid_state.
 func (c *Client) DeleteCall(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/calls/"+url.PathEscape(id), nil, nil, options)
 }
@@ -113,22 +113,22 @@ func (c *Client) GetCall(ctx context.Context, id string, options ...Option) (*Ca
 	return send[Call](ctx, c, "GET", "/v1/calls/"+url.PathEscape(id), nil, nil, options)
 }
 
-// PressInCall: Send digits to the far end.
+// PressInCall: Send DTMF digits to the remote party.
 //
 // POST /v1/calls/{id}/dtmf
 func (c *Client) PressInCall(ctx context.Context, id string, body *PressRequest, options ...Option) (*Call, error) {
 	return send[Call](ctx, c, "POST", "/v1/calls/"+url.PathEscape(id)+"/dtmf", nil, asJSON(body), options)
 }
 
-// ListCallEventsQuery is what ListCallEvents can be asked; what is zero is left out.
+// ListCallEventsQuery holds the query parameters of ListCallEvents. Zero values are not sent.
 type ListCallEventsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -156,7 +156,7 @@ func (c *Client) ListCallEvents(ctx context.Context, id string, q ListCallEvents
 	return send[ListEvent](ctx, c, "GET", "/v1/calls/"+url.PathEscape(id)+"/events", q.values(), nil, options)
 }
 
-// AllCallEvents walks the pages of ListCallEvents to their end; an error is the last that comes.
+// AllCallEvents iterates over all pages of ListCallEvents. It ends after the first error.
 func (c *Client) AllCallEvents(ctx context.Context, id string, q ListCallEventsQuery, options ...Option) iter.Seq2[Event, error] {
 	return pages(&q.Cursor, func() ([]Event, *string, error) {
 		l, err := c.ListCallEvents(ctx, id, q, options...)
@@ -178,18 +178,18 @@ func (c *Client) HangUpCall(ctx context.Context, id string, options ...Option) (
 //
 // GET /v1/calls/{id}/recording
 //
-// Stereo: the caller on the left, the agent or a human on the right. Takes Range.
+// Stereo: the caller on the left channel, the agent or a human on the right. Supports Range.
 //
 // The caller reads the body and closes it.
 func (c *Client) GetRecording(ctx context.Context, id string, options ...Option) (*http.Response, error) {
 	return c.open(ctx, "GET", "/v1/calls/"+url.PathEscape(id)+"/recording", nil, nil, options)
 }
 
-// LinkRecording: Make a link to the recording.
+// LinkRecording: Create a link to the recording.
 //
 // POST /v1/calls/{id}/recording/link
 //
-// The link needs no credential and takes Range. It ends with its time, and with the recording. A token makes links that end with the token at the latest.
+// The link needs no credential and supports Range. It ends at its expiry, or when the recording is deleted. A link that is created with a token ends at the latest with the token.
 func (c *Client) LinkRecording(ctx context.Context, id string, body *LinkRequest, options ...Option) (*Link, error) {
 	return send[Link](ctx, c, "POST", "/v1/calls/"+url.PathEscape(id)+"/recording/link", nil, asJSON(body), options)
 }
@@ -198,7 +198,7 @@ func (c *Client) LinkRecording(ctx context.Context, id string, body *LinkRequest
 //
 // POST /v1/calls/{id}/recording/pause
 //
-// As for card numbers: the gap is silence of the same length, and the call goes on. 409 unless somebody is talking and the call is recorded.
+// For example while a card number is spoken. The gap is silence of the same length, and the call continues. 409 unless the call is answered and recorded.
 func (c *Client) PauseRecording(ctx context.Context, id string, options ...Option) (*RecordingState, error) {
 	return send[RecordingState](ctx, c, "POST", "/v1/calls/"+url.PathEscape(id)+"/recording/pause", nil, nil, options)
 }
@@ -207,23 +207,23 @@ func (c *Client) PauseRecording(ctx context.Context, id string, options ...Optio
 //
 // POST /v1/calls/{id}/recording/resume
 //
-// As for card numbers: the gap is silence of the same length, and the call goes on. 409 unless somebody is talking and the call is recorded.
+// For example while a card number is spoken. The gap is silence of the same length, and the call continues. 409 unless the call is answered and recorded.
 func (c *Client) ResumeRecording(ctx context.Context, id string, options ...Option) (*RecordingState, error) {
 	return send[RecordingState](ctx, c, "POST", "/v1/calls/"+url.PathEscape(id)+"/recording/resume", nil, nil, options)
 }
 
-// SayInCall: Have the agent say a text.
+// SayInCall: Let the agent speak a text.
 //
 // POST /v1/calls/{id}/say
 //
-// It is said besides the pathway, once nothing else sounds.
+// The agent speaks the text outside the pathway, after its current speech.
 func (c *Client) SayInCall(ctx context.Context, id string, body *SayRequest, options ...Option) (*Call, error) {
 	return send[Call](ctx, c, "POST", "/v1/calls/"+url.PathEscape(id)+"/say", nil, asJSON(body), options)
 }
 
-// GetCallMessagesQuery is what GetCallMessages can be asked; what is zero is left out.
+// GetCallMessagesQuery holds the query parameters of GetCallMessages. Zero values are not sent.
 type GetCallMessagesQuery struct {
-	// How the messages are shown.
+	// Format of the messages.
 	Format string
 }
 
@@ -235,182 +235,182 @@ func (q *GetCallMessagesQuery) values() url.Values {
 	return v
 }
 
-// GetCallMessages: See the SIP messages of a call.
+// GetCallMessages: Get the SIP messages of a call.
 //
 // GET /v1/calls/{id}/sip
 //
-// Of a live call: those so far. Of a call that a crash interrupted: those up to the last step that was stored. Credentials, keys of SRTP and digits told by INFO are stars. In the capture every message is one UDP packet, whatever carried it.
+// For a live call: the messages so far. For a call that a crash interrupted: the messages up to the last stored step. Credentials, SRTP keys and DTMF digits in INFO are replaced by asterisks. In a pcap file every message is one UDP packet, whatever its transport was.
 func (c *Client) GetCallMessages(ctx context.Context, id string, q GetCallMessagesQuery, options ...Option) (*CallMessages, error) {
 	return send[CallMessages](ctx, c, "GET", "/v1/calls/"+url.PathEscape(id)+"/sip", q.values(), nil, options)
 }
 
-// GetCallMessagesRaw: See the SIP messages of a call.
+// GetCallMessagesRaw: Get the SIP messages of a call.
 //
 // GET /v1/calls/{id}/sip
 //
-// Of a live call: those so far. Of a call that a crash interrupted: those up to the last step that was stored. Credentials, keys of SRTP and digits told by INFO are stars. In the capture every message is one UDP packet, whatever carried it.
+// For a live call: the messages so far. For a call that a crash interrupted: the messages up to the last stored step. Credentials, SRTP keys and DTMF digits in INFO are replaced by asterisks. In a pcap file every message is one UDP packet, whatever its transport was.
 //
 // The caller reads the body and closes it.
 func (c *Client) GetCallMessagesRaw(ctx context.Context, id string, q GetCallMessagesQuery, options ...Option) (*http.Response, error) {
 	return c.open(ctx, "GET", "/v1/calls/"+url.PathEscape(id)+"/sip", q.values(), nil, options)
 }
 
-// GetTranscript: Read what was said.
+// GetTranscript: Get the transcript of a call.
 //
 // GET /v1/calls/{id}/transcript
 func (c *Client) GetTranscript(ctx context.Context, id string, options ...Option) (*Transcript, error) {
 	return send[Transcript](ctx, c, "GET", "/v1/calls/"+url.PathEscape(id)+"/transcript", nil, nil, options)
 }
 
-// TransferCall: Hand the caller on.
+// TransferCall: Transfer the caller.
 //
 // POST /v1/calls/{id}/transfer
 //
-// Answered at once with the call as transferring; call.transferred tells how it ends. Where nobody is reached, and when the other side of a bridge hangs up, the caller is the agent's again.
+// Returns the call at once with the status transferring; call.transferred reports the result. If the target does not answer, or hangs up after a bridge, the caller returns to the agent.
 func (c *Client) TransferCall(ctx context.Context, id string, body *TransferRequest, options ...Option) (*Call, error) {
 	return send[Call](ctx, c, "POST", "/v1/calls/"+url.PathEscape(id)+"/transfer", nil, asJSON(body), options)
 }
 
-// CallMessage is an answer of the service, or a part of one.
+// CallMessage is part of a response.
 type CallMessage struct {
-	// When it was sent or came.
+	// When the message was sent or received.
 	At time.Time `json:"at"`
-	// Sent by the service or received. One of sent, received.
+	// sent or received. One of sent, received.
 	Direction string `json:"direction"`
-	// Our address.
+	// Address of Callboard.
 	Local string `json:"local"`
-	// As it stood on the wire, but that secrets are stars.
+	// The message as on the wire. Secrets are replaced by asterisks.
 	Message string `json:"message"`
-	// Lines of the SDP and parts of the body that were not used, and why.
+	// SDP lines and body parts that were not used, with the reason.
 	Notes []string `json:"notes,omitzero"`
-	// The far end's address.
+	// Address of the remote party.
 	Remote string `json:"remote"`
-	// The Call-ID: a call with several legs has several.
+	// Call-ID of the SIP dialog. A call with several legs has several.
 	SIPCallID string `json:"sip_call_id"`
-	// Its first line.
+	// First line of the message.
 	StartLine string `json:"start_line"`
-	// What carried it. One of udp, tcp, tls.
+	// udp, tcp or tls. One of udp, tcp, tls.
 	Transport string `json:"transport"`
 }
 
-// CallMessages is an answer of the service, or a part of one.
+// CallMessages is part of a response.
 type CallMessages struct {
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// Messages that were too many or too large to keep.
+	// Number of messages that were not stored, because they were too many or too large.
 	Dropped int64 `json:"dropped"`
-	// In the order in which they were sent and came.
+	// SIP messages in the order in which they were sent and received.
 	Messages []CallMessage `json:"messages"`
 }
 
-// Link is an answer of the service, or a part of one.
+// Link is part of a response.
 type Link struct {
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// When it ends.
+	// When it expires.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Whoever has it may fetch the recording: hand it on with care.
+	// The link gives access to the recording without a credential, so share it securely.
 	URL string `json:"url"`
 }
 
-// LinkRequest is sent to the service.
+// LinkRequest is part of a request.
 type LinkRequest struct {
-	// Seconds for which the link opens.
+	// Lifetime of the link in seconds.
 	ExpiresIn *int64 `json:"expires_in,omitempty"`
 }
 
-// ListCall is an answer of the service, or a part of one.
+// ListCall is part of a response.
 type ListCall struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Call `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// Passage is an answer of the service, or a part of one.
+// Passage is part of a response.
 type Passage struct {
-	// Under which headings it stands.
+	// Headings above the passage.
 	Heading string `json:"heading,omitzero"`
-	// In which knowledge base.
+	// The id of the knowledge base.
 	KnowledgeBaseID string `json:"knowledge_base_id"`
-	// What the source is called.
+	// Name of the source.
 	Name string `json:"name"`
-	// Of which source.
+	// The id of the source.
 	SourceID string `json:"source_id"`
-	// Where it was read, where that is known.
+	// URL of the source, if it has one.
 	URL string `json:"url,omitzero"`
 }
 
-// PressRequest is sent to the service.
+// PressRequest is part of a request.
 type PressRequest struct {
-	// 0-9, *, # and A-D; w and a comma wait for half a second.
+	// 0-9, *, # and A-D. w and a comma are pauses of half a second.
 	Digits string `json:"digits"`
 }
 
-// RecordingState is an answer of the service, or a part of one.
+// RecordingState is part of a response.
 type RecordingState struct {
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// Whether it is recorded now. One of recording, paused.
+	// recording or paused. One of recording, paused.
 	Status string `json:"status"`
 }
 
-// SayRequest is sent to the service.
+// SayRequest is part of a request.
 type SayRequest struct {
-	// Said in the voice of the agent.
+	// Text that the agent speaks.
 	Text string `json:"text"`
 }
 
-// Segment is an answer of the service, or a part of one.
+// Segment is part of a response.
 type Segment struct {
-	// How sure the text is, 0 to 1.
+	// Confidence of the text, 0 to 1.
 	Confidence float64 `json:"confidence"`
-	// When it ended, from the answer.
+	// End of the utterance, in milliseconds after the answer.
 	EndMs int64 `json:"end_ms"`
-	// Counts them from 0.
+	// Index of the segment, from 0.
 	Index int64 `json:"index"`
-	// Whether the other side broke in.
+	// true if the other side interrupted the utterance.
 	Interrupted bool `json:"interrupted"`
-	// How long a language model took for the first piece of the answer that begins here.
+	// Time to the first token of the language model for the response that starts here.
 	LlmFirstTokenMs int64 `json:"llm_first_token_ms,omitzero"`
-	// What a model was told of the knowledge bases for the answer that begins here.
+	// Passages of knowledge bases that the model received for the response that starts here.
 	Sources []Passage `json:"sources,omitzero"`
 	// agent, caller or human.
 	Speaker string `json:"speaker"`
-	// When it began, from the answer.
+	// Start of the utterance, in milliseconds after the answer.
 	StartMs int64 `json:"start_ms"`
-	// What was said.
+	// Text of the utterance.
 	Text string `json:"text"`
 }
 
-// Transcript is an answer of the service, or a part of one.
+// Transcript is part of a response.
 type Transcript struct {
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// The language spoken.
+	// Language of the conversation.
 	Language string `json:"language"`
-	// What was said, in order.
+	// Utterances in order.
 	Segments []Segment `json:"segments"`
-	// ready, or processing while it is still to come. One of ready, processing.
+	// ready, or processing while the transcript is not ready. One of ready, processing.
 	Status string `json:"status"`
-	// All of it as one text.
+	// The whole transcript as one text.
 	Text string `json:"text"`
 }
 
-// TransferRequest is sent to the service.
+// TransferRequest is part of a request.
 type TransferRequest struct {
 	// A name of the agent's transfer.destinations.
 	Destination *string `json:"destination,omitempty"`
-	// blind: the far end is asked to call (REFER). attended: we call, and the far end takes that call over. bridge: we call and join both; the recording goes on. Left out: as the destination says, otherwise bridge. One of blind, attended, bridge.
+	// blind: the remote party is asked to call the target (REFER). attended: Callboard calls the target, and the remote party takes over that call (REFER with Replaces). bridge: Callboard calls the target and connects both; the recording continues. Default: the mode of the destination, otherwise bridge. One of blind, attended, bridge.
 	Mode *string `json:"mode,omitempty"`
 	// The extension or the id of a phone.
 	Phone *string `json:"phone,omitempty"`
-	// Told to whoever answers, before the caller is heard; not in mode blind.
+	// Announcement to the person who answers, before the caller is connected. Not for mode blind.
 	Summary *string `json:"summary,omitempty"`
-	// A number; exactly one of to, phone and destination is required.
+	// A telephone number. Exactly one of to, phone and destination is required.
 	To *string `json:"to,omitempty"`
 }

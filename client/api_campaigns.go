@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// ListCampaignsQuery is what ListCampaigns can be asked; what is zero is left out.
+// ListCampaignsQuery holds the query parameters of ListCampaigns. Zero values are not sent.
 type ListCampaignsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 	Status        string
 }
@@ -52,7 +52,7 @@ func (c *Client) ListCampaigns(ctx context.Context, q ListCampaignsQuery, option
 	return send[ListCampaign](ctx, c, "GET", "/v1/campaigns", q.values(), nil, options)
 }
 
-// AllCampaigns walks the pages of ListCampaigns to their end; an error is the last that comes.
+// AllCampaigns iterates over all pages of ListCampaigns. It ends after the first error.
 func (c *Client) AllCampaigns(ctx context.Context, q ListCampaignsQuery, options ...Option) iter.Seq2[Campaign, error] {
 	return pages(&q.Cursor, func() ([]Campaign, *string, error) {
 		l, err := c.ListCampaigns(ctx, q, options...)
@@ -67,16 +67,16 @@ func (c *Client) AllCampaigns(ctx context.Context, q ListCampaignsQuery, options
 //
 // POST /v1/campaigns
 //
-// Creating a campaign never rings a phone: it stays a draft until it is started, or scheduled where its start lies ahead.
+// Creating a campaign places no calls. The campaign stays a draft until it is started, or is scheduled if its start is in the future.
 func (c *Client) CreateCampaign(ctx context.Context, body *NewCampaign, options ...Option) (*CampaignMade, error) {
 	return send[CampaignMade](ctx, c, "POST", "/v1/campaigns", nil, asJSON(body), options)
 }
 
-// SimulateDraft: Play a campaign that is not kept.
+// SimulateDraft: Simulate a campaign without creating it.
 //
 // POST /v1/campaigns/simulate
 //
-// The body is that of a new campaign with its inline contacts, start_at, seed and assumptions beside. Nothing is created.
+// The body is a new campaign with inline contacts, plus start_at, seed and assumptions. Nothing is created.
 func (c *Client) SimulateDraft(ctx context.Context, body *SimulateDraftRequest, options ...Option) (*Simulation, error) {
 	return send[Simulation](ctx, c, "POST", "/v1/campaigns/simulate", nil, asJSON(body), options)
 }
@@ -85,7 +85,7 @@ func (c *Client) SimulateDraft(ctx context.Context, body *SimulateDraftRequest, 
 //
 // DELETE /v1/campaigns/{id}
 //
-// A draft, or one that is over and has no call going on. Contacts, results, calls, transcripts, recordings and endpoints go; what was billed stays in the ledger, which holds no number.
+// Deletes a draft, or an ended campaign without live calls, with its contacts, results, calls, transcripts, recordings and endpoints. Billed attempts remain in the ledger, which contains no number.
 func (c *Client) DeleteCampaign(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/campaigns/"+url.PathEscape(id), nil, nil, options)
 }
@@ -101,27 +101,27 @@ func (c *Client) GetCampaign(ctx context.Context, id string, options ...Option) 
 //
 // PATCH /v1/campaigns/{id}
 //
-// Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry, compliance and metadata; other fields are 409 invalid_state.
+// All fields of a draft can change. In a scheduled, running or paused campaign only pacing, schedule.end, retry, compliance and metadata can change; other fields are 409 invalid_state.
 func (c *Client) UpdateCampaign(ctx context.Context, id string, body *CampaignUpdate, options ...Option) (*CampaignChanged, error) {
 	return send[CampaignChanged](ctx, c, "PATCH", "/v1/campaigns/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// CancelCampaign: End a campaign for good.
+// CancelCampaign: Cancel a campaign.
 //
 // POST /v1/campaigns/{id}/cancel
 func (c *Client) CancelCampaign(ctx context.Context, id string, body *CancelRequest, options ...Option) (*CampaignStatusObject, error) {
 	return send[CampaignStatusObject](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/cancel", nil, asJSON(body), options)
 }
 
-// ListContactsQuery is what ListContacts can be asked; what is zero is left out.
+// ListContactsQuery holds the query parameters of ListContacts. Zero values are not sent.
 type ListContactsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 	Status        string
 }
@@ -150,12 +150,12 @@ func (q *ListContactsQuery) values() url.Values {
 //
 // GET /v1/campaigns/{id}/contacts
 //
-// created_at of a contact is when its upload began.
+// created_at of a contact is the start of its upload.
 func (c *Client) ListContacts(ctx context.Context, id string, q ListContactsQuery, options ...Option) (*ListContact, error) {
 	return send[ListContact](ctx, c, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/contacts", q.values(), nil, options)
 }
 
-// AllContacts walks the pages of ListContacts to their end; an error is the last that comes.
+// AllContacts iterates over all pages of ListContacts. It ends after the first error.
 func (c *Client) AllContacts(ctx context.Context, id string, q ListContactsQuery, options ...Option) iter.Seq2[Contact, error] {
 	return pages(&q.Cursor, func() ([]Contact, *string, error) {
 		l, err := c.ListContacts(ctx, id, q, options...)
@@ -166,15 +166,15 @@ func (c *Client) AllContacts(ctx context.Context, id string, q ListContactsQuery
 	})
 }
 
-// AddContactsQuery is what AddContacts can be asked; what is zero is left out.
+// AddContactsQuery holds the query parameters of AddContacts. Zero values are not sent.
 type AddContactsQuery struct {
-	// The name of the CSV column that holds the phone, as the first row writes it. Default: phone. With another name, a column named phone becomes context as file_phone. JSON ignores this.
+	// The name of the CSV column with the phone, as in the header row. Default: phone. With another name, a column named phone becomes the context variable file_phone. JSON ignores this parameter.
 	PhoneColumn string
-	// The name of the CSV column that holds the timezone, as the first row writes it. Default: timezone. With another name, a column named timezone becomes context as file_timezone. JSON ignores this.
+	// The name of the CSV column with the timezone, as in the header row. Default: timezone. With another name, a column named timezone becomes the context variable file_timezone. JSON ignores this parameter.
 	TimezoneColumn string
-	// The name of the CSV column that holds the country, as the first row writes it. Default: country. With another name, a column named country becomes context as file_country. JSON ignores this.
+	// The name of the CSV column with the country, as in the header row. Default: country. With another name, a column named country becomes the context variable file_country. JSON ignores this parameter.
 	CountryColumn string
-	// The name of the CSV column that holds the name, as the first row writes it. Default: name. With another name, a column named name becomes context as file_name. JSON ignores this.
+	// The name of the CSV column with the name, as in the header row. Default: name. With another name, a column named name becomes the context variable file_name. JSON ignores this parameter.
 	NameColumn string
 }
 
@@ -199,19 +199,19 @@ func (q *AddContactsQuery) values() url.Values {
 //
 // POST /v1/campaigns/{id}/contacts
 //
-// Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. CSV has a header row with a column phone, optionally timezone, country and name; every other column becomes context. Headers match the variables that the pathway declares without regard to case, spaces and punctuation: "First Name" gives first_name; two columns for one variable are 422. A column that matches no variable is kept in the context under its own name. The response shows the result: columns, unmapped and missing. A row that lacks a required variable does not become a contact and is listed in contact_errors. UTF-8 or UTF-16, or the charset of the Content-Type; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. Columns of other names are named by phone_column, timezone_column, country_column and name_column, in the query or in fields before the file. multipart/form-data takes one such file; a second one is 422. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.
+// Accepts JSON, JSON lines or CSV, streamed and up to 1 GB, with up to 1,000,000 contacts per campaign. CSV needs a header row with the column phone, and optionally timezone, country and name. Every other column becomes a context variable. Headers match the variables of the pathway without regard to case, spaces and punctuation: "First Name" matches first_name. Two columns for one variable are 422. A column without a matching variable becomes a context variable with its own name. The response lists columns, unmapped and missing. A row without a required variable does not become a contact and is listed in contact_errors. The encoding is UTF-8, UTF-16 or the charset of the Content-Type. The delimiter is a comma, a semicolon or a tab. A line sep=;, a byte order mark and empty rows or columns are accepted. The parameters phone_column, timezone_column, country_column and name_column name other columns, in the query or in form fields before the file. multipart/form-data accepts one such file; a second one is 422. Invalid rows are counted and the first 100 are listed. The first of duplicate rows is used. An upload is stored completely or not at all. GET …/uploads shows its progress. A running campaign uses the new contacts at once.
 func (c *Client) AddContacts(ctx context.Context, id string, q AddContactsQuery, body *ContactsUpload, options ...Option) (*UploadSummary, error) {
 	return send[UploadSummary](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/contacts", q.values(), asJSON(body), options)
 }
 
-// AddContactsFrom sends the body as it is read, of a media type that the operation takes.
+// AddContactsFrom streams a body of another media type that the operation accepts.
 func (c *Client) AddContactsFrom(ctx context.Context, id string, q AddContactsQuery, mediaType string, body io.Reader, options ...Option) (*UploadSummary, error) {
 	return send[UploadSummary](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/contacts", q.values(), stream{mediaType, body}, options)
 }
 
-// ExportContactsCSVQuery is what ExportContactsCSV can be asked; what is zero is left out.
+// ExportContactsCSVQuery holds the query parameters of ExportContactsCSV. Zero values are not sent.
 type ExportContactsCSVQuery struct {
-	// Only contacts in this state.
+	// Filters by status.
 	Status string
 }
 
@@ -227,16 +227,16 @@ func (q *ExportContactsCSVQuery) values() url.Values {
 //
 // GET /v1/campaigns/{id}/contacts.csv
 //
-// RFC 4180, streamed, in the order of upload; works while the campaign runs. phone, timezone and country, then what became of the contact, then a column for each name in the contexts (200 at most; JSON lines have them all). A value that a spreadsheet would take for a formula begins with an apostrophe, in every column but phone.
+// RFC 4180, streamed, in the order of upload, also while the campaign runs. The columns are phone, timezone and country, the state of the contact, and a column for each context variable (at most 200; JSON lines contain all). A value that a spreadsheet could interpret as a formula starts with an apostrophe, except in the column phone.
 //
 // The caller reads the body and closes it.
 func (c *Client) ExportContactsCSV(ctx context.Context, id string, q ExportContactsCSVQuery, options ...Option) (*http.Response, error) {
 	return c.open(ctx, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/contacts.csv", q.values(), nil, options)
 }
 
-// ExportContactsJSONLinesQuery is what ExportContactsJSONLines can be asked; what is zero is left out.
+// ExportContactsJSONLinesQuery holds the query parameters of ExportContactsJSONLines. Zero values are not sent.
 type ExportContactsJSONLinesQuery struct {
-	// Only contacts in this state.
+	// Filters by status.
 	Status string
 }
 
@@ -252,18 +252,18 @@ func (q *ExportContactsJSONLinesQuery) values() url.Values {
 //
 // GET /v1/campaigns/{id}/contacts.jsonl
 //
-// Streamed, in the order of upload; works while the campaign runs. Each line is a contact as GET shows it.
+// Streamed, in the order of upload, also while the campaign runs. Each line is a contact in the format of GET.
 //
 // The caller reads the body and closes it.
 func (c *Client) ExportContactsJSONLines(ctx context.Context, id string, q ExportContactsJSONLinesQuery, options ...Option) (*http.Response, error) {
 	return c.open(ctx, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/contacts.jsonl", q.values(), nil, options)
 }
 
-// DeleteContact: Take a contact out of a campaign.
+// DeleteContact: Remove a contact from a campaign.
 //
 // DELETE /v1/campaigns/{id}/contacts/{contact_id}
 //
-// Only while it is pending or retry_wait. It is not rung any more, counts as cancelled (reason removed), stays in lists and results, and is in no copy of the campaign.
+// Only in the status pending or retry_wait. The contact is not called again and counts as cancelled (reason removed). It remains in lists and results, and is not copied with the campaign.
 func (c *Client) DeleteContact(ctx context.Context, id string, contactID string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/campaigns/"+url.PathEscape(id)+"/contacts/"+url.PathEscape(contactID), nil, nil, options)
 }
@@ -275,26 +275,26 @@ func (c *Client) GetContact(ctx context.Context, id string, contactID string, op
 	return send[Contact](ctx, c, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/contacts/"+url.PathEscape(contactID), nil, nil, options)
 }
 
-// UpdateContact: Change a contact that waits.
+// UpdateContact: Change a waiting contact.
 //
 // PATCH /v1/campaigns/{id}/contacts/{contact_id}
 //
-// Only while it is pending or retry_wait. The very next attempt uses what was changed.
+// Only in the status pending or retry_wait. The next attempt uses the change.
 func (c *Client) UpdateContact(ctx context.Context, id string, contactID string, body *ContactUpdate, options ...Option) (*Contact, error) {
 	return send[Contact](ctx, c, "PATCH", "/v1/campaigns/"+url.PathEscape(id)+"/contacts/"+url.PathEscape(contactID), nil, asJSON(body), options)
 }
 
-// ListDecisionsQuery is what ListDecisions can be asked; what is zero is left out.
+// ListDecisionsQuery holds the query parameters of ListDecisions. Zero values are not sent.
 type ListDecisionsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
-	// Of this number only.
+	// Filters by number.
 	Phone string
 }
 
@@ -318,16 +318,16 @@ func (q *ListDecisionsQuery) values() url.Values {
 	return v
 }
 
-// ListDecisions: Why each contact was or was not called.
+// ListDecisions: List why each contact was called or not.
 //
 // GET /v1/campaigns/{id}/decisions
 //
-// Each rule that let a contact pass, left it out or held it, with what it went by, in the order in which that was written. What held a contact again and again is one rule with a count. The end of a campaign decides at once about all who still wait: one entry (cancel or expire) with contacts, how many they are, and no number; it is shown for each number whose log ends before, of a contact or not. Rows that an upload refused are in the errors of the upload.
+// Lists each rule that allowed, skipped or delayed a contact, with the data that the rule used, in the order of writing. Repeated delays by the same rule form one entry with a count. The end of a campaign decides about all waiting contacts at once. This is one entry (cancel or expire) without a number; contacts is the number of contacts. A filter by phone also shows this entry. Refused rows of an upload are listed in the errors of the upload.
 func (c *Client) ListDecisions(ctx context.Context, id string, q ListDecisionsQuery, options ...Option) (*ListDecision, error) {
 	return send[ListDecision](ctx, c, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/decisions", q.values(), nil, options)
 }
 
-// AllDecisions walks the pages of ListDecisions to their end; an error is the last that comes.
+// AllDecisions iterates over all pages of ListDecisions. It ends after the first error.
 func (c *Client) AllDecisions(ctx context.Context, id string, q ListDecisionsQuery, options ...Option) iter.Seq2[Decision, error] {
 	return pages(&q.Cursor, func() ([]Decision, *string, error) {
 		l, err := c.ListDecisions(ctx, id, q, options...)
@@ -338,67 +338,67 @@ func (c *Client) AllDecisions(ctx context.Context, id string, q ListDecisionsQue
 	})
 }
 
-// ExportDecisions: Download the log of decisions as csv.
+// ExportDecisions: Download the decision log as csv.
 //
 // GET /v1/campaigns/{id}/decisions.csv
 //
-// Every row, streamed; works while the campaign runs.
+// All rows, streamed, also while the campaign runs.
 //
 // The caller reads the body and closes it.
 func (c *Client) ExportDecisions(ctx context.Context, id string, options ...Option) (*http.Response, error) {
 	return c.open(ctx, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/decisions.csv", nil, nil, options)
 }
 
-// ExportDecisionLines: Download the log of decisions as jsonl.
+// ExportDecisionLines: Download the decision log as jsonl.
 //
 // GET /v1/campaigns/{id}/decisions.jsonl
 //
-// Every row, streamed; works while the campaign runs.
+// All rows, streamed, also while the campaign runs.
 //
 // The caller reads the body and closes it.
 func (c *Client) ExportDecisionLines(ctx context.Context, id string, options ...Option) (*http.Response, error) {
 	return c.open(ctx, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/decisions.jsonl", nil, nil, options)
 }
 
-// VerifyDecisions: Check that the log of decisions is as it was written.
+// VerifyDecisions: Verify that the decision log was not changed.
 //
 // GET /v1/campaigns/{id}/decisions/verify
 //
-// Each row holds the hash of the one before it, and the campaign the hash of the last; the hashes are keyed by the master key of the service, so that whoever can write to the store cannot make them anew. Tells the first row that does not fit. Keep head elsewhere to prove later that the log has only grown.
+// Each row contains the hash of the previous row, and the campaign the hash of the last row. The hashes are keyed by the master key of the service, so that write access to the store is not enough to forge them. The response has the first wrong row. Store head elsewhere to prove later that the log has only grown.
 func (c *Client) VerifyDecisions(ctx context.Context, id string, options ...Option) (*DecisionsVerified, error) {
 	return send[DecisionsVerified](ctx, c, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/decisions/verify", nil, nil, options)
 }
 
-// DuplicateCampaign: Make a draft of a campaign.
+// DuplicateCampaign: Copy a campaign to a draft.
 //
 // POST /v1/campaigns/{id}/duplicate
 //
-// The same settings and contacts, and nothing of what happened. A start or an end that has passed is left out.
+// Copies the settings and contacts without results. A start or an end in the past is not copied.
 func (c *Client) DuplicateCampaign(ctx context.Context, id string, body *DuplicateRequest, options ...Option) (*CampaignMade, error) {
 	return send[CampaignMade](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/duplicate", nil, asJSON(body), options)
 }
 
-// PauseCampaign: Place no more calls for now.
+// PauseCampaign: Pause a campaign.
 //
 // POST /v1/campaigns/{id}/pause
 func (c *Client) PauseCampaign(ctx context.Context, id string, options ...Option) (*CampaignStatusObject, error) {
 	return send[CampaignStatusObject](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/pause", nil, nil, options)
 }
 
-// GetCampaignProgress: See how far a campaign was when.
+// GetCampaignProgress: Get the progress of a campaign over time.
 //
 // GET /v1/campaigns/{id}/progress
 //
-// Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.
+// Oldest first. A mark is recorded at every five percent, between them at most once per minute, and at the end. Only the last mark of each percent is stored, so there are at most 101.
 func (c *Client) GetCampaignProgress(ctx context.Context, id string, options ...Option) (*CampaignProgress, error) {
 	return send[CampaignProgress](ctx, c, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/progress", nil, nil, options)
 }
 
-// RedialCampaign: Make a draft of those whom a campaign has not reached.
+// RedialCampaign: Create a draft with the unreached contacts of a campaign.
 //
 // POST /v1/campaigns/{id}/redial
 //
-// A duplicate with the contacts that have one of the outcomes now. Do-not-call lists and calling hours are asked again before each of them is rung.
+// Copies the campaign with the contacts that currently have one of the outcomes. Do-not-call lists and calling hours are checked again before each call.
 func (c *Client) RedialCampaign(ctx context.Context, id string, body *RedialRequest, options ...Option) (*CampaignMade, error) {
 	return send[CampaignMade](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/redial", nil, asJSON(body), options)
 }
@@ -407,25 +407,25 @@ func (c *Client) RedialCampaign(ctx context.Context, id string, body *RedialRequ
 //
 // GET /v1/campaigns/{id}/results
 //
-// RFC 4180, one row per contact, streamed; works while the campaign runs. reason says why the last attempt ended so, or why a contact was skipped. Rows of uploads that did not become contacts, because of a do-not-call list (dnc), a destination that is not allowed (destination_not_allowed) or a required variable without a value (missing_variable), follow with the outcome skipped. A value that a spreadsheet would take for a formula begins with an apostrophe, in every column but phone.
+// RFC 4180, one row per contact, streamed, also while the campaign runs. reason explains the end of the last attempt, or why a contact was skipped. Upload rows that did not become contacts follow with the outcome skipped and the reason dnc, destination_not_allowed or missing_variable. A value that a spreadsheet could interpret as a formula starts with an apostrophe, except in the column phone.
 //
 // The caller reads the body and closes it.
 func (c *Client) GetCampaignResults(ctx context.Context, id string, options ...Option) (*http.Response, error) {
 	return c.open(ctx, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/results", nil, nil, options)
 }
 
-// ResumeCampaign: Go on after a pause.
+// ResumeCampaign: Resume a paused campaign.
 //
 // POST /v1/campaigns/{id}/resume
 func (c *Client) ResumeCampaign(ctx context.Context, id string, options ...Option) (*CampaignStatusObject, error) {
 	return send[CampaignStatusObject](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/resume", nil, nil, options)
 }
 
-// SimulateCampaign: Play a campaign on a virtual clock.
+// SimulateCampaign: Simulate a campaign.
 //
 // POST /v1/campaigns/{id}/simulate
 //
-// Nobody is rung and nothing is kept. Schedule, calling hours, pacing and retries decide as in the real campaign; how calls end is drawn by the assumptions. One simulation of a workspace runs at a time, and it ends with its request.
+// Runs the campaign with a virtual clock. No call is placed and nothing is stored. Schedule, calling hours, pacing and retries apply as in the real campaign; the assumptions determine random results of calls. A workspace can run one simulation at a time, which ends with its request.
 func (c *Client) SimulateCampaign(ctx context.Context, id string, body *SimulateRequest, options ...Option) (*Simulation, error) {
 	return send[Simulation](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/simulate", nil, asJSON(body), options)
 }
@@ -437,22 +437,22 @@ func (c *Client) StartCampaign(ctx context.Context, id string, options ...Option
 	return send[CampaignStatusObject](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/start", nil, nil, options)
 }
 
-// GetCampaignStatus: Progress, outcomes, and why nothing rings.
+// GetCampaignStatus: Get progress, outcomes and the reason for waiting.
 //
 // GET /v1/campaigns/{id}/status
 func (c *Client) GetCampaignStatus(ctx context.Context, id string, options ...Option) (*CampaignStatusObject, error) {
 	return send[CampaignStatusObject](ctx, c, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/status", nil, nil, options)
 }
 
-// ListUploadsQuery is what ListUploads can be asked; what is zero is left out.
+// ListUploadsQuery holds the query parameters of ListUploads. Zero values are not sent.
 type ListUploadsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -477,12 +477,12 @@ func (q *ListUploadsQuery) values() url.Values {
 //
 // GET /v1/campaigns/{id}/uploads
 //
-// Newest first. One that is still being received shows how far it is.
+// Newest first. An upload in progress shows its counts so far.
 func (c *Client) ListUploads(ctx context.Context, id string, q ListUploadsQuery, options ...Option) (*ListUpload, error) {
 	return send[ListUpload](ctx, c, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/uploads", q.values(), nil, options)
 }
 
-// AllUploads walks the pages of ListUploads to their end; an error is the last that comes.
+// AllUploads iterates over all pages of ListUploads. It ends after the first error.
 func (c *Client) AllUploads(ctx context.Context, id string, q ListUploadsQuery, options ...Option) iter.Seq2[Upload, error] {
 	return pages(&q.Cursor, func() ([]Upload, *string, error) {
 		l, err := c.ListUploads(ctx, id, q, options...)
@@ -493,84 +493,84 @@ func (c *Client) AllUploads(ctx context.Context, id string, q ListUploadsQuery, 
 	})
 }
 
-// GetUpload: See how far an upload is, or what became of it.
+// GetUpload: Get an upload with its progress or result.
 //
 // GET /v1/campaigns/{id}/uploads/{upload_id}
 func (c *Client) GetUpload(ctx context.Context, id string, uploadID string, options ...Option) (*Upload, error) {
 	return send[Upload](ctx, c, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/uploads/"+url.PathEscape(uploadID), nil, nil, options)
 }
 
-// Assumptions is an answer of the service, or a part of one.
+// Assumptions is part of a response.
 type Assumptions struct {
-	// Share of the attempts that a person answers.
+	// Share of attempts that a person answers.
 	AnswerRate float64 `json:"answer_rate"`
-	// Share that is busy.
+	// Share of attempts to a busy number.
 	BusyRate float64 `json:"busy_rate"`
-	// Share that the trunk cannot reach.
+	// Share of attempts that fail in the trunk.
 	FailedRate float64 `json:"failed_rate"`
-	// Share that nobody answers.
+	// Share of attempts without an answer.
 	NoAnswerRate float64 `json:"no_answer_rate"`
-	// How long it rings where nobody does.
+	// Ringing time of unanswered attempts.
 	NoAnswerSeconds float64 `json:"no_answer_seconds"`
-	// How long it rings before somebody answers, on average.
+	// Mean ringing time of answered attempts.
 	RingSeconds float64 `json:"ring_seconds"`
-	// How long a call with a person lasts, on average.
+	// Mean duration of a call with a person.
 	TalkSeconds float64 `json:"talk_seconds"`
-	// Share that a machine answers.
+	// Share of attempts that a machine answers.
 	VoicemailRate float64 `json:"voicemail_rate"`
-	// How long a call with a machine lasts, on average.
+	// Mean duration of a call with a machine.
 	VoicemailSeconds float64 `json:"voicemail_seconds"`
 }
 
-// CallerID is an answer of the service, or a part of one.
+// CallerID is part of a response.
 type CallerID struct {
-	// For people.
+	// Name for people.
 	Name   string `json:"name,omitzero"`
 	Number string `json:"number"`
 }
 
-// CallerIDUpdate is sent to the service.
+// CallerIDUpdate is part of a request.
 type CallerIDUpdate struct {
-	// For people.
+	// Name for people.
 	Name Optional[string] `json:"name,omitzero"`
-	// A number of the workspace, or one in caller_ids of a trunk. Without it, each call shows a number of the trunk that carries it.
+	// A number of the workspace, or one in caller_ids of a trunk. Default: each call shows a number of the trunk that carries it.
 	Number Optional[string] `json:"number,omitzero"`
 }
 
-// CallingHours is an answer of the service, or a part of one.
+// CallingHours is part of a response.
 type CallingHours struct {
 	End      string `json:"end"`
 	Start    string `json:"start"`
 	Timezone string `json:"timezone"`
 }
 
-// Campaign is an answer of the service, or a part of one.
+// Campaign is part of a response.
 type Campaign struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID      string   `json:"agent_id,omitzero"`
 	AutoComplete bool     `json:"auto_complete"`
 	CallerID     CallerID `json:"caller_id"`
 	// One of exhausted, window_ended.
 	CompletionReason string     `json:"completion_reason,omitzero"`
 	Compliance       Compliance `json:"compliance"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt      time.Time  `json:"created_at"`
 	DefaultCountry string     `json:"default_country"`
 	EndedAt        *time.Time `json:"ended_at,omitempty"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Whether calls speak what is newest when they begin.
+	// true if each call uses the newest version of the agent and the pathway.
 	FollowLatest bool `json:"follow_latest,omitzero"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 	Pacing Pacing `json:"pacing"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID string `json:"pathway_id,omitzero"`
 	// One of trunk_failures, script_unavailable, restored.
 	PauseReason string     `json:"pause_reason,omitzero"`
@@ -579,42 +579,42 @@ type Campaign struct {
 	StartedAt   *time.Time `json:"started_at,omitempty"`
 	// One of draft, scheduled, running, paused, completed, cancelled.
 	Status string `json:"status"`
-	// How its clock goes; test environment only.
+	// Clock of a test campaign.
 	Test *TestMode `json:"test,omitempty"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time         `json:"updated_at"`
 	Webhooks  map[string]string `json:"webhooks,omitzero"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignChanged is an answer of the service, or a part of one.
+// CampaignChanged is part of a response.
 type CampaignChanged struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID      string   `json:"agent_id,omitzero"`
 	AutoComplete bool     `json:"auto_complete"`
 	CallerID     CallerID `json:"caller_id"`
 	// One of exhausted, window_ended.
 	CompletionReason string     `json:"completion_reason,omitzero"`
 	Compliance       Compliance `json:"compliance"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt      time.Time  `json:"created_at"`
 	DefaultCountry string     `json:"default_country"`
 	EndedAt        *time.Time `json:"ended_at,omitempty"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Whether calls speak what is newest when they begin.
+	// true if each call uses the newest version of the agent and the pathway.
 	FollowLatest bool `json:"follow_latest,omitzero"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 	Pacing Pacing `json:"pacing"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID string `json:"pathway_id,omitzero"`
 	// One of trunk_failures, script_unavailable, restored.
 	PauseReason string     `json:"pause_reason,omitzero"`
@@ -623,47 +623,47 @@ type CampaignChanged struct {
 	StartedAt   *time.Time `json:"started_at,omitempty"`
 	// One of draft, scheduled, running, paused, completed, cancelled.
 	Status string `json:"status"`
-	// How its clock goes; test environment only.
+	// Clock of a test campaign.
 	Test *TestMode `json:"test,omitempty"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Signs what goes to the new URLs; shown this once.
+	// Secret that signs deliveries to the new URLs. Only in this response.
 	WebhookSecret string            `json:"webhook_secret,omitzero"`
 	Webhooks      map[string]string `json:"webhooks,omitzero"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignMade is an answer of the service, or a part of one.
+// CampaignMade is part of a response.
 type CampaignMade struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID      string   `json:"agent_id,omitzero"`
 	AutoComplete bool     `json:"auto_complete"`
 	CallerID     CallerID `json:"caller_id"`
 	// One of exhausted, window_ended.
 	CompletionReason string     `json:"completion_reason,omitzero"`
 	Compliance       Compliance `json:"compliance"`
-	// What was wrong, row by row; the first 100.
+	// Errors of rows; the first 100.
 	ContactErrors []ContactError `json:"contact_errors"`
-	// What became of the rows, counted.
+	// Number of rows by result.
 	ContactsSummary ContactsSummary `json:"contacts_summary"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt      time.Time  `json:"created_at"`
 	DefaultCountry string     `json:"default_country"`
 	EndedAt        *time.Time `json:"ended_at,omitempty"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment  string `json:"environment"`
 	FollowLatest bool   `json:"follow_latest,omitzero"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 	Pacing Pacing `json:"pacing"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID string `json:"pathway_id,omitzero"`
 	// One of trunk_failures, script_unavailable, restored.
 	PauseReason string     `json:"pause_reason,omitzero"`
@@ -672,63 +672,63 @@ type CampaignMade struct {
 	StartedAt   *time.Time `json:"started_at,omitempty"`
 	// One of draft, scheduled, running, paused, completed, cancelled.
 	Status string `json:"status"`
-	// How its clock goes; test environment only.
+	// Clock of a test campaign.
 	Test *TestMode `json:"test,omitempty"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	UploadID  string    `json:"upload_id,omitzero"`
-	// Signs the campaign's webhooks; shown this once.
+	// Secret that signs the campaign's webhooks. Only in this response.
 	WebhookSecret string            `json:"webhook_secret,omitzero"`
 	Webhooks      map[string]string `json:"webhooks,omitzero"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignProgress is an answer of the service, or a part of one.
+// CampaignProgress is part of a response.
 type CampaignProgress struct {
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string         `json:"campaign_id"`
 	Marks      []ProgressMark `json:"marks"`
 }
 
-// CampaignUpdate is sent to the service.
+// CampaignUpdate is part of a request.
 type CampaignUpdate struct {
 	// agent_id or pathway_id is required.
 	AgentID Optional[string] `json:"agent_id,omitzero"`
-	// false: stays open when all contacts are done.
+	// false: the campaign stays open when all contacts are finished. Default: true.
 	AutoComplete Optional[bool]           `json:"auto_complete,omitzero"`
 	CallerID     Optional[CallerIDUpdate] `json:"caller_id,omitzero"`
-	// Can be changed while it runs.
+	// Compliance rules. They can change while the campaign runs.
 	Compliance Optional[ComplianceUpdate] `json:"compliance,omitzero"`
-	// For numbers without +.
+	// Country of numbers without a country code, as an ISO 3166 code.
 	DefaultCountry Optional[string] `json:"default_country,omitzero"`
-	// Calls speak the version of the agent, and the pathway, that is newest when they begin; otherwise those that the campaign began with.
+	// true: each call uses the newest version of the agent and the pathway. false: calls use the versions with which the campaign started.
 	FollowLatest Optional[bool] `json:"follow_latest,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name *string `json:"name,omitempty"`
-	// Can be changed while it runs.
+	// Pacing. It can change while the campaign runs.
 	Pacing Optional[PacingUpdate] `json:"pacing,omitzero"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID Optional[string] `json:"pathway_id,omitzero"`
-	// Can be changed while it runs: for what ends from then on.
+	// Retries. They can change while the campaign runs; a change applies to attempts that end afterwards.
 	Retry Optional[RetryUpdate] `json:"retry,omitzero"`
-	// When it may ring. end can be changed while it runs.
+	// When the campaign may call. end can change while the campaign runs.
 	Schedule Optional[ScheduleUpdate] `json:"schedule,omitzero"`
-	// With test keys only.
+	// Settings of test campaigns. With test keys only.
 	Test Optional[TestModeUpdate] `json:"test,omitzero"`
-	// Campaign event name → https URL.
+	// https URL by campaign event type.
 	Webhooks Optional[map[string]*string] `json:"webhooks,omitzero"`
 }
 
-// CancelRequest is sent to the service.
+// CancelRequest is part of a request.
 type CancelRequest struct {
-	// true: live calls end at once.
+	// true: live calls are hung up at once.
 	HangupActive *bool `json:"hangup_active,omitempty"`
 }
 
-// Compliance is an answer of the service, or a part of one.
+// Compliance is part of a response.
 type Compliance struct {
 	CallingHours   CallingHours `json:"calling_hours"`
 	DNCListID      string       `json:"dnc_list_id,omitzero"`
@@ -736,381 +736,381 @@ type Compliance struct {
 	OptOutHandling *OptOut      `json:"opt_out_handling,omitempty"`
 }
 
-// ComplianceUpdate is sent to the service.
+// ComplianceUpdate is part of a request.
 type ComplianceUpdate struct {
-	// 08:00 to 21:00 local unless said.
+	// Daily window for calls. Default: 08:00 to 21:00 in the zone of the contact.
 	CallingHours Optional[HoursUpdate] `json:"calling_hours,omitzero"`
-	// Scrubbed against beside the default list. Empty: against that alone.
+	// A do-not-call list that is checked in addition to the default list. Empty: only the default list.
 	DNCListID Optional[string] `json:"dnc_list_id,omitzero"`
-	// true unless said.
+	// Check contacts against do-not-call lists. Default: true.
 	DNCScrub       Optional[bool]         `json:"dnc_scrub,omitzero"`
 	OptOutHandling Optional[OptOutUpdate] `json:"opt_out_handling,omitzero"`
 }
 
-// Contact is an answer of the service, or a part of one.
+// Contact is part of a response.
 type Contact struct {
-	// How often it was tried.
+	// Number of attempts.
 	Attempts int64 `json:"attempts"`
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id"`
-	// When its last attempt ended.
+	// When the last attempt ended.
 	CompletedAt *time.Time `json:"completed_at"`
-	// Variables of the pathway's text.
+	// Values of variables in texts of the pathway.
 	Context map[string]any `json:"context,omitzero"`
-	// Its country, where it is not the campaign's.
+	// Country of the contact, if it differs from the country of the campaign.
 	Country string `json:"country,omitzero"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
 	// The call of its last attempt.
 	LastCallID string `json:"last_call_id,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// When it is tried again.
+	// When the next attempt is due.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// How its last attempt ended. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
+	// Outcome of the last attempt. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome string `json:"outcome,omitzero"`
-	// E.164.
+	// The number in E.164.
 	Phone string `json:"phone"`
-	// Why.
+	// Reason for the outcome.
 	Reason string `json:"reason,omitzero"`
-	// pending, dialing, in_call (the call was answered), retry_wait, or how it ended. One of pending, dialing, retry_wait, completed, confirmed, declined, voicemail, no_answer, busy, failed, skipped, expired, cancelled, in_call.
+	// pending, dialing, in_call (the call was answered), retry_wait, or a final outcome. One of pending, dialing, retry_wait, completed, confirmed, declined, voicemail, no_answer, busy, failed, skipped, expired, cancelled, in_call.
 	Status string `json:"status"`
-	// Its zone, where it is not that of its number.
+	// Time zone of the contact, if it differs from the zone of the number.
 	Timezone string `json:"timezone,omitzero"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// ContactUpdate is sent to the service.
+// ContactUpdate is part of a request.
 type ContactUpdate struct {
-	// Variables of the pathway's text.
+	// Values of variables in texts of the pathway.
 	Context Optional[map[string]any] `json:"context,omitzero"`
 	Country Optional[string]         `json:"country,omitzero"`
-	// E.164, or national in the campaign's default_country.
+	// E.164, or a national number of the campaign's default_country.
 	Phone *string `json:"phone,omitempty"`
-	// Overrides the zone of the number.
+	// Time zone of the contact. Default: the zone of the number.
 	Timezone Optional[string] `json:"timezone,omitzero"`
 }
 
-// ContactsSummary is an answer of the service, or a part of one.
+// ContactsSummary is part of a response.
 type ContactsSummary struct {
-	// Contacts of the campaign now.
+	// Rows that became contacts.
 	Accepted int64 `json:"accepted"`
-	// Rows with a number that the workspace may not call: its countries, blocked prefixes and kinds. They do not become contacts.
+	// Rows with a number that the destination rules of the workspace forbid. They do not become contacts.
 	DestinationNotAllowed int64 `json:"destination_not_allowed"`
-	// Rows whose number is on the do-not-call list.
+	// Rows whose number is on a do-not-call list.
 	DNC int64 `json:"dnc"`
-	// Rows whose number the campaign had already.
+	// Rows whose number is already in the campaign.
 	Duplicates int64 `json:"duplicates"`
-	// Rows that cannot be used.
+	// Invalid rows.
 	Invalid int64 `json:"invalid"`
 	// Rows without a value for a variable that the pathway requires. They do not become contacts.
 	MissingVariables int64 `json:"missing_variables"`
-	// Rows that were read.
+	// Number of rows.
 	Received int64 `json:"received"`
 }
 
-// ContactsUpload is sent to the service.
+// ContactsUpload is part of a request.
 type ContactsUpload struct {
 	Contacts []NewContact `json:"contacts"`
 }
 
-// Decision is an answer of the service, or a part of one.
+// Decision is part of a response.
 type Decision struct {
-	// When it was decided.
+	// When the decision was made.
 	At time.Time `json:"at"`
-	// The number of the attempt; of a skip, how many there were.
+	// Number of the attempt. For skip: the number of attempts so far.
 	Attempt int64 `json:"attempt"`
 	// The call of the attempt.
 	CallID string `json:"call_id,omitzero"`
-	// The contact; empty where contacts is there.
+	// The contact; empty if contacts is set.
 	ContactID string `json:"contact_id"`
-	// How many contacts waited when the campaign ended, all of whom this is about; not there: it is about the one named.
+	// Number of contacts that were waiting when the campaign ended, if the decision is about all of them.
 	Contacts int64 `json:"contacts,omitzero"`
-	// dial: an attempt was opened. skip: the contact is left out. cancel: it was taken out, or the campaign was cancelled. expire: the schedule ended before its turn.
+	// dial: an attempt was started. skip: the contact is skipped. cancel: the contact was removed or the campaign was cancelled. expire: the schedule ended first.
 	Decision string `json:"decision"`
-	// E.164; empty where contacts is there.
+	// The number in E.164; empty if contacts is set.
 	Phone string `json:"phone"`
-	// Of the log: its chain is checked row by row.
+	// Row number in the log, whose hash chain is verified row by row.
 	Row int64 `json:"row"`
-	// What each rule said, and by what.
+	// Result of each rule with the data it used.
 	Rules []Ruling `json:"rules"`
 }
 
-// DecisionsVerified is an answer of the service, or a part of one.
+// DecisionsVerified is part of a response.
 type DecisionsVerified struct {
-	// The first row that does not fit; null: none.
+	// The first wrong row; null: none.
 	BrokenRow *int64 `json:"broken_row"`
-	// The campaign.
+	// The id of the campaign.
 	CampaignID string `json:"campaign_id"`
-	// Decisions in them.
+	// Decisions in the valid rows.
 	Decisions int64 `json:"decisions"`
-	// Rows at the beginning that retention.decisions_days has deleted.
+	// First rows that retention.decisions_days has deleted.
 	DeletedRows int64 `json:"deleted_rows"`
-	// Decisions whose number a data request has erased.
+	// Decisions whose number was erased by a data request.
 	Erased int64 `json:"erased"`
-	// Hash of the last of them.
+	// Hash of the last valid row.
 	Head string `json:"head"`
-	// What is wrong with it.
+	// What is wrong with that row.
 	Reason string `json:"reason,omitzero"`
-	// Rows that hold.
+	// Valid rows.
 	Rows int64 `json:"rows"`
-	// Whether the log is as it was written.
+	// true if the log is unchanged.
 	Valid bool `json:"valid"`
 }
 
-// DuplicateRequest is sent to the service.
+// DuplicateRequest is part of a request.
 type DuplicateRequest struct {
-	// false: without them.
+	// false: copy no contacts. Default: true.
 	Contacts *bool `json:"contacts,omitempty"`
-	// The same unless said.
+	// Default: the name of the original campaign.
 	Name *string `json:"name,omitempty"`
 }
 
-// HoursUpdate is sent to the service.
+// HoursUpdate is part of a request.
 type HoursUpdate struct {
 	// HH:MM, up to 24:00
 	End *string `json:"end,omitempty"`
 	// HH:MM
 	Start *string `json:"start,omitempty"`
-	// A zone's name, or local: the contact's.
+	// A time zone, or local for the zone of the contact.
 	Timezone Optional[string] `json:"timezone,omitzero"`
 }
 
-// ListCampaign is an answer of the service, or a part of one.
+// ListCampaign is part of a response.
 type ListCampaign struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Campaign `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListContact is an answer of the service, or a part of one.
+// ListContact is part of a response.
 type ListContact struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Contact `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListDecision is an answer of the service, or a part of one.
+// ListDecision is part of a response.
 type ListDecision struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Decision `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListUpload is an answer of the service, or a part of one.
+// ListUpload is part of a response.
 type ListUpload struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Upload `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewAssumptions is sent to the service.
+// NewAssumptions is part of a request.
 type NewAssumptions struct {
-	// Share of the attempts that a person answers.
+	// Share of attempts that a person answers.
 	AnswerRate *float64 `json:"answer_rate,omitempty"`
-	// Share that is busy.
+	// Share of attempts to a busy number.
 	BusyRate *float64 `json:"busy_rate,omitempty"`
-	// Share that the trunk cannot reach.
+	// Share of attempts that fail in the trunk.
 	FailedRate *float64 `json:"failed_rate,omitempty"`
-	// Share that does not answer: without it, what the other four leave of 1.
+	// Share of attempts without an answer. Default: 1 minus the other four rates.
 	NoAnswerRate *float64 `json:"no_answer_rate,omitempty"`
-	// How long it rings where nobody does.
+	// Ringing time of unanswered attempts.
 	NoAnswerSeconds *float64 `json:"no_answer_seconds,omitempty"`
-	// How long it rings before somebody answers, on average.
+	// Mean ringing time of answered attempts.
 	RingSeconds *float64 `json:"ring_seconds,omitempty"`
-	// How long a call with a person lasts, on average.
+	// Mean duration of a call with a person.
 	TalkSeconds *float64 `json:"talk_seconds,omitempty"`
-	// Share that a machine answers.
+	// Share of attempts that a machine answers.
 	VoicemailRate *float64 `json:"voicemail_rate,omitempty"`
-	// How long a call with a machine lasts, on average.
+	// Mean duration of a call with a machine.
 	VoicemailSeconds *float64 `json:"voicemail_seconds,omitempty"`
 }
 
-// NewCallerID is sent to the service.
+// NewCallerID is part of a request.
 type NewCallerID struct {
-	// For people.
+	// Name for people.
 	Name *string `json:"name,omitempty"`
-	// A number of the workspace, or one in caller_ids of a trunk. Without it, each call shows a number of the trunk that carries it.
+	// A number of the workspace, or one in caller_ids of a trunk. Default: each call shows a number of the trunk that carries it.
 	Number *string `json:"number,omitempty"`
 }
 
-// NewCampaign is sent to the service.
+// NewCampaign is part of a request.
 type NewCampaign struct {
 	// agent_id or pathway_id is required.
 	AgentID *string `json:"agent_id,omitempty"`
-	// false: stays open when all contacts are done.
+	// false: the campaign stays open when all contacts are finished. Default: true.
 	AutoComplete *bool        `json:"auto_complete,omitempty"`
 	CallerID     *NewCallerID `json:"caller_id,omitempty"`
-	// Can be changed while it runs.
+	// Compliance rules. They can change while the campaign runs.
 	Compliance *NewCompliance `json:"compliance,omitempty"`
-	// At most 10,000; upload more to /contacts.
+	// At most 10,000 contacts. Upload more to /contacts.
 	Contacts []NewContact `json:"contacts,omitzero"`
-	// For numbers without +.
+	// Country of numbers without a country code, as an ISO 3166 code.
 	DefaultCountry *string `json:"default_country,omitempty"`
-	// true: stays a draft even with a start ahead.
+	// true: the campaign stays a draft even with a future start.
 	Draft *bool `json:"draft,omitempty"`
-	// Calls speak the version of the agent, and the pathway, that is newest when they begin; otherwise those that the campaign began with.
+	// true: each call uses the newest version of the agent and the pathway. false: calls use the versions with which the campaign started.
 	FollowLatest *bool `json:"follow_latest,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// Can be changed while it runs.
+	// Pacing. It can change while the campaign runs.
 	Pacing *NewPacing `json:"pacing,omitempty"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID *string `json:"pathway_id,omitempty"`
-	// Can be changed while it runs: for what ends from then on.
+	// Retries. They can change while the campaign runs; a change applies to attempts that end afterwards.
 	Retry *NewRetry `json:"retry,omitempty"`
-	// When it may ring. end can be changed while it runs.
+	// When the campaign may call. end can change while the campaign runs.
 	Schedule *NewSchedule `json:"schedule,omitempty"`
-	// With test keys only.
+	// Settings of test campaigns. With test keys only.
 	Test *NewTestMode `json:"test,omitempty"`
-	// Signs the campaign's webhooks; made here unless said.
+	// Secret that signs the campaign's webhooks. Default: Callboard creates one.
 	WebhookSecret *string `json:"webhook_secret,omitempty"`
-	// Campaign event name → https URL.
+	// https URL by campaign event type.
 	Webhooks map[string]string `json:"webhooks,omitzero"`
 }
 
-// NewCompliance is sent to the service.
+// NewCompliance is part of a request.
 type NewCompliance struct {
-	// 08:00 to 21:00 local unless said.
+	// Daily window for calls. Default: 08:00 to 21:00 in the zone of the contact.
 	CallingHours *NewHours `json:"calling_hours,omitempty"`
-	// Scrubbed against beside the default list. Empty: against that alone.
+	// A do-not-call list that is checked in addition to the default list. Empty: only the default list.
 	DNCListID *string `json:"dnc_list_id,omitempty"`
-	// true unless said.
+	// Check contacts against do-not-call lists. Default: true.
 	DNCScrub       *bool      `json:"dnc_scrub,omitempty"`
 	OptOutHandling *NewOptOut `json:"opt_out_handling,omitempty"`
 }
 
-// NewOptOut is sent to the service.
+// NewOptOut is part of a request.
 type NewOptOut struct {
 	Action   *string  `json:"action,omitempty"`
 	Keywords []string `json:"keywords,omitzero"`
 }
 
-// NewPacing is sent to the service.
+// NewPacing is part of a request.
 type NewPacing struct {
-	// The plan's ceiling unless said.
+	// Maximum calls per minute. Default: the plan's limit.
 	CallsPerMinute *int64 `json:"calls_per_minute,omitempty"`
-	// The plan's ceiling unless said.
+	// Maximum concurrent calls. Default: the plan's limit.
 	MaxConcurrent *int64 `json:"max_concurrent,omitempty"`
-	// fixed keeps the pace. adaptive goes slower, never faster, while many calls are hung up at once, fail or are answered more seldom than before, or while the agent answers late. One of fixed, adaptive.
+	// fixed keeps the pace. adaptive lowers the pace while many calls fail, are hung up at once or are answered less often than before, or while the agent responds late. One of fixed, adaptive.
 	Mode *string `json:"mode,omitempty"`
 }
 
-// NewRetry is sent to the service.
+// NewRetry is part of a request.
 type NewRetry struct {
 	Enabled       *bool    `json:"enabled,omitempty"`
 	IntervalHours *float64 `json:"interval_hours,omitempty"`
-	// Counts the first.
+	// Maximum attempts per contact, including the first.
 	MaxAttempts *int64   `json:"max_attempts,omitempty"`
 	RetryOn     []string `json:"retry_on,omitzero"`
 }
 
-// NewSchedule is sent to the service.
+// NewSchedule is part of a request.
 type NewSchedule struct {
-	// All unless said.
+	// Days with calls. Default: all.
 	Days []string   `json:"days,omitzero"`
 	End  *time.Time `json:"end,omitempty"`
 	// YYYY-MM-DD
 	ExcludedDates []string `json:"excluded_dates,omitzero"`
-	// Ahead: the campaign begins scheduled. Left out or past: it stays a draft until it is started.
+	// A future time creates a scheduled campaign. Missing or past: the campaign stays a draft until it is started.
 	Start    *time.Time `json:"start,omitempty"`
 	Timezone *string    `json:"timezone,omitempty"`
 }
 
-// NewTestMode is sent to the service.
+// NewTestMode is part of a request.
 type NewTestMode struct {
-	// How much faster the campaign's clock goes: schedule, calling hours, pace and retries. Calls take their time.
+	// Speed of the campaign's clock for schedule, calling hours, pacing and retries. Calls run in real time.
 	TimeFactor int64 `json:"time_factor"`
 }
 
-// OptOut is an answer of the service, or a part of one.
+// OptOut is part of a response.
 type OptOut struct {
 	Action   string   `json:"action"`
 	Keywords []string `json:"keywords"`
 }
 
-// OptOutUpdate is sent to the service.
+// OptOutUpdate is part of a request.
 type OptOutUpdate struct {
 	Action   Optional[string]   `json:"action,omitzero"`
 	Keywords Optional[[]string] `json:"keywords,omitzero"`
 }
 
-// Pacing is an answer of the service, or a part of one.
+// Pacing is part of a response.
 type Pacing struct {
 	CallsPerMinute int64 `json:"calls_per_minute"`
 	MaxConcurrent  int64 `json:"max_concurrent"`
-	// fixed keeps the pace; adaptive goes slower, never faster, while calls go badly. One of fixed, adaptive.
+	// fixed keeps the pace. adaptive lowers the pace while calls fail. One of fixed, adaptive.
 	Mode string `json:"mode,omitzero"`
 }
 
-// PacingUpdate is sent to the service.
+// PacingUpdate is part of a request.
 type PacingUpdate struct {
-	// The plan's ceiling unless said.
+	// Maximum calls per minute. Default: the plan's limit.
 	CallsPerMinute Optional[int64] `json:"calls_per_minute,omitzero"`
-	// The plan's ceiling unless said.
+	// Maximum concurrent calls. Default: the plan's limit.
 	MaxConcurrent Optional[int64] `json:"max_concurrent,omitzero"`
-	// fixed keeps the pace. adaptive goes slower, never faster, while many calls are hung up at once, fail or are answered more seldom than before, or while the agent answers late. One of fixed, adaptive.
+	// fixed keeps the pace. adaptive lowers the pace while many calls fail, are hung up at once or are answered less often than before, or while the agent responds late. One of fixed, adaptive.
 	Mode Optional[string] `json:"mode,omitzero"`
 }
 
-// ProgressMark is an answer of the service, or a part of one.
+// ProgressMark is part of a response.
 type ProgressMark struct {
-	// When it was so.
+	// Time of the mark.
 	At time.Time `json:"at"`
-	// Contacts with at least one attempt.
+	// Number of contacts with at least one attempt.
 	Attempted int64 `json:"attempted"`
-	// Calls, all contacts together.
+	// Number of calls to all contacts.
 	Attempts int64 `json:"attempts"`
-	// Contacts to which nothing more happens, those that were skipped among them.
+	// Number of finished contacts, including skipped ones.
 	Finished int64 `json:"finished"`
-	// Contacts that are finished, by how.
+	// Number of finished contacts by outcome.
 	Outcomes map[string]int64 `json:"outcomes"`
-	// Contacts to which nothing more happens, of all.
+	// Percentage of finished contacts.
 	Percent int64 `json:"percent"`
-	// Contacts, by then.
+	// Number of contacts at that time.
 	Total int64 `json:"total"`
 }
 
-// RedialRequest is sent to the service.
+// RedialRequest is part of a request.
 type RedialRequest struct {
-	// The same unless said.
+	// Default: the name of the original campaign.
 	Name *string `json:"name,omitempty"`
-	// Whom to ring again.
+	// Outcomes of the contacts to call again.
 	Outcomes []string `json:"outcomes"`
 }
 
-// Retry is an answer of the service, or a part of one.
+// Retry is part of a response.
 type Retry struct {
 	Enabled       bool     `json:"enabled"`
 	IntervalHours float64  `json:"interval_hours"`
@@ -1118,46 +1118,46 @@ type Retry struct {
 	RetryOn       []string `json:"retry_on"`
 }
 
-// RetryUpdate is sent to the service.
+// RetryUpdate is part of a request.
 type RetryUpdate struct {
 	Enabled       Optional[bool]    `json:"enabled,omitzero"`
 	IntervalHours Optional[float64] `json:"interval_hours,omitzero"`
-	// Counts the first.
+	// Maximum attempts per contact, including the first.
 	MaxAttempts Optional[int64]    `json:"max_attempts,omitzero"`
 	RetryOn     Optional[[]string] `json:"retry_on,omitzero"`
 }
 
-// Ruling is an answer of the service, or a part of one.
+// Ruling is part of a response.
 type Ruling struct {
-	// Attempts of the number's day before this one.
+	// Attempts on the day of the number before this one.
 	Count int64 `json:"count,omitzero"`
-	// Of the destination.
+	// Country of the destination.
 	Country string `json:"country,omitzero"`
-	// When it held it first.
+	// When the rule first delayed the contact.
 	First *time.Time `json:"first,omitempty"`
-	// How often it held the contact.
+	// How often the rule delayed the contact.
 	Held int64 `json:"held,omitzero"`
-	// When it held it last.
+	// When the rule last delayed the contact.
 	Last *time.Time `json:"last,omitempty"`
-	// How many its day may have.
+	// Maximum attempts per day.
 	Limit int64 `json:"limit,omitzero"`
-	// Lists that were looked into; where it did not pass, the one on which the number stands.
+	// Checked do-not-call lists; for a listed number, the list that contains it.
 	Lists []string `json:"lists,omitzero"`
-	// The time there; of several zones in the first.
+	// Local time in that zone, or in the first of several zones.
 	Local string `json:"local,omitzero"`
-	// Whether it let the contact pass.
+	// true if the rule allowed the contact.
 	Passed bool `json:"passed"`
-	// schedule, calling_hours, dnc, frequency, destination, line (somebody else talks with the number), cancelled, removed or unknown (the store did not say).
+	// schedule, calling_hours, dnc, frequency, destination, line (the number has another call), cancelled, removed or unknown (the store did not respond).
 	Rule string `json:"rule"`
-	// How the number came onto the list. One of import, api, opt_out.
+	// How the number was added to the list. One of import, api, opt_out.
 	Source string `json:"source,omitzero"`
 	// Calling hours.
 	Window string `json:"window,omitzero"`
-	// Of the calling hours or the schedule; of several zones all must allow.
+	// Time zone of the calling hours or the schedule. If there are several zones, all must allow the call.
 	Zone string `json:"zone,omitzero"`
 }
 
-// Schedule is an answer of the service, or a part of one.
+// Schedule is part of a response.
 type Schedule struct {
 	Days          []string   `json:"days"`
 	End           *time.Time `json:"end,omitempty"`
@@ -1166,206 +1166,206 @@ type Schedule struct {
 	Timezone      string     `json:"timezone"`
 }
 
-// ScheduleUpdate is sent to the service.
+// ScheduleUpdate is part of a request.
 type ScheduleUpdate struct {
-	// All unless said.
+	// Days with calls. Default: all.
 	Days Optional[[]string]  `json:"days,omitzero"`
 	End  Optional[time.Time] `json:"end,omitzero"`
 	// YYYY-MM-DD
 	ExcludedDates Optional[[]string] `json:"excluded_dates,omitzero"`
-	// Ahead: the campaign begins scheduled. Left out or past: it stays a draft until it is started.
+	// A future time creates a scheduled campaign. Missing or past: the campaign stays a draft until it is started.
 	Start    Optional[time.Time] `json:"start,omitzero"`
 	Timezone Optional[string]    `json:"timezone,omitzero"`
 }
 
-// SimulateDraftRequest is sent to the service.
+// SimulateDraftRequest is part of a request.
 type SimulateDraftRequest struct {
 	// agent_id or pathway_id is required.
 	AgentID *string `json:"agent_id,omitempty"`
-	// What the called are taken to do; what is left out is taken from the workspace's latest campaign calls, or from the defaults where there are fewer than 50.
+	// Assumptions about the results of calls. Missing ones come from the workspace's latest campaign calls, or from defaults if there are fewer than 50 calls.
 	Assumptions *NewAssumptions `json:"assumptions,omitempty"`
-	// false: stays open when all contacts are done.
+	// false: the campaign stays open when all contacts are finished. Default: true.
 	AutoComplete *bool        `json:"auto_complete,omitempty"`
 	CallerID     *NewCallerID `json:"caller_id,omitempty"`
-	// Can be changed while it runs.
+	// Compliance rules. They can change while the campaign runs.
 	Compliance *NewCompliance `json:"compliance,omitempty"`
-	// At most 10,000; upload more to /contacts.
+	// At most 10,000 contacts. Upload more to /contacts.
 	Contacts []NewContact `json:"contacts,omitzero"`
-	// For numbers without +.
+	// Country of numbers without a country code, as an ISO 3166 code.
 	DefaultCountry *string `json:"default_country,omitempty"`
-	// true: stays a draft even with a start ahead.
+	// true: the campaign stays a draft even with a future start.
 	Draft *bool `json:"draft,omitempty"`
-	// Calls speak the version of the agent, and the pathway, that is newest when they begin; otherwise those that the campaign began with.
+	// true: each call uses the newest version of the agent and the pathway. false: calls use the versions with which the campaign started.
 	FollowLatest *bool `json:"follow_latest,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// Can be changed while it runs.
+	// Pacing. It can change while the campaign runs.
 	Pacing *NewPacing `json:"pacing,omitempty"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID *string `json:"pathway_id,omitempty"`
-	// Can be changed while it runs: for what ends from then on.
+	// Retries. They can change while the campaign runs; a change applies to attempts that end afterwards.
 	Retry *NewRetry `json:"retry,omitempty"`
-	// When it may ring. end can be changed while it runs.
+	// When the campaign may call. end can change while the campaign runs.
 	Schedule *NewSchedule `json:"schedule,omitempty"`
-	// Draws another course of the same assumptions.
+	// Seed of the random results.
 	Seed *int64 `json:"seed,omitempty"`
-	// When the campaign would go on; now unless said.
+	// Simulated start time. Default: now.
 	StartAt *time.Time `json:"start_at,omitempty"`
-	// With test keys only.
+	// Settings of test campaigns. With test keys only.
 	Test *NewTestMode `json:"test,omitempty"`
-	// Signs the campaign's webhooks; made here unless said.
+	// Secret that signs the campaign's webhooks. Default: Callboard creates one.
 	WebhookSecret *string `json:"webhook_secret,omitempty"`
-	// Campaign event name → https URL.
+	// https URL by campaign event type.
 	Webhooks map[string]string `json:"webhooks,omitzero"`
 }
 
-// SimulateRequest is sent to the service.
+// SimulateRequest is part of a request.
 type SimulateRequest struct {
-	// What the called are taken to do; what is left out is taken from the workspace's latest campaign calls, or from the defaults where there are fewer than 50.
+	// Assumptions about the results of calls. Missing ones come from the workspace's latest campaign calls, or from defaults if there are fewer than 50 calls.
 	Assumptions *NewAssumptions `json:"assumptions,omitempty"`
-	// Draws another course of the same assumptions.
+	// Seed of the random results.
 	Seed *int64 `json:"seed,omitempty"`
-	// When the campaign would go on; now unless said.
+	// Simulated start time. Default: now.
 	StartAt *time.Time `json:"start_at,omitempty"`
 }
 
-// SimulatedCost is an answer of the service, or a part of one.
+// SimulatedCost is part of a response.
 type SimulatedCost struct {
-	// What they cost.
+	// Cost of the attempts.
 	Amount Money `json:"amount"`
-	// Attempts that are billed.
+	// Billed attempts.
 	Attempts int64 `json:"attempts"`
-	// Of these, those that the plan covers.
+	// Billed attempts within the quota.
 	Included int64 `json:"included"`
-	// The same by month.
+	// Cost by month.
 	Months []SimulatedMonth `json:"months"`
-	// Of these, those that are charged.
+	// Billed attempts beyond the quota.
 	Overage int64 `json:"overage"`
 }
 
-// SimulatedHour is an answer of the service, or a part of one.
+// SimulatedHour is part of a response.
 type SimulatedHour struct {
-	// Calls that begin in it.
+	// Calls that start in this hour.
 	Calls int64 `json:"calls"`
-	// Its beginning.
+	// Start of the hour.
 	Hour time.Time `json:"hour"`
 }
 
-// SimulatedMonth is an answer of the service, or a part of one.
+// SimulatedMonth is part of a response.
 type SimulatedMonth struct {
-	// What they cost.
+	// Cost of the attempts.
 	Amount Money `json:"amount"`
-	// Attempts that are billed.
+	// Billed attempts.
 	Attempts int64 `json:"attempts"`
-	// Of these, those that the plan covers.
+	// Billed attempts within the quota.
 	Included int64 `json:"included"`
 	// YYYY-MM in UTC.
 	Month string `json:"month"`
-	// Of these, those that are charged.
+	// Billed attempts beyond the quota.
 	Overage int64 `json:"overage"`
 }
 
-// Simulation is an answer of the service, or a part of one.
+// Simulation is part of a response.
 type Simulation struct {
-	// history: the workspace's latest campaign calls. defaults: there are too few of these. Before what was sent is put over it.
+	// Source of the assumptions that were not sent. history: the workspace's latest campaign calls. defaults: too few of these.
 	AssumedFrom string `json:"assumed_from"`
-	// What the called were taken to do.
+	// Assumptions about the results of calls.
 	Assumptions Assumptions `json:"assumptions"`
-	// Calls that would be placed.
+	// Simulated calls.
 	Attempts int64 `json:"attempts"`
-	// How many calls would begin in each hour that has any.
+	// Calls that start in each hour with calls.
 	CallsPerHour []SimulatedHour `json:"calls_per_hour"`
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id,omitzero"`
-	// When the last call would be over; null where that is more than 400 days ahead.
+	// End of the last call; null if it is more than 400 days ahead.
 	CompletesAt *time.Time `json:"completes_at"`
-	// exhausted: everybody would be done. window_ended: the end of the schedule comes before. One of exhausted, window_ended.
+	// exhausted: all contacts would be finished. window_ended: the schedule ends first. One of exhausted, window_ended.
 	CompletionReason string `json:"completion_reason,omitzero"`
-	// Contacts to whom something may still happen.
+	// Unfinished contacts.
 	Contacts int64 `json:"contacts"`
-	// What the calls would add to the bill, beside what this month has already.
+	// Additional cost of the calls in each month.
 	Cost SimulatedCost `json:"cost"`
-	// Contacts whom the end of the schedule would leave behind.
+	// Contacts that would be unfinished at the end of the schedule.
 	Expired int64 `json:"expired"`
-	// How many contacts would end in each outcome.
+	// Number of contacts by final outcome.
 	Outcomes map[string]int64 `json:"outcomes"`
-	// The pace that was played: the campaign's within the limits of the workspace.
+	// Simulated pacing: the pacing of the campaign within the limits of the workspace.
 	Pacing Pacing `json:"pacing"`
-	// The most calls at a time.
+	// Maximum concurrent calls.
 	PeakConcurrent int64 `json:"peak_concurrent"`
-	// Contacts who would never be rung, by rule.
+	// Contacts that would never be called, by rule.
 	Skipped Skipped `json:"skipped"`
-	// When the first call would be possible.
+	// Earliest time of the first call.
 	StartsAt time.Time `json:"starts_at"`
 	// Minutes of answered calls.
 	TalkMinutes float64 `json:"talk_minutes"`
 }
 
-// TestMode is an answer of the service, or a part of one.
+// TestMode is part of a response.
 type TestMode struct {
-	// When the clock began to go faster.
+	// When the accelerated clock started.
 	Since *time.Time `json:"since,omitempty"`
-	// How much faster it goes.
+	// Speed of the clock.
 	TimeFactor int64 `json:"time_factor"`
 }
 
-// TestModeUpdate is sent to the service.
+// TestModeUpdate is part of a request.
 type TestModeUpdate struct {
-	// How much faster the campaign's clock goes: schedule, calling hours, pace and retries. Calls take their time.
+	// Speed of the campaign's clock for schedule, calling hours, pacing and retries. Calls run in real time.
 	TimeFactor *int64 `json:"time_factor,omitempty"`
 }
 
-// Upload is an answer of the service, or a part of one.
+// Upload is part of a response.
 type Upload struct {
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id"`
-	// What the columns of a CSV file hold, by their names in the header: phone, timezone, country, name, or a variable of the pathway.
+	// Field of each CSV column by its name in the header: phone, timezone, country, name, or a variable of the pathway.
 	Columns map[string]string `json:"columns"`
-	// When its contacts became the campaign's.
+	// When the contacts were added to the campaign.
 	CompletedAt *time.Time `json:"completed_at"`
-	// What was wrong, row by row; the first 100.
+	// Errors of rows; the first 100.
 	ContactErrors []ContactError `json:"contact_errors"`
-	// What became of the rows, counted.
+	// Number of rows by result.
 	ContactsSummary ContactsSummary `json:"contacts_summary"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// The names in the contexts, sorted; 200 at most.
+	// Names of the context variables, sorted; at most 200.
 	Fields []string `json:"fields"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// The variables that the pathway declares and that no column of a CSV file gives.
+	// Variables of the pathway for which the CSV file has no column.
 	Missing []string `json:"missing"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Why it failed: an error's code, or interrupted where the service ended meanwhile.
+	// Why the upload failed: an error code, or interrupted after a restart of the service.
 	Reason string `json:"reason,omitzero"`
-	// receiving, completed or failed. The contacts of one that failed are not in the campaign. One of receiving, completed, failed.
+	// receiving, completed or failed. The contacts of a failed upload are not added to the campaign. One of receiving, completed, failed.
 	Status string `json:"status"`
-	// The columns of a CSV file that match no variable. Their values are kept in the context under the column's own name.
+	// Columns of a CSV file that match no variable. Their values become context variables with the name of the column.
 	Unmapped []string `json:"unmapped"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// UploadSummary is an answer of the service, or a part of one.
+// UploadSummary is part of a response.
 type UploadSummary struct {
-	// What the columns of a CSV file hold, by their names in the header: phone, timezone, country, name, or a variable of the pathway.
+	// Field of each CSV column by its name in the header: phone, timezone, country, name, or a variable of the pathway.
 	Columns map[string]string `json:"columns"`
-	// What was wrong, row by row; the first 100.
+	// Errors of rows; the first 100.
 	ContactErrors []ContactError `json:"contact_errors"`
-	// What became of the rows, counted.
+	// Number of rows by result.
 	ContactsSummary ContactsSummary `json:"contacts_summary"`
-	// The variables that the pathway declares and that no column of a CSV file gives.
+	// Variables of the pathway for which the CSV file has no column.
 	Missing []string `json:"missing"`
-	// The columns of a CSV file that match no variable. Their values are kept in the context under the column's own name.
+	// Columns of a CSV file that match no variable. Their values become context variables with the name of the column.
 	Unmapped []string `json:"unmapped"`
 	UploadID string   `json:"upload_id"`
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// GetJWKS: Get the keys that tokens are signed with.
+// GetJWKS: Get the public keys that verify tokens.
 //
 // GET /.well-known/jwks.json
 func (c *Client) GetJWKS(ctx context.Context, options ...Option) (*JWKS, error) {
@@ -18,64 +18,64 @@ func (c *Client) GetJWKS(ctx context.Context, options ...Option) (*JWKS, error) 
 //
 // POST /v1/auth/refresh
 //
-// Send the JWT itself. The next one lives as long as the first did, but never beyond 24 hours after that was issued.
+// Send the JWT as credential. The new JWT has the same lifetime, but ends at most 24 hours after the first one was issued.
 func (c *Client) RefreshToken(ctx context.Context, options ...Option) (*Token, error) {
 	return send[Token](ctx, c, "POST", "/v1/auth/refresh", nil, nil, options)
 }
 
-// IssueToken: Issue a JWT for a user of yours.
+// IssueToken: Issue a JWT for one of your users.
 //
 // POST /v1/auth/token
 //
-// Needs an API key. The token is for the key's workspace and environment and dies with the key; the key's allowed_ips do not bind it.
+// Needs an API key. The token is valid for the workspace and environment of the key and ends with the key. The allowed_ips of the key do not apply to the token.
 func (c *Client) IssueToken(ctx context.Context, body *NewToken, options ...Option) (*Token, error) {
 	return send[Token](ctx, c, "POST", "/v1/auth/token", nil, asJSON(body), options)
 }
 
-// JWK is an answer of the service, or a part of one.
+// JWK is part of a response.
 type JWK struct {
-	// How it signs. One of EdDSA.
+	// Signature algorithm. One of EdDSA.
 	Alg string `json:"alg"`
-	// Its curve. One of Ed25519.
+	// Curve. One of Ed25519.
 	Crv string `json:"crv"`
-	// Its name, as tokens carry it.
+	// Key id, as in the header of tokens.
 	Kid string `json:"kid"`
-	// The kind of key. One of OKP.
+	// Key type. One of OKP.
 	Kty string `json:"kty"`
-	// What it is for. One of sig.
+	// Key use. One of sig.
 	Use string `json:"use"`
-	// The public key, base64url.
+	// Public key in base64url.
 	X string `json:"x"`
 }
 
-// JWKS is an answer of the service, or a part of one.
+// JWKS is part of a response.
 type JWKS struct {
-	// All keys whose tokens may still hold.
+	// Public keys of all valid tokens.
 	Keys []JWK `json:"keys"`
 }
 
-// NewToken is sent to the service.
+// NewToken is part of a request.
 type NewToken struct {
-	// Seconds, 60 to 86400; 3600 unless said.
+	// Lifetime in seconds, 60 to 86400. Default: 3600.
 	ExpiresIn *int64 `json:"expires_in,omitempty"`
-	// Not more than the API key holds.
+	// At most the permissions of the API key.
 	Permissions []string `json:"permissions"`
-	// Whom the token is for: its sub.
+	// Your id of the user. It becomes the claim sub.
 	UserID string `json:"user_id"`
 }
 
-// Token is an answer of the service, or a part of one.
+// Token is part of a response.
 type Token struct {
-	// When it ends.
+	// When it expires.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Seconds.
+	// Lifetime in seconds.
 	ExpiresIn int64 `json:"expires_in"`
-	// What it may do.
+	// Permissions of the token.
 	Permissions []string `json:"permissions"`
-	// The JWT: send it as Authorization: Bearer.
+	// The JWT. Send it as Authorization: Bearer.
 	Token string `json:"token"`
 	// Always Bearer. One of Bearer.
 	TokenType string `json:"token_type"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// ListDataSubjectRequestsQuery is what ListDataSubjectRequests can be asked; what is zero is left out.
+// ListDataSubjectRequestsQuery holds the query parameters of ListDataSubjectRequests. Zero values are not sent.
 type ListDataSubjectRequestsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -47,7 +47,7 @@ func (c *Client) ListDataSubjectRequests(ctx context.Context, q ListDataSubjectR
 	return send[ListDataRequest](ctx, c, "GET", "/v1/data-requests", q.values(), nil, options)
 }
 
-// AllDataSubjectRequests walks the pages of ListDataSubjectRequests to their end; an error is the last that comes.
+// AllDataSubjectRequests iterates over all pages of ListDataSubjectRequests. It ends after the first error.
 func (c *Client) AllDataSubjectRequests(ctx context.Context, q ListDataSubjectRequestsQuery, options ...Option) iter.Seq2[DataRequest, error] {
 	return pages(&q.Cursor, func() ([]DataRequest, *string, error) {
 		l, err := c.ListDataSubjectRequests(ctx, q, options...)
@@ -58,16 +58,16 @@ func (c *Client) AllDataSubjectRequests(ctx context.Context, q ListDataSubjectRe
 	})
 }
 
-// CreateDataSubjectRequest: Export or erase what is known of a person.
+// CreateDataSubjectRequest: Export or erase the data of a person.
 //
 // POST /v1/data-requests
 //
-// Needs an API key or a dashboard session. The person is known by a telephone number. The request is carried out in the background, in the environment of the credential, and goes on after a restart. export writes a zip of JSON lines with the recordings, kept for seven days. erase takes the person out of running campaigns, waits for live calls, and removes calls, recordings, transcripts, messages, appointments, contacts, events and exports; in what is about others the number is blanked. Do-not-call entries stay as a keyed hash, so that the number is still not called. Logs of decisions can still be verified. An erasure cannot be undone.
+// Needs an API key or a dashboard session. A telephone number identifies the person. The request runs in the background, in the environment of the credential, and continues after a restart. export writes a zip file with JSON lines and recordings, which is stored for seven days. erase removes the person from running campaigns, waits for live calls, and deletes calls, recordings, transcripts, messages, appointments, contacts, events and exports. In records about other people the number is blanked. Do-not-call entries remain as a keyed hash, so that the number is still not called. Decision logs can still be verified. An erasure cannot be undone.
 func (c *Client) CreateDataSubjectRequest(ctx context.Context, body *NewDataRequest, options ...Option) (*DataRequest, error) {
 	return send[DataRequest](ctx, c, "POST", "/v1/data-requests", nil, asJSON(body), options)
 }
 
-// GetDataSubjectRequest: See how far a data request is.
+// GetDataSubjectRequest: Get a data request.
 //
 // GET /v1/data-requests/{id}
 func (c *Client) GetDataSubjectRequest(ctx context.Context, id string, options ...Option) (*DataRequest, error) {
@@ -78,69 +78,69 @@ func (c *Client) GetDataSubjectRequest(ctx context.Context, id string, options .
 //
 // GET /v1/data-requests/{id}/download
 //
-// A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.
+// A zip file with a JSON lines file for each kind of record, and the recordings. Supports Range. 202 while the file is written, 409 invalid_state for an erasure, 410 export_expired after its deletion.
 //
 // The caller reads the body and closes it.
 func (c *Client) DownloadDataSubjectRequest(ctx context.Context, id string, options ...Option) (*http.Response, error) {
 	return c.open(ctx, "GET", "/v1/data-requests/"+url.PathEscape(id)+"/download", nil, nil, options)
 }
 
-// DataRequest is an answer of the service, or a part of one.
+// DataRequest is part of a response.
 type DataRequest struct {
-	// When everything was done.
+	// When the request was completed.
 	CompletedAt *time.Time `json:"completed_at"`
-	// How many items were exported, deleted or blanked, by kind.
+	// Number of exported, deleted or blanked items by kind.
 	Counts map[string]int64 `json:"counts"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// Where the file is, while there is one.
+	// URL of the file, while it exists.
 	DownloadURL string `json:"download_url,omitzero"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
 	// When the file is deleted.
 	ExpiresAt *time.Time `json:"expires_at"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// The number in E.164. It goes with the end of an erasure and with the file of an export.
+	// The number in E.164. It is removed at the end of an erasure and with the file of an export.
 	Phone string `json:"phone,omitzero"`
 	// Keyed hash of the number in this workspace. Requests about the same number have the same hash.
 	PhoneHash string `json:"phone_hash"`
-	// Settings of the workspace that contain the number and that an erasure leaves as they are; 100 at most.
+	// Settings of the workspace that contain the number and that an erasure does not change; at most 100.
 	Remaining []ResourceRef `json:"remaining"`
-	// Of the file, in bytes.
+	// Size of the file in bytes.
 	Size int64 `json:"size"`
-	// queued, running, waiting, completed, or expired: its file was deleted. One of queued, running, waiting, completed, expired.
+	// queued, running, waiting, completed, or expired (the file was deleted). One of queued, running, waiting, completed, expired.
 	Status string `json:"status"`
-	// What is done: export or erase. One of export, erase.
+	// export or erase. One of export, erase.
 	Type string `json:"type"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// What a waiting request waits for: live calls, messages on their way, exports that are being written; 100 at most.
+	// What a waiting request waits for: live calls, messages in delivery, exports in progress; at most 100.
 	WaitingFor []ResourceRef `json:"waiting_for"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// ListDataRequest is an answer of the service, or a part of one.
+// ListDataRequest is part of a response.
 type ListDataRequest struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []DataRequest `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewDataRequest is sent to the service.
+// NewDataRequest is part of a request.
 type NewDataRequest struct {
-	// The number of the person, as it would be dialled; without a country code it is read as one of the workspace's default country.
+	// The number of the person. A number without a country code belongs to default_country of the workspace.
 	Phone string `json:"phone"`
-	// export writes a file of what is known of the person. erase removes it; it cannot be undone. One of export, erase.
+	// export writes a file with the data of the person. erase deletes the data and cannot be undone. One of export, erase.
 	Type string `json:"type"`
 }

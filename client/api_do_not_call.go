@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// ListDNCListsQuery is what ListDNCLists can be asked; what is zero is left out.
+// ListDNCListsQuery holds the query parameters of ListDNCLists. Zero values are not sent.
 type ListDNCListsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -44,12 +44,12 @@ func (q *ListDNCListsQuery) values() url.Values {
 //
 // GET /v1/dnc-lists
 //
-// The default list takes the opt-outs; every call is checked against it.
+// Opt-outs are added to the default list. Every call is checked against it.
 func (c *Client) ListDNCLists(ctx context.Context, q ListDNCListsQuery, options ...Option) (*ListDNCList, error) {
 	return send[ListDNCList](ctx, c, "GET", "/v1/dnc-lists", q.values(), nil, options)
 }
 
-// AllDNCLists walks the pages of ListDNCLists to their end; an error is the last that comes.
+// AllDNCLists iterates over all pages of ListDNCLists. It ends after the first error.
 func (c *Client) AllDNCLists(ctx context.Context, q ListDNCListsQuery, options ...Option) iter.Seq2[DNCList, error] {
 	return pages(&q.Cursor, func() ([]DNCList, *string, error) {
 		l, err := c.ListDNCLists(ctx, q, options...)
@@ -71,7 +71,7 @@ func (c *Client) CreateDNCList(ctx context.Context, body *NewDNCList, options ..
 //
 // DELETE /v1/dnc-lists/{id}
 //
-// 409 invalid_state for the default list, and while an open campaign names it.
+// 409 invalid_state for the default list, and while an open campaign uses the list.
 func (c *Client) DeleteDNCList(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/dnc-lists/"+url.PathEscape(id), nil, nil, options)
 }
@@ -90,15 +90,15 @@ func (c *Client) UpdateDNCList(ctx context.Context, id string, body *DNCListUpda
 	return send[DNCList](ctx, c, "PATCH", "/v1/dnc-lists/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// ListDNCEntriesQuery is what ListDNCEntries can be asked; what is zero is left out.
+// ListDNCEntriesQuery holds the query parameters of ListDNCEntries. Zero values are not sent.
 type ListDNCEntriesQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -119,16 +119,16 @@ func (q *ListDNCEntriesQuery) values() url.Values {
 	return v
 }
 
-// ListDNCEntries: List the numbers of a do-not-call list, in an order of its own.
+// ListDNCEntries: List the numbers of a do-not-call list in internal order.
 //
 // GET /v1/dnc-lists/{id}/entries
 //
-// With created_after or created_before a page looks through a bounded part of the list: it may hold fewer than limit, or none, while next_cursor goes on.
+// With created_after or created_before a page searches a bounded part of the list, so it may have fewer than limit numbers, or none, although next_cursor leads to more.
 func (c *Client) ListDNCEntries(ctx context.Context, id string, q ListDNCEntriesQuery, options ...Option) (*ListDNCEntry, error) {
 	return send[ListDNCEntry](ctx, c, "GET", "/v1/dnc-lists/"+url.PathEscape(id)+"/entries", q.values(), nil, options)
 }
 
-// AllDNCEntries walks the pages of ListDNCEntries to their end; an error is the last that comes.
+// AllDNCEntries iterates over all pages of ListDNCEntries. It ends after the first error.
 func (c *Client) AllDNCEntries(ctx context.Context, id string, q ListDNCEntriesQuery, options ...Option) iter.Seq2[DNCEntry, error] {
 	return pages(&q.Cursor, func() ([]DNCEntry, *string, error) {
 		l, err := c.ListDNCEntries(ctx, id, q, options...)
@@ -139,30 +139,30 @@ func (c *Client) AllDNCEntries(ctx context.Context, id string, q ListDNCEntriesQ
 	})
 }
 
-// ImportDNCEntries: Put numbers onto a do-not-call list.
+// ImportDNCEntries: Add numbers to a do-not-call list.
 //
 // POST /v1/dnc-lists/{id}/entries
 //
-// Takes JSON, or text/csv with a header row and a column phone, or text/plain with one number per line; these may be streamed and hold 10 million numbers. Rows that cannot be used are counted and the first 100 of them told. The numbers are added after the whole body was read: a body that is incomplete is 400 and adds none. Each number holds from its import on, also for attempts that are queued.
+// Accepts JSON, text/csv with a header row and a column phone, or text/plain with one number per line. CSV and text may be streamed and contain 10 million numbers. Invalid rows are counted and the first 100 are listed. The numbers are added after the whole body is read: an incomplete body is 400 and adds no number. Each number takes effect at once, also for queued attempts.
 func (c *Client) ImportDNCEntries(ctx context.Context, id string, body *DNCNumbers, options ...Option) (*DNCImport, error) {
 	return send[DNCImport](ctx, c, "POST", "/v1/dnc-lists/"+url.PathEscape(id)+"/entries", nil, asJSON(body), options)
 }
 
-// ImportDNCEntriesFrom sends the body as it is read, of a media type that the operation takes.
+// ImportDNCEntriesFrom streams a body of another media type that the operation accepts.
 func (c *Client) ImportDNCEntriesFrom(ctx context.Context, id string, mediaType string, body io.Reader, options ...Option) (*DNCImport, error) {
 	return send[DNCImport](ctx, c, "POST", "/v1/dnc-lists/"+url.PathEscape(id)+"/entries", nil, stream{mediaType, body}, options)
 }
 
-// DeleteDNCEntry: Take a number off a do-not-call list.
+// DeleteDNCEntry: Remove a number from a do-not-call list.
 //
 // DELETE /v1/dnc-lists/{id}/entries/{phone}
 func (c *Client) DeleteDNCEntry(ctx context.Context, id string, phone string, options ...Option) (*DNCEntryDeleted, error) {
 	return send[DNCEntryDeleted](ctx, c, "DELETE", "/v1/dnc-lists/"+url.PathEscape(id)+"/entries/"+url.PathEscape(phone), nil, nil, options)
 }
 
-// CheckDNCQuery is what CheckDNC can be asked; what is zero is left out.
+// CheckDNCQuery holds the query parameters of CheckDNC. Zero values are not sent.
 type CheckDNCQuery struct {
-	// Best in E.164.
+	// The number, preferably in E.164.
 	Phone string
 }
 
@@ -174,151 +174,151 @@ func (q *CheckDNCQuery) values() url.Values {
 	return v
 }
 
-// CheckDNC: Ask whether a number is on a do-not-call list.
+// CheckDNC: Check whether a number is on a do-not-call list.
 //
 // GET /v1/dnc/check
 //
-// Looks into every list of the workspace.
+// Checks every list of the workspace.
 func (c *Client) CheckDNC(ctx context.Context, q CheckDNCQuery, options ...Option) (*DNCCheck, error) {
 	return send[DNCCheck](ctx, c, "GET", "/v1/dnc/check", q.values(), nil, options)
 }
 
-// DNCCheck is an answer of the service, or a part of one.
+// DNCCheck is part of a response.
 type DNCCheck struct {
-	// Whether it is on any list.
+	// true if the number is on any list.
 	Listed bool `json:"listed"`
-	// Where it is listed.
+	// Entries of the number.
 	Lists []DNCFound `json:"lists"`
-	// E.164.
+	// The number in E.164.
 	Phone string `json:"phone"`
 }
 
-// DNCEntry is an answer of the service, or a part of one.
+// DNCEntry is part of a response.
 type DNCEntry struct {
-	// The call in which its owner opted out.
+	// The call in which the person opted out.
 	CallID string `json:"call_id,omitzero"`
-	// When it came onto the list.
+	// When the number was added to the list.
 	CreatedAt time.Time `json:"created_at"`
-	// The message that opted out.
+	// The message with the opt-out.
 	MessageID string `json:"message_id,omitzero"`
-	// E.164.
+	// The number in E.164.
 	Phone string `json:"phone"`
 	// import, api or opt_out. One of import, api, opt_out.
 	Source string `json:"source"`
 }
 
-// DNCEntryDeleted is an answer of the service, or a part of one.
+// DNCEntryDeleted is part of a response.
 type DNCEntryDeleted struct {
-	// True.
+	// Always true.
 	Deleted bool `json:"deleted"`
-	// What kind of resource this is. One of dnc_entry.
+	// The type of the resource. One of dnc_entry.
 	Object string `json:"object"`
-	// E.164.
+	// The number in E.164.
 	Phone string `json:"phone"`
 }
 
-// DNCFound is an answer of the service, or a part of one.
+// DNCFound is part of a response.
 type DNCFound struct {
-	// The call in which its owner opted out.
+	// The call in which the person opted out.
 	CallID string `json:"call_id,omitzero"`
-	// When it came onto the list.
+	// When the number was added to the list.
 	CreatedAt time.Time `json:"created_at"`
-	// Whether it is the default list.
+	// true for the default list.
 	Default bool `json:"default"`
-	// The list.
+	// The id of the list.
 	DNCListID string `json:"dnc_list_id"`
-	// The message that opted out.
+	// The message with the opt-out.
 	MessageID string `json:"message_id,omitzero"`
-	// Its name.
+	// Name of the list.
 	Name string `json:"name"`
-	// E.164.
+	// The number in E.164.
 	Phone string `json:"phone"`
 	// import, api or opt_out. One of import, api, opt_out.
 	Source string `json:"source"`
 }
 
-// DNCImport is an answer of the service, or a part of one.
+// DNCImport is part of a response.
 type DNCImport struct {
-	// Numbers that are new on the list.
+	// Numbers that were added to the list.
 	Added int64 `json:"added"`
-	// The list.
+	// The id of the list.
 	DNCListID string `json:"dnc_list_id"`
-	// Numbers that were on it already, or came twice.
+	// Numbers that were already on the list or are repeated.
 	Duplicates int64 `json:"duplicates"`
-	// The first 100 of these.
+	// Errors of the first 100 invalid rows.
 	Errors []ContactError `json:"errors"`
-	// Rows that are no telephone number.
+	// Invalid rows.
 	Invalid int64 `json:"invalid"`
-	// Rows that came.
+	// Number of rows.
 	Received int64 `json:"received"`
 }
 
-// DNCList is an answer of the service, or a part of one.
+// DNCList is part of a response.
 type DNCList struct {
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// It takes the opt-outs, and every call is checked against it.
+	// true for the default list: opt-outs are added to it, and every call is checked against it.
 	Default bool `json:"default"`
-	// Numbers on it.
+	// Number of entries.
 	Entries int64 `json:"entries"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Yours.
+	// Name of the list.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// DNCListUpdate is sent to the service.
+// DNCListUpdate is part of a request.
 type DNCListUpdate struct {
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// Yours.
+	// Name of the list.
 	Name *string `json:"name,omitempty"`
 }
 
-// DNCNumbers is sent to the service.
+// DNCNumbers is part of a request.
 type DNCNumbers struct {
-	// Numbers; instead of an object its phone alone may stand as a text.
+	// Numbers. An entry is an object, or the phone as a string.
 	Entries []string `json:"entries"`
 }
 
-// ListDNCEntry is an answer of the service, or a part of one.
+// ListDNCEntry is part of a response.
 type ListDNCEntry struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []DNCEntry `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListDNCList is an answer of the service, or a part of one.
+// ListDNCList is part of a response.
 type ListDNCList struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []DNCList `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewDNCList is sent to the service.
+// NewDNCList is part of a request.
 type NewDNCList struct {
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Yours.
+	// Name of the list.
 	Name string `json:"name"`
 }

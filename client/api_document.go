@@ -6,7 +6,7 @@ import (
 	"context"
 )
 
-// GetDocument: This document.
+// GetDocument: Get this document.
 //
 // GET /openapi.json
 func (c *Client) GetDocument(ctx context.Context, options ...Option) (*map[string]any, error) {

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// ListEventsQuery is what ListEvents can be asked; what is zero is left out.
+// ListEventsQuery holds the query parameters of ListEvents. Zero values are not sent.
 type ListEventsQuery struct {
-	// The id of the last event seen; left out: from the oldest that is kept.
+	// The id of the last event seen. Default: start with the oldest stored event.
 	After string
-	// The same, under the name that lists give it.
+	// The same as after, under the name that other lists use.
 	Cursor string
-	// Event names, or a category such as call.*, parted by commas.
+	// Event types, or categories such as call.*, separated by commas.
 	Type  string
 	Limit int64
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -49,16 +49,16 @@ func (q *ListEventsQuery) values() url.Values {
 	return v
 }
 
-// ListEvents: Read events forwards, oldest first.
+// ListEvents: List events, oldest first.
 //
 // GET /v1/events
 //
-// For the next page send the last id as after. Only events of resources that the credential may read are shown.
+// For the next page send the last id as after. The response contains only events of resources that the credential may read.
 func (c *Client) ListEvents(ctx context.Context, q ListEventsQuery, options ...Option) (*ListEvent, error) {
 	return send[ListEvent](ctx, c, "GET", "/v1/events", q.values(), nil, options)
 }
 
-// AllEvents walks the pages of ListEvents to their end; an error is the last that comes.
+// AllEvents iterates over all pages of ListEvents. It ends after the first error.
 func (c *Client) AllEvents(ctx context.Context, q ListEventsQuery, options ...Option) iter.Seq2[Event, error] {
 	return pages(&q.Cursor, func() ([]Event, *string, error) {
 		l, err := c.ListEvents(ctx, q, options...)
@@ -69,11 +69,11 @@ func (c *Client) AllEvents(ctx context.Context, q ListEventsQuery, options ...Op
 	})
 }
 
-// StreamEventsQuery is what StreamEvents can be asked; what is zero is left out.
+// StreamEventsQuery holds the query parameters of StreamEvents. Zero values are not sent.
 type StreamEventsQuery struct {
 	// The id of the last event seen, or now.
 	After string
-	// Event names, or a category such as call.*, parted by commas.
+	// Event types, or categories such as call.*, separated by commas.
 	Type string
 }
 
@@ -88,11 +88,11 @@ func (q *StreamEventsQuery) values() url.Values {
 	return v
 }
 
-// StreamEvents: Follow events as they happen.
+// StreamEvents: Stream events.
 //
 // GET /v1/events/stream
 //
-// Server-sent events (EventSource), forwards in the order in which they happened: each with its id and, as data, an Event in one line. Begins after Last-Event-ID or after; at the oldest event that is kept without either; with after=now at the next that happens. A comment every 15 seconds shows that the line holds. Nothing is lost on a reader who is slow, nor on one who comes back with the last id. The stream ends with its credential, and when the service stops: come back then. Only events of resources that the credential may read are sent. A workspace may have 100 open. Browsers use a ticket, and another each time they come back.
+// Server-sent events (EventSource) in the order of commits, each with its id and an Event in one line as data. The stream starts after Last-Event-ID or after. Without either it starts with the oldest stored event, with after=now at the next event. A comment every 15 seconds shows that the connection works. A slow client, and a client that reconnects with the last id, loses no event. The stream ends with its credential, and when the service stops; reconnect then. It contains only events of resources that the credential may read. A workspace may have 100 open streams. Browsers use a ticket, and a new one for each connection.
 //
 // The caller reads the body and closes it.
 func (c *Client) StreamEvents(ctx context.Context, q StreamEventsQuery, options ...Option) (*http.Response, error) {
@@ -103,7 +103,7 @@ func (c *Client) StreamEvents(ctx context.Context, q StreamEventsQuery, options 
 //
 // GET /v1/events/{id}
 //
-// 403 where the credential may not read the resource that it is about.
+// 403 if the credential may not read the resource of the event.
 func (c *Client) GetEvent(ctx context.Context, id string, options ...Option) (*Event, error) {
 	return send[Event](ctx, c, "GET", "/v1/events/"+url.PathEscape(id), nil, nil, options)
 }

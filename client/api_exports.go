@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// ListExportsQuery is what ListExports can be asked; what is zero is left out.
+// ListExportsQuery holds the query parameters of ListExports. Zero values are not sent.
 type ListExportsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -47,7 +47,7 @@ func (c *Client) ListExports(ctx context.Context, q ListExportsQuery, options ..
 	return send[ListExport](ctx, c, "GET", "/v1/exports", q.values(), nil, options)
 }
 
-// AllExports walks the pages of ListExports to their end; an error is the last that comes.
+// AllExports iterates over all pages of ListExports. It ends after the first error.
 func (c *Client) AllExports(ctx context.Context, q ListExportsQuery, options ...Option) iter.Seq2[Export, error] {
 	return pages(&q.Cursor, func() ([]Export, *string, error) {
 		l, err := c.ListExports(ctx, q, options...)
@@ -58,16 +58,16 @@ func (c *Client) AllExports(ctx context.Context, q ListExportsQuery, options ...
 	})
 }
 
-// CreateExport: Order a file of many rows.
+// CreateExport: Create an export file.
 //
 // POST /v1/exports
 //
-// Ten per hour. The file is written in the background, oldest rows first, and kept for seven days. In CSV no cell is taken for a formula.
+// Ten per hour. The file is written in the background, oldest rows first, and stored for seven days. CSV cells are escaped so that spreadsheets do not run formulas.
 func (c *Client) CreateExport(ctx context.Context, body *NewExport, options ...Option) (*Export, error) {
 	return send[Export](ctx, c, "POST", "/v1/exports", nil, asJSON(body), options)
 }
 
-// GetExport: See whether a file is ready.
+// GetExport: Get an export.
 //
 // GET /v1/exports/{id}
 func (c *Client) GetExport(ctx context.Context, id string, options ...Option) (*Export, error) {
@@ -78,97 +78,97 @@ func (c *Client) GetExport(ctx context.Context, id string, options ...Option) (*
 //
 // GET /v1/exports/{id}/download
 //
-// Takes Range. 202 while the file is made, 410 export_expired once it is deleted.
+// Supports Range. 202 while the file is written, 410 export_expired after its deletion.
 //
 // The caller reads the body and closes it.
 func (c *Client) DownloadExport(ctx context.Context, id string, options ...Option) (*http.Response, error) {
 	return c.open(ctx, "GET", "/v1/exports/"+url.PathEscape(id)+"/download", nil, nil, options)
 }
 
-// Export is an answer of the service, or a part of one.
+// Export is part of a response.
 type Export struct {
 	// When the file was ready.
 	CompletedAt *time.Time `json:"completed_at"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// Where the file is, while there is one.
+	// URL of the file, while it exists.
 	DownloadURL string `json:"download_url,omitzero"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
 	// When the file is deleted.
 	ExpiresAt *time.Time `json:"expires_at"`
-	// Which rows are wanted.
+	// Selection of records.
 	Filters ExportFilters `json:"filters"`
 	// csv or jsonl.
 	Format string `json:"format"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Why it failed.
+	// Why the export failed.
 	Reason string `json:"reason,omitzero"`
-	// How many rows the file has.
+	// Number of rows.
 	Rows int64 `json:"rows"`
-	// Of the file, in bytes.
+	// Size of the file in bytes.
 	Size int64 `json:"size"`
-	// queued, running, completed, failed or expired: its file was deleted. One of queued, running, completed, failed, expired.
+	// queued, running, completed, failed, or expired (the file was deleted). One of queued, running, completed, failed, expired.
 	Status string `json:"status"`
-	// What the rows are. One of calls, legs, transcripts, campaign_results, contacts, events, usage, audit_logs.
+	// Kind of records. One of calls, legs, transcripts, campaign_results, contacts, events, usage, audit_logs.
 	Type string `json:"type"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// ExportFilters is an answer of the service, or a part of one.
+// ExportFilters is part of a response.
 type ExportFilters struct {
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id,omitzero"`
-	// Only what was created after this time.
+	// Only records created after this time.
 	CreatedAfter *time.Time `json:"created_after,omitempty"`
-	// Only what was created before this time.
+	// Only records created before this time.
 	CreatedBefore *time.Time `json:"created_before,omitempty"`
-	// Only calls or contacts in this state.
+	// Filters calls or contacts by status.
 	Status string `json:"status,omitzero"`
-	// Only events of these names.
+	// Filters events by type.
 	Types []string `json:"types,omitzero"`
 }
 
-// ListExport is an answer of the service, or a part of one.
+// ListExport is part of a response.
 type ListExport struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Export `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewExport is sent to the service.
+// NewExport is part of a request.
 type NewExport struct {
-	// Which rows are wanted; without any all.
+	// Selection of records. Default: all.
 	Filters *NewExportFilters `json:"filters,omitempty"`
-	// csv, or one JSON object per line. One of csv, jsonl.
+	// csv, or jsonl with one JSON object per line. One of csv, jsonl.
 	Format *string `json:"format,omitempty"`
-	// What the rows are. The credential must be allowed to read it. One of calls, legs, transcripts, campaign_results, contacts, events, usage, audit_logs.
+	// The kind of records. The credential must have the permission to read them. One of calls, legs, transcripts, campaign_results, contacts, events, usage, audit_logs.
 	Type string `json:"type"`
 }
 
-// NewExportFilters is sent to the service.
+// NewExportFilters is part of a request.
 type NewExportFilters struct {
-	// Of calls, legs and transcripts; required for campaign_results and contacts.
+	// Filters calls, legs and transcripts by campaign. Required for campaign_results and contacts.
 	CampaignID *string `json:"campaign_id,omitempty"`
-	// Only what was created after this time; of usage: the first day.
+	// Only records created after this time. For usage: the first day.
 	CreatedAfter *time.Time `json:"created_after,omitempty"`
-	// Only what was created before this time; of usage: the last day.
+	// Only records created before this time. For usage: the last day.
 	CreatedBefore *time.Time `json:"created_before,omitempty"`
-	// Only calls or contacts in this state.
+	// Filters calls or contacts by status.
 	Status *string `json:"status,omitempty"`
-	// Only events of these names or wildcards. All that the credential may read where there are none.
+	// Filters events by type or wildcard. Default: all types that the credential may read.
 	Types []string `json:"types,omitzero"`
 }

@@ -6,23 +6,23 @@ import (
 	"context"
 )
 
-// Healthz: Whether the process is alive.
+// Healthz: Check liveness.
 //
 // GET /healthz
 func (c *Client) Healthz(ctx context.Context, options ...Option) (*HealthAnswer, error) {
 	return send[HealthAnswer](ctx, c, "GET", "/healthz", nil, nil, options)
 }
 
-// Readyz: Whether it can serve; 503 tells why not.
+// Readyz: Check readiness; 503 gives the reason.
 //
 // GET /readyz
 func (c *Client) Readyz(ctx context.Context, options ...Option) (*HealthAnswer, error) {
 	return send[HealthAnswer](ctx, c, "GET", "/readyz", nil, nil, options)
 }
 
-// HealthAnswer is an answer of the service, or a part of one.
+// HealthAnswer is part of a response.
 type HealthAnswer struct {
-	// true: the store was restored from a backup and not released; nothing leaves the service.
+	// True while a store that was restored from a backup is not released. The service then sends nothing out.
 	Quarantined bool `json:"quarantined,omitzero"`
 	// One of ok.
 	Status string `json:"status"`

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ListKnowledgeBasesQuery is what ListKnowledgeBases can be asked; what is zero is left out.
+// ListKnowledgeBasesQuery holds the query parameters of ListKnowledgeBases. Zero values are not sent.
 type ListKnowledgeBasesQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -46,7 +46,7 @@ func (c *Client) ListKnowledgeBases(ctx context.Context, q ListKnowledgeBasesQue
 	return send[ListKnowledgeBase](ctx, c, "GET", "/v1/knowledge-base", q.values(), nil, options)
 }
 
-// AllKnowledgeBases walks the pages of ListKnowledgeBases to their end; an error is the last that comes.
+// AllKnowledgeBases iterates over all pages of ListKnowledgeBases. It ends after the first error.
 func (c *Client) AllKnowledgeBases(ctx context.Context, q ListKnowledgeBasesQuery, options ...Option) iter.Seq2[KnowledgeBase, error] {
 	return pages(&q.Cursor, func() ([]KnowledgeBase, *string, error) {
 		l, err := c.ListKnowledgeBases(ctx, q, options...)
@@ -61,7 +61,7 @@ func (c *Client) AllKnowledgeBases(ctx context.Context, q ListKnowledgeBasesQuer
 //
 // POST /v1/knowledge-base
 //
-// Its sources are read after the answer: status goes from processing to ready, or to failed where no source could be read. All routes of this path share 60 requests per minute.
+// Its sources are read in the background: status changes from processing to ready, or to failed if no source can be read. All routes of this path share 60 requests per minute.
 func (c *Client) CreateKnowledgeBase(ctx context.Context, body *NewKnowledge, options ...Option) (*KnowledgeBase, error) {
 	return send[KnowledgeBase](ctx, c, "POST", "/v1/knowledge-base", nil, asJSON(body), options)
 }
@@ -91,20 +91,20 @@ func (c *Client) UpdateKnowledgeBase(ctx context.Context, id string, body *Knowl
 //
 // POST /v1/knowledge-base/{id}/search
 //
-// Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.
+// Full-text search that ranks passages by the number and rarity of matching words. With an embeddings engine, also semantic search. Only ready sources are searched.
 func (c *Client) SearchKnowledgeBase(ctx context.Context, id string, body *KnowledgeQuery, options ...Option) (*KnowledgeFound, error) {
 	return send[KnowledgeFound](ctx, c, "POST", "/v1/knowledge-base/"+url.PathEscape(id)+"/search", nil, asJSON(body), options)
 }
 
-// ListKnowledgeSourcesQuery is what ListKnowledgeSources can be asked; what is zero is left out.
+// ListKnowledgeSourcesQuery holds the query parameters of ListKnowledgeSources. Zero values are not sent.
 type ListKnowledgeSourcesQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -132,7 +132,7 @@ func (c *Client) ListKnowledgeSources(ctx context.Context, id string, q ListKnow
 	return send[ListKnowledgeSource](ctx, c, "GET", "/v1/knowledge-base/"+url.PathEscape(id)+"/sources", q.values(), nil, options)
 }
 
-// AllKnowledgeSources walks the pages of ListKnowledgeSources to their end; an error is the last that comes.
+// AllKnowledgeSources iterates over all pages of ListKnowledgeSources. It ends after the first error.
 func (c *Client) AllKnowledgeSources(ctx context.Context, id string, q ListKnowledgeSourcesQuery, options ...Option) iter.Seq2[KnowledgeSource, error] {
 	return pages(&q.Cursor, func() ([]KnowledgeSource, *string, error) {
 		l, err := c.ListKnowledgeSources(ctx, id, q, options...)
@@ -164,168 +164,168 @@ func (c *Client) GetKnowledgeSource(ctx context.Context, id string, sourceID str
 	return send[KnowledgeSource](ctx, c, "GET", "/v1/knowledge-base/"+url.PathEscape(id)+"/sources/"+url.PathEscape(sourceID), nil, nil, options)
 }
 
-// KnowledgeBase is an answer of the service, or a part of one.
+// KnowledgeBase is part of a response.
 type KnowledgeBase struct {
-	// How much text that is.
+	// Size of the text.
 	Bytes int64 `json:"bytes"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// The engine and model by whose meanings all of it is found, besides words; empty: by words alone.
+	// Embeddings engine and model for semantic search; empty: full-text search only.
 	EmbeddingModel string `json:"embedding_model,omitzero"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// How many passages a search looks through.
+	// Number of passages.
 	PassageCount int64 `json:"passage_count"`
-	// How many sources it has.
+	// Number of sources.
 	SourceCount int64 `json:"source_count"`
-	// processing: some source is still to be read. ready. failed: no source could be read. One of processing, ready, failed.
+	// processing: a source is still being read. ready. failed: no source could be read. One of processing, ready, failed.
 	Status string `json:"status"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// KnowledgeFound is an answer of the service, or a part of one.
+// KnowledgeFound is part of a response.
 type KnowledgeFound struct {
 	// The passages, best first.
 	Data []KnowledgeHit `json:"data"`
-	// Which was searched.
+	// The id of the knowledge base.
 	KnowledgeBaseID string `json:"knowledge_base_id"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// What was looked for.
+	// The search words.
 	Query string `json:"query"`
 }
 
-// KnowledgeHit is an answer of the service, or a part of one.
+// KnowledgeHit is part of a response.
 type KnowledgeHit struct {
-	// The headings that it stands below.
+	// Headings above the passage.
 	Heading string `json:"heading,omitzero"`
-	// The higher the better; comparable within one answer.
+	// Relevance; higher is better. Comparable within one response.
 	Score float64 `json:"score"`
-	// From which source it is.
+	// The id of the source.
 	SourceID string `json:"source_id"`
-	// Its name.
+	// Name of the source.
 	SourceName string `json:"source_name"`
-	// The words.
+	// Text of the passage.
 	Text string `json:"text"`
-	// Its address.
+	// URL of the source.
 	URL string `json:"url,omitzero"`
 }
 
-// KnowledgeQuery is sent to the service.
+// KnowledgeQuery is part of a request.
 type KnowledgeQuery struct {
-	// Words; at most 500 characters.
+	// Search words, at most 500 characters.
 	Query string `json:"query"`
-	// The most passages that are wanted.
+	// Maximum number of passages.
 	TopK *int64 `json:"top_k,omitempty"`
 }
 
-// KnowledgeSource is an answer of the service, or a part of one.
+// KnowledgeSource is part of a response.
 type KnowledgeSource struct {
-	// How much text it has.
+	// Size of the text.
 	Bytes int64 `json:"bytes"`
 	// text/plain, text/markdown or text/html.
 	ContentType string `json:"content_type"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Why it failed.
+	// Why the source failed.
 	Error string `json:"error,omitzero"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Of which knowledge base it is.
+	// The id of the knowledge base.
 	KnowledgeBaseID string `json:"knowledge_base_id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Into how many passages it was cut.
+	// Number of passages.
 	PassageCount int64 `json:"passage_count"`
-	// When it was read.
+	// When the source was read.
 	ReadyAt *time.Time `json:"ready_at"`
 	// processing, ready or failed. One of processing, ready, failed.
 	Status string `json:"status"`
-	// What the page calls itself.
+	// Title of the page.
 	Title string `json:"title,omitzero"`
 	// text, url or file. One of text, url, file.
 	Type string `json:"type"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Where it was read.
+	// URL of the page.
 	URL string `json:"url,omitzero"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// KnowledgeUpdate is sent to the service.
+// KnowledgeUpdate is part of a request.
 type KnowledgeUpdate struct {
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name *string `json:"name,omitempty"`
 }
 
-// ListKnowledgeBase is an answer of the service, or a part of one.
+// ListKnowledgeBase is part of a response.
 type ListKnowledgeBase struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []KnowledgeBase `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListKnowledgeSource is an answer of the service, or a part of one.
+// ListKnowledgeSource is part of a response.
 type ListKnowledgeSource struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []KnowledgeSource `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewKnowledge is sent to the service.
+// NewKnowledge is part of a request.
 type NewKnowledge struct {
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// 100 at most.
+	// Sources, at most 100.
 	Sources []NewSource `json:"sources,omitzero"`
 }
 
-// NewSource is sent to the service.
+// NewSource is part of a request.
 type NewSource struct {
-	// Of a file: its text, or base64 where encoding says so, as a PDF takes it (6 MiB and 500 pages at most).
+	// Content of a file, as text or as base64, see encoding. A PDF needs base64, at most 6 MiB and 500 pages.
 	Content *string `json:"content,omitempty"`
-	// Of a file it follows from its name (.txt, .md, .html, .pdf) unless said, of a page from its server; a text is plain. One of text/plain, text/markdown, text/html, application/pdf.
+	// Media type. Default: for a file by its name (.txt, .md, .html, .pdf), for a page as its server sends it, otherwise text/plain. One of text/plain, text/markdown, text/html, application/pdf.
 	ContentType *string `json:"content_type,omitempty"`
-	// Of content. One of utf-8, base64.
+	// Encoding of content. One of utf-8, base64.
 	Encoding *string `json:"encoding,omitempty"`
-	// For people; a file's own name, which is required for it.
+	// Name of the source. Required for a file: the file name.
 	Name *string `json:"name,omitempty"`
-	// Of a text.
+	// Text of a source of type text.
 	Text *string `json:"text,omitempty"`
 	// text, url or file. One of text, url, file.
 	Type string `json:"type"`
-	// Of a page, https only. It is read once, without following redirects, and must lie at an address that may be reached.
+	// https URL of a page at an allowed address. The page is read once, without following redirects.
 	URL *string `json:"url,omitempty"`
 }

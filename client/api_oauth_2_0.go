@@ -6,41 +6,41 @@ import (
 	"context"
 )
 
-// GetOAuthMetadata: Get what clients have to know of the authorization server.
+// GetOAuthMetadata: Get the metadata of the authorization server.
 //
 // GET /.well-known/oauth-authorization-server
 func (c *Client) GetOAuthMetadata(ctx context.Context, options ...Option) (*OAuthMetadata, error) {
 	return send[OAuthMetadata](ctx, c, "GET", "/.well-known/oauth-authorization-server", nil, nil, options)
 }
 
-// OAuthMetadata is an answer of the service, or a part of one.
+// OAuthMetadata is part of a response.
 type OAuthMetadata struct {
-	// Where users are sent to be asked.
+	// Authorization endpoint.
 	AuthorizationEndpoint string `json:"authorization_endpoint"`
-	// iss comes with every answer (RFC 9207).
+	// Authorization responses contain iss (RFC 9207).
 	AuthorizationResponseIssParameterSupported bool `json:"authorization_response_iss_parameter_supported"`
 	// Of PKCE.
 	CodeChallengeMethodsSupported []string `json:"code_challenge_methods_supported"`
-	// How tokens are got.
+	// Supported grant types.
 	GrantTypesSupported []string `json:"grant_types_supported"`
-	// Where a client asks after its tokens.
+	// Introspection endpoint (RFC 7662).
 	IntrospectionEndpoint string `json:"introspection_endpoint"`
-	// How clients prove themselves there.
+	// Client authentication methods of the introspection endpoint.
 	IntrospectionEndpointAuthMethodsSupported []string `json:"introspection_endpoint_auth_methods_supported"`
-	// The service, as its tokens name it.
+	// Issuer of the tokens (claim iss).
 	Issuer string `json:"issuer"`
-	// The keys that tokens are signed with.
+	// URL of the public keys that verify tokens.
 	JWKSURI string `json:"jwks_uri"`
-	// What the authorization endpoint answers.
+	// Response types of the authorization endpoint.
 	ResponseTypesSupported []string `json:"response_types_supported"`
-	// Where tokens are given back.
+	// Revocation endpoint (RFC 7009).
 	RevocationEndpoint string `json:"revocation_endpoint"`
-	// How clients prove themselves there.
+	// Client authentication methods of the revocation endpoint.
 	RevocationEndpointAuthMethodsSupported []string `json:"revocation_endpoint_auth_methods_supported"`
 	// The permissions.
 	ScopesSupported []string `json:"scopes_supported"`
-	// Where tokens are got.
+	// Token endpoint.
 	TokenEndpoint string `json:"token_endpoint"`
-	// How clients prove themselves.
+	// Client authentication methods of the token endpoint.
 	TokenEndpointAuthMethodsSupported []string `json:"token_endpoint_auth_methods_supported"`
 }

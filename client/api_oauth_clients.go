@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ListClientsQuery is what ListClients can be asked; what is zero is left out.
+// ListClientsQuery holds the query parameters of ListClients. Zero values are not sent.
 type ListClientsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -46,7 +46,7 @@ func (c *Client) ListClients(ctx context.Context, q ListClientsQuery, options ..
 	return send[ListOAuthClient](ctx, c, "GET", "/v1/oauth/clients", q.values(), nil, options)
 }
 
-// AllClients walks the pages of ListClients to their end; an error is the last that comes.
+// AllClients iterates over all pages of ListClients. It ends after the first error.
 func (c *Client) AllClients(ctx context.Context, q ListClientsQuery, options ...Option) iter.Seq2[OAuthClient, error] {
 	return pages(&q.Cursor, func() ([]OAuthClient, *string, error) {
 		l, err := c.ListClients(ctx, q, options...)
@@ -61,7 +61,7 @@ func (c *Client) AllClients(ctx context.Context, q ListClientsQuery, options ...
 //
 // POST /v1/oauth/clients
 //
-// Needs an API key or a dashboard session. 403 plan_required below the plan enterprise. The answer holds client_secret, this once: for another secret create another client.
+// Needs an API key or a dashboard session. Requires the enterprise plan, otherwise 403 plan_required. Only this response contains client_secret. For another secret create another client.
 func (c *Client) CreateClient(ctx context.Context, body *NewOAuthClient, options ...Option) (*OAuthClient, error) {
 	return send[OAuthClient](ctx, c, "POST", "/v1/oauth/clients", nil, asJSON(body), options)
 }
@@ -70,7 +70,7 @@ func (c *Client) CreateClient(ctx context.Context, body *NewOAuthClient, options
 //
 // DELETE /v1/oauth/clients/{id}
 //
-// Needs an API key or a dashboard session. On every plan: what was given can always be taken away.
+// Needs an API key or a dashboard session. Possible on every plan.
 func (c *Client) DeleteClient(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/oauth/clients/"+url.PathEscape(id), nil, nil, options)
 }
@@ -82,70 +82,70 @@ func (c *Client) GetClient(ctx context.Context, id string, options ...Option) (*
 	return send[OAuthClient](ctx, c, "GET", "/v1/oauth/clients/"+url.PathEscape(id), nil, nil, options)
 }
 
-// OAuthClient is an answer of the service, or a part of one.
+// OAuthClient is part of a response.
 type OAuthClient struct {
-	// Where it gets and uses tokens; empty: everywhere.
+	// Addresses or CIDRs from which the client gets and uses tokens. []: from everywhere.
 	AllowedIPs []string `json:"allowed_ips"`
-	// The id, under the name that OAuth has for it.
+	// The id of the client, under its OAuth name.
 	ClientID string `json:"client_id"`
-	// The secret itself, only in the answer to its creation.
+	// The secret. Only in the response to its creation.
 	ClientSecret string `json:"client_secret,omitzero"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// How it gets tokens.
+	// Grant types that the client may use.
 	GrantTypes []string `json:"grant_types"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// It has no secret.
+	// true: the client has no secret and must use PKCE.
 	Public bool `json:"public"`
-	// Where users are sent back to.
+	// Redirect URIs, compared exactly.
 	RedirectURIs []string `json:"redirect_uris"`
-	// The most that it can be given.
+	// Permissions that the client can request.
 	Scopes []string `json:"scopes"`
-	// The end of the secret.
+	// The last characters of the secret.
 	SecretHint string `json:"secret_hint,omitzero"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// ListOAuthClient is an answer of the service, or a part of one.
+// ListOAuthClient is part of a response.
 type ListOAuthClient struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []OAuthClient `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewOAuthClient is sent to the service.
+// NewOAuthClient is part of a request.
 type NewOAuthClient struct {
 	// Addresses or CIDRs from which the client gets and uses tokens, within those of the key that creates it. Default: those of the key. []: from everywhere.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
-	// authorization_code and refresh_token where there is a redirect URI, else client_credentials, unless said.
+	// Default: authorization_code and refresh_token with a redirect URI, otherwise client_credentials.
 	GrantTypes []string `json:"grant_types,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// What its users see when they are asked.
+	// The name that the consent page shows.
 	Name string `json:"name"`
-	// It can keep no secret (a page, a program on a phone): it gets none, and PKCE is required of it.
+	// true for a client that cannot keep a secret, such as a web page or a mobile app. The client gets no secret and must use PKCE.
 	Public *bool `json:"public,omitempty"`
-	// Where users are sent back to, compared letter by letter. https, or http on 127.0.0.1, [::1] and localhost.
+	// Redirect URIs, compared exactly. https, or http on 127.0.0.1, [::1] and localhost.
 	RedirectURIs []string `json:"redirect_uris,omitzero"`
-	// The most that it can be given: permissions, not more than the key holds that makes it.
+	// Permissions that the client can request, at most those of the key that creates it.
 	Scopes []string `json:"scopes"`
 }

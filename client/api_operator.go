@@ -10,70 +10,70 @@ import (
 	"time"
 )
 
-// ResumeDialling: Let people be rung again.
+// ResumeDialling: Resume dialing.
 //
 // POST /v1/operator/dialling/resume
 //
-// Operators only. Campaigns go on where they stood, within their hours and pace; what was paused stays so.
+// Operators only. Campaigns continue within their hours and pace. Paused campaigns stay paused.
 func (c *Client) ResumeDialling(ctx context.Context, options ...Option) (*DiallingNow, error) {
 	return send[DiallingNow](ctx, c, "POST", "/v1/operator/dialling/resume", nil, nil, options)
 }
 
-// StopDialling: Stop all dialling, in all workspaces.
+// StopDialling: Stop all dialing in all workspaces.
 //
 // POST /v1/operator/dialling/stop
 //
-// Operators only. From the answer on nobody is rung: no campaign, bulk job, reminder, transfer or call of the API sends an INVITE that begins a call, in both environments. Live calls go on, calls still come in. It holds across restarts. Campaigns stay running and wait: waiting.reason is dialling_stopped; whoever orders a call is told 503 with reason dialling_stopped.
+// Operators only. As of the response, no campaign, bulk job, reminder, transfer or API request places a call, in both environments. Live and inbound calls are not affected. The stop survives restarts. Campaigns stay running and wait with waiting.reason dialling_stopped. Requests for a call get 503 with reason dialling_stopped.
 func (c *Client) StopDialling(ctx context.Context, body *DiallingStop, options ...Option) (*DiallingNow, error) {
 	return send[DiallingNow](ctx, c, "POST", "/v1/operator/dialling/stop", nil, asJSON(body), options)
 }
 
-// DrainNode: Take no calls on a node.
+// DrainNode: Stop new calls on a node.
 //
 // POST /v1/operator/drain
 //
-// Operators only. No call begins any more, in or out: SIP answers 503, campaigns wait (waiting.reason is draining), /readyz is 503 and says why. Live calls go on, and may be transferred. It ends by undrain, or with the process. 409 invalid_state for a node that has no part of the work.
+// Operators only. No inbound or outbound call starts: SIP responds with 503, campaigns wait (waiting.reason is draining), and /readyz is 503 with the reason. Live calls continue and can be transferred. Draining ends by undrain, or with the process. 409 invalid_state for a node that owns no shard.
 func (c *Client) DrainNode(ctx context.Context, body *NodeChoice, options ...Option) (*DrainNow, error) {
 	return send[DrainNow](ctx, c, "POST", "/v1/operator/drain", nil, asJSON(body), options)
 }
 
-// GetLoad: Get how the service does, over all workspaces.
+// GetLoad: Get the load of the service over all workspaces.
 //
 // GET /v1/operator/load
 //
-// Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. ready and drain are those of the node that has the operator's own workspace; /v1/operator/nodes tells of all.
+// Operators only, like all of /v1/operator. The load is measured at most once per second, whatever the number of requests. ready and drain describe the node that owns the operator's own workspace; /v1/operator/nodes lists all nodes.
 func (c *Client) GetLoad(ctx context.Context, options ...Option) (*NodeLoad, error) {
 	return send[NodeLoad](ctx, c, "GET", "/v1/operator/load", nil, nil, options)
 }
 
-// ListNodes: List the nodes that live, and how each does.
+// ListNodes: List the live nodes with their load.
 //
 // GET /v1/operator/nodes
 //
-// Operators only. All of them, on one page. One without a part of the work stands by, or has just joined.
+// Operators only. All nodes on one page. A node without a shard is on standby, or has just joined.
 func (c *Client) ListNodes(ctx context.Context, options ...Option) (*ListNodeNow, error) {
 	return send[ListNodeNow](ctx, c, "GET", "/v1/operator/nodes", nil, nil, options)
 }
 
-// GetQuarantine: List what may have gone out since the backup that the store was restored from.
+// GetQuarantine: List what may have been sent since the backup of the restored store.
 //
 // GET /v1/operator/quarantine
 //
-// Operators only. A store that callboard restore has made is in quarantine: reads and writes work, and nothing leaves the service: no call, BYE, CANCEL, REGISTER, webhook, message, reminder, mail or bulk job. What is listed may have gone out between the backup and the restore, and the service does not do it again. Without a quarantine active is false and the list is empty.
+// Operators only. A store that callboard restore has created is in quarantine. Reads and writes work, but the service sends nothing out: no call, BYE, CANCEL, REGISTER, webhook, message, reminder, mail or bulk job. The listed items may have been sent between the backup and the restore, and the service does not repeat them. Without a quarantine active is false and the list is empty.
 func (c *Client) GetQuarantine(ctx context.Context, options ...Option) (*Quarantine, error) {
 	return send[Quarantine](ctx, c, "GET", "/v1/operator/quarantine", nil, nil, options)
 }
 
-// ReleaseQuarantine: Release a restored store: calls, webhooks and messages go out again.
+// ReleaseQuarantine: Release a restored store from quarantine.
 //
 // POST /v1/operator/release
 //
-// Operators only. Make sure first that the service that was backed up does not run any more. Jobs of calls and messages from before the backup that were not over are cancelled, messages that were queued and reminders that were due are marked failed with the reason restored; campaigns stay paused until each is resumed. Webhook deliveries that were open are made: their receivers know an event that comes twice by its id. The service then starts anew, which takes about a second. The answer lists what was held back. Without a quarantine nothing happens.
+// Operators only. Make sure first that the original service has stopped. Open bulk jobs of calls and messages from before the backup are cancelled. Queued messages and due reminders are marked failed with the reason restored. Campaigns stay paused until you resume them. Pending webhook deliveries are made; receivers recognize repeated events by their id. The service then restarts, which takes about a second. The response lists the affected items. Without a quarantine nothing happens.
 func (c *Client) ReleaseQuarantine(ctx context.Context, options ...Option) (*Quarantine, error) {
 	return send[Quarantine](ctx, c, "POST", "/v1/operator/release", nil, nil, options)
 }
 
-// UndrainNode: Take calls on a node again.
+// UndrainNode: Allow new calls on a node.
 //
 // POST /v1/operator/undrain
 //
@@ -82,11 +82,11 @@ func (c *Client) UndrainNode(ctx context.Context, body *NodeChoice, options ...O
 	return send[DrainNow](ctx, c, "POST", "/v1/operator/undrain", nil, asJSON(body), options)
 }
 
-// ListLoadsQuery is what ListLoads can be asked; what is zero is left out.
+// ListLoadsQuery holds the query parameters of ListLoads. Zero values are not sent.
 type ListLoadsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -101,16 +101,16 @@ func (q *ListLoadsQuery) values() url.Values {
 	return v
 }
 
-// ListLoads: List how each workspace does.
+// ListLoads: List the load of each workspace.
 //
 // GET /v1/operator/workspaces
 //
-// Operators only. The newest workspace comes first.
+// Operators only. Newest workspace first.
 func (c *Client) ListLoads(ctx context.Context, q ListLoadsQuery, options ...Option) (*ListWorkspaceLoad, error) {
 	return send[ListWorkspaceLoad](ctx, c, "GET", "/v1/operator/workspaces", q.values(), nil, options)
 }
 
-// AllLoads walks the pages of ListLoads to their end; an error is the last that comes.
+// AllLoads iterates over all pages of ListLoads. It ends after the first error.
 func (c *Client) AllLoads(ctx context.Context, q ListLoadsQuery, options ...Option) iter.Seq2[WorkspaceLoad, error] {
 	return pages(&q.Cursor, func() ([]WorkspaceLoad, *string, error) {
 		l, err := c.ListLoads(ctx, q, options...)
@@ -121,7 +121,7 @@ func (c *Client) AllLoads(ctx context.Context, q ListLoadsQuery, options ...Opti
 	})
 }
 
-// Activity is an answer of the service, or a part of one.
+// Activity is part of a response.
 type Activity struct {
 	// Calls that began, in and out.
 	Calls int64 `json:"calls"`
@@ -131,7 +131,7 @@ type Activity struct {
 	Requests int64 `json:"requests"`
 }
 
-// DiallingNow is an answer of the service, or a part of one.
+// DiallingNow is part of a response.
 type DiallingNow struct {
 	By *Actor `json:"by"`
 	// What the operator has said about it.
@@ -142,13 +142,13 @@ type DiallingNow struct {
 	Stopped bool `json:"stopped"`
 }
 
-// DiallingStop is sent to the service.
+// DiallingStop is part of a request.
 type DiallingStop struct {
-	// Why, for whoever asks why nobody is rung.
+	// Reason, which is shown while dialing is stopped.
 	Reason *string `json:"reason,omitempty"`
 }
 
-// DrainNow is an answer of the service, or a part of one.
+// DrainNow is part of a response.
 type DrainNow struct {
 	By *Actor `json:"by"`
 	// true: no call begins on this node, in or out; live ones go on.
@@ -157,7 +157,7 @@ type DrainNow struct {
 	Since *time.Time `json:"since"`
 }
 
-// LineUse is an answer of the service, or a part of one.
+// LineUse is part of a response.
 type LineUse struct {
 	// As many as the plan allows at a time.
 	Limit int64 `json:"limit"`
@@ -167,7 +167,7 @@ type LineUse struct {
 	Waiting int64 `json:"waiting"`
 }
 
-// LinesNow is an answer of the service, or a part of one.
+// LinesNow is part of a response.
 type LinesNow struct {
 	// Calls that come in, both environments.
 	Inbound LineUse `json:"inbound"`
@@ -177,37 +177,37 @@ type LinesNow struct {
 	Test LineUse `json:"test"`
 }
 
-// ListNodeNow is an answer of the service, or a part of one.
+// ListNodeNow is part of a response.
 type ListNodeNow struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []NodeNow `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListWorkspaceLoad is an answer of the service, or a part of one.
+// ListWorkspaceLoad is part of a response.
 type ListWorkspaceLoad struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []WorkspaceLoad `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NodeChoice is sent to the service.
+// NodeChoice is part of a request.
 type NodeChoice struct {
-	// As /v1/operator/nodes tells; the one that has the operator's own workspace unless it is said.
+	// The id of a node, see /v1/operator/nodes. Default: the node that owns the operator's own workspace.
 	NodeID *string `json:"node_id,omitempty"`
 }
 
-// NodeLoad is an answer of the service, or a part of one.
+// NodeLoad is part of a response.
 type NodeLoad struct {
 	// When the workspaces were asked: up to a second ago.
 	AsOf time.Time `json:"as_of"`
@@ -223,7 +223,7 @@ type NodeLoad struct {
 	LiveCalls int64 `json:"live_calls"`
 	// The ten workspaces that take the largest part of anything, the largest first.
 	Noisy []NoisyShare `json:"noisy"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 	// As /readyz tells.
 	Ready bool `json:"ready"`
@@ -241,7 +241,7 @@ type NodeLoad struct {
 	WorkspacesSilent int64 `json:"workspaces_silent"`
 }
 
-// NodeNow is an answer of the service, or a part of one.
+// NodeNow is part of a response.
 type NodeNow struct {
 	// host:port by which the other nodes reach it; missing where the process is alone.
 	Address string `json:"address,omitzero"`
@@ -257,7 +257,7 @@ type NodeNow struct {
 	Leaving bool `json:"leaving"`
 	// Calls that have a line there, in and out.
 	LiveCalls int64 `json:"live_calls"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 	// As /readyz tells of what it has. true of one that has nothing.
 	Ready bool `json:"ready"`
@@ -277,21 +277,21 @@ type NodeNow struct {
 	Workspaces int64 `json:"workspaces"`
 }
 
-// NoisyShare is an answer of the service, or a part of one.
+// NoisyShare is part of a response.
 type NoisyShare struct {
 	// Of the calls that began within the last minute, 0 to 1.
 	Calls float64 `json:"calls"`
 	// Of the changes of the store, 0 to 1.
 	Commits float64 `json:"commits"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
 	// Of the requests of the API, 0 to 1.
 	Requests float64 `json:"requests"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// Quarantine is an answer of the service, or a part of one.
+// Quarantine is part of a response.
 type Quarantine struct {
 	// What may have gone out since the backup and is not done again: 1000 of each kind at most.
 	Actions []UncertainAction `json:"actions"`
@@ -307,7 +307,7 @@ type Quarantine struct {
 	RestoredAt *time.Time `json:"restored_at"`
 }
 
-// Shares is an answer of the service, or a part of one.
+// Shares is part of a response.
 type Shares struct {
 	// Of the calls that began within the last minute, 0 to 1.
 	Calls float64 `json:"calls"`
@@ -317,7 +317,7 @@ type Shares struct {
 	Requests float64 `json:"requests"`
 }
 
-// TrunkCounts is an answer of the service, or a part of one.
+// TrunkCounts is part of a response.
 type TrunkCounts struct {
 	// Trunks of which a target is out, that back off, or of which an alarm is on.
 	Degraded int64 `json:"degraded"`
@@ -327,21 +327,21 @@ type TrunkCounts struct {
 	Up int64 `json:"up"`
 }
 
-// TrunkTrouble is an answer of the service, or a part of one.
+// TrunkTrouble is part of a response.
 type TrunkTrouble struct {
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
 	// What went wrong last.
 	LastError string `json:"last_error,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
 	// degraded, or down: every target is out. One of degraded, down.
 	Status string `json:"status"`
 }
 
-// UncertainAction is an answer of the service, or a part of one.
+// UncertainAction is part of a response.
 type UncertainAction struct {
 	// When it was made; for a reminder, when it was due.
 	At time.Time `json:"at"`
@@ -357,7 +357,7 @@ type UncertainAction struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// UncertainCounts is an answer of the service, or a part of one.
+// UncertainCounts is part of a response.
 type UncertainCounts struct {
 	// Jobs of calls or messages that were not over. The release cancels them.
 	Bulks int64 `json:"bulks"`
@@ -371,12 +371,12 @@ type UncertainCounts struct {
 	Reminders int64 `json:"reminders"`
 }
 
-// WorkspaceLoad is an answer of the service, or a part of one.
+// WorkspaceLoad is part of a response.
 type WorkspaceLoad struct {
 	// As many calls as may begin in a minute.
 	CallsPerMinute int64  `json:"calls_per_minute"`
 	DailySpendCap  *Money `json:"daily_spend_cap"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
 	// What it did within the last minute.
 	LastMinute Activity `json:"last_minute"`
@@ -384,9 +384,9 @@ type WorkspaceLoad struct {
 	Lines LinesNow `json:"lines"`
 	// Calls that have a line, in and out.
 	LiveCalls int64 `json:"live_calls"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 	// starter, professional or enterprise. One of starter, professional, enterprise.
 	Plan string `json:"plan"`

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ListPathwaysQuery is what ListPathways can be asked; what is zero is left out.
+// ListPathwaysQuery holds the query parameters of ListPathways. Zero values are not sent.
 type ListPathwaysQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -46,7 +46,7 @@ func (c *Client) ListPathways(ctx context.Context, q ListPathwaysQuery, options 
 	return send[ListPathway](ctx, c, "GET", "/v1/pathways", q.values(), nil, options)
 }
 
-// AllPathways walks the pages of ListPathways to their end; an error is the last that comes.
+// AllPathways iterates over all pages of ListPathways. It ends after the first error.
 func (c *Client) AllPathways(ctx context.Context, q ListPathwaysQuery, options ...Option) iter.Seq2[Pathway, error] {
 	return pages(&q.Cursor, func() ([]Pathway, *string, error) {
 		l, err := c.ListPathways(ctx, q, options...)
@@ -61,7 +61,7 @@ func (c *Client) AllPathways(ctx context.Context, q ListPathwaysQuery, options .
 //
 // POST /v1/pathways
 //
-// Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. Tools, knowledge bases and agents that nodes name must belong to the workspace. Edges are taken by key presses, words (needs speech recognition), decisions of a language model (needs one), time-outs, always, else, success and failure. A node or edge that needs an engine that is not configured is stored, reported by validate, and refused when a call reaches it (409 engine_not_configured).
+// Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges connect nodes. Texts may contain {{name}} and {{name | fallback}}. Tools, knowledge bases and agents of nodes must belong to the workspace. Edges match key presses, words (needs speech recognition), decisions of a language model (needs a model), timeouts, always, else, success and failure. A node or edge that needs a missing engine can be stored. validate reports it, and its calls are 409 engine_not_configured.
 func (c *Client) CreatePathway(ctx context.Context, body *NewPathway, options ...Option) (*Pathway, error) {
 	return send[Pathway](ctx, c, "POST", "/v1/pathways", nil, asJSON(body), options)
 }
@@ -70,7 +70,7 @@ func (c *Client) CreatePathway(ctx context.Context, body *NewPathway, options ..
 //
 // POST /v1/pathways/validate
 //
-// The report lists all problems, those of missing members as well.
+// The report lists all problems, including missing members.
 func (c *Client) ValidatePathway(ctx context.Context, body *NewPathway, options ...Option) (*PathwayReport, error) {
 	return send[PathwayReport](ctx, c, "POST", "/v1/pathways/validate", nil, asJSON(body), options)
 }
@@ -93,34 +93,34 @@ func (c *Client) GetPathway(ctx context.Context, id string, options ...Option) (
 //
 // PATCH /v1/pathways/{id}
 //
-// Calls and campaigns that are running keep the pathway they began with.
+// Running calls and campaigns keep the version with which they started.
 func (c *Client) UpdatePathway(ctx context.Context, id string, body *PathwayUpdate, options ...Option) (*Pathway, error) {
 	return send[Pathway](ctx, c, "PATCH", "/v1/pathways/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// ChatWithPathway: Walk a pathway in text.
+// ChatWithPathway: Chat with a pathway.
 //
 // POST /v1/pathways/{id}/chat
 //
-// By the rules that calls walk it by, but for prompts, which are heard to their end. Transfers, tools, messages and appointments are told of and not done; they count as done well. 409 engine_not_configured where it takes an engine.
+// Runs the pathway by the rules of calls, except that prompts are not interrupted. Transfers, tools, messages and appointments are reported and not run; they count as successful. 409 engine_not_configured if the pathway needs a missing engine.
 func (c *Client) ChatWithPathway(ctx context.Context, id string, body *ChatRequest, options ...Option) (*ChatAnswer, error) {
 	return send[ChatAnswer](ctx, c, "POST", "/v1/pathways/"+url.PathEscape(id)+"/chat", nil, asJSON(body), options)
 }
 
-// ReplayCall: Walk a pathway as a call went.
+// ReplayCall: Replay a call with a pathway.
 //
 // POST /v1/pathways/{id}/replay
 //
-// What was keyed in during a call that is over is keyed in again, and what the pathway says now stands beside what was said then. It shows the words of the call: the key must read calls and agents (*:read).
+// Repeats the DTMF input of an ended call and compares what the pathway says with what was said in the call. The response contains the transcript, so the key must read calls and agents (*:read).
 func (c *Client) ReplayCall(ctx context.Context, id string, body *CallReplay, options ...Option) (*CallReplayed, error) {
 	return send[CallReplayed](ctx, c, "POST", "/v1/pathways/"+url.PathEscape(id)+"/replay", nil, asJSON(body), options)
 }
 
-// TestPathway: Hold a pathway to scenarios.
+// TestPathway: Test a pathway with scenarios.
 //
 // POST /v1/pathways/{id}/test
 //
-// Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. One test runs at a time in a workspace, for as long as a request may take: play many scenarios in several. 409 engine_not_configured where it takes an engine.
+// Runs each scenario like a chat and reports differences from the expected results. Nothing is stored, and no action is run. A workspace can run one test at a time, within the time limit of a request: split many scenarios over several requests. 409 engine_not_configured if the pathway needs a missing engine.
 func (c *Client) TestPathway(ctx context.Context, id string, body *PathwayTest, options ...Option) (*PathwayTested, error) {
 	return send[PathwayTested](ctx, c, "POST", "/v1/pathways/"+url.PathEscape(id)+"/test", nil, asJSON(body), options)
 }
@@ -132,12 +132,12 @@ func (c *Client) ValidateSavedPathway(ctx context.Context, id string, options ..
 	return send[PathwayReport](ctx, c, "POST", "/v1/pathways/"+url.PathEscape(id)+"/validate", nil, nil, options)
 }
 
-// Assign is sent to the service.
+// Assign is part of a request.
 type Assign struct {
-	// The far end wants no more calls: its number goes onto the default list.
+	// true adds the number of the remote party to the default do-not-call list.
 	AddToDNC *bool   `json:"add_to_dnc,omitempty"`
 	Intent   *string `json:"intent,omitempty"`
-	// The language that is spoken and heard from this node on, as BCP 47 writes it.
+	// Language of speech and recognition from this node on, as a BCP 47 tag.
 	Language *string `json:"language,omitempty"`
 	Notes    *string `json:"notes,omitempty"`
 	// One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
@@ -145,196 +145,196 @@ type Assign struct {
 	Variables map[string]string `json:"variables,omitzero"`
 }
 
-// CallReplay is sent to the service.
+// CallReplay is part of a request.
 type CallReplay struct {
-	// A call that is over.
+	// The id of an ended call.
 	CallID string `json:"call_id"`
-	// The version of the pathway that is walked, one of the newest 101; the newest unless said.
+	// Version of the pathway, one of the newest 101. Default: the newest.
 	Version *int64 `json:"version,omitempty"`
 }
 
-// CallReplayLine is an answer of the service, or a part of one.
+// CallReplayLine is part of a response.
 type CallReplayLine struct {
-	// The node that says it now.
+	// The node of the line in the replay.
 	Node string `json:"node,omitzero"`
-	// assumed: it was keyed in secretly and is not known; zeros stand for it. beside: it was said besides the pathway. One of assumed, beside.
+	// assumed: sensitive input is not stored, so zeros replace it. beside: the text was spoken outside the pathway. One of assumed, beside.
 	Note string `json:"note,omitzero"`
-	// What the pathway has now; empty: nothing.
+	// Text in the replay; empty: none.
 	Now string `json:"now"`
-	// What the call had; empty: nothing.
+	// Text in the call; empty: none.
 	Recorded string `json:"recorded"`
-	// Whether nothing differs.
+	// true if the texts are equal.
 	Same bool `json:"same"`
-	// Who says it. One of agent, caller.
+	// agent or caller. One of agent, caller.
 	Speaker string `json:"speaker"`
 }
 
-// CallReplayResult is an answer of the service, or a part of one.
+// CallReplayResult is part of a response.
 type CallReplayResult struct {
-	// The intent that was set.
+	// Intent that the pathway set.
 	Intent string `json:"intent,omitzero"`
-	// The notes that were set.
+	// Notes that the pathway set.
 	Notes string `json:"notes,omitzero"`
-	// How it ended. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
+	// Outcome of the conversation. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome string `json:"outcome,omitzero"`
 }
 
-// CallReplayed is an answer of the service, or a part of one.
+// CallReplayed is part of a response.
 type CallReplayed struct {
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// The pathway comes to its end.
+	// The replay reaches the end of the pathway.
 	Ended bool `json:"ended"`
-	// The index of the first line that differs; null: none does. Behind it keys and prompts may no longer belong together.
+	// The index of the first different line; null: no difference. After it, keys may belong to other prompts.
 	FirstDifferent *int64 `json:"first_different"`
-	// All that was said and keyed in, in order.
+	// Texts and key input in order.
 	Lines []CallReplayLine `json:"lines"`
-	// What it would come to; without an outcome where the far end hangs up before its end.
+	// Result of the replay; without an outcome if the remote party hangs up early.
 	Now CallReplayResult `json:"now"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID string `json:"pathway_id"`
-	// Which version was walked.
+	// Version of the pathway.
 	PathwayVersion int64 `json:"pathway_version"`
-	// What the call came to.
+	// Result of the call.
 	Recorded CallReplayResult `json:"recorded"`
 	// Nothing differs.
 	Same bool `json:"same"`
 }
 
-// ChatAction is an answer of the service, or a part of one.
+// ChatAction is part of a response.
 type ChatAction struct {
-	// What it would be called with.
+	// Arguments of the action.
 	Arguments map[string]string `json:"arguments,omitzero"`
-	// The node that does it.
+	// The node of the action.
 	Node string `json:"node,omitzero"`
-	// The destination, the tool, the agent, what is done with the appointment, the variable, or the intent.
+	// The destination, the tool, the agent, the appointment operation, the variable, or the intent.
 	Target string `json:"target,omitzero"`
-	// The keys, the message, or what is told to whoever answers.
+	// The keys, the message, or the announcement to the person who answers.
 	Text string `json:"text,omitzero"`
-	// intent: what the caller wants was understood. refused: the model wanted what its node does not offer. One of dtmf, transfer, tool, appointment, sms, agent, add_to_dnc, missing_variable, intent, refused.
+	// Kind of action. intent: the caller's intent was recognized. refused: the model requested a tool that its node does not offer. One of dtmf, transfer, tool, appointment, sms, agent, add_to_dnc, missing_variable, intent, refused.
 	Type string `json:"type"`
 }
 
-// ChatAnswer is an answer of the service, or a part of one.
+// ChatAnswer is part of a response.
 type ChatAnswer struct {
-	// What a call would do now.
+	// What a call would do after the last input.
 	Actions []ChatAction `json:"actions"`
-	// Whether it is over.
+	// true if the conversation has ended.
 	Ended bool `json:"ended"`
-	// The intent that was set.
+	// Intent that the pathway set.
 	Intent string `json:"intent,omitzero"`
-	// What the agent says now.
+	// What the agent says after the last input.
 	Messages []ChatMessage `json:"messages"`
-	// All that the model has answered, to be sent with the next request.
+	// All responses of the model. Send them with the next request.
 	ModelAnswers []ChatModelAnswer `json:"model_answers"`
-	// The notes that were set.
+	// Notes that the pathway set.
 	Notes string `json:"notes,omitzero"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// How it ended. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
+	// Outcome of the conversation. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome string `json:"outcome,omitzero"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID string `json:"pathway_id"`
-	// Which version was walked.
+	// Version of the pathway.
 	PathwayVersion int64 `json:"pathway_version"`
-	// Why it was broken off.
+	// Why the conversation was aborted.
 	Reason string `json:"reason,omitzero"`
-	// false: the last input had words that lead nowhere.
+	// false: the last input matched no edge.
 	Understood bool `json:"understood"`
-	// What was collected and set so far, without what is sensitive.
+	// Variables collected and set so far, without sensitive ones.
 	Variables map[string]string `json:"variables"`
 	WaitsFor  *ChatWait         `json:"waits_for"`
 }
 
-// ChatInput is sent to the service.
+// ChatInput is part of a request.
 type ChatInput struct {
-	// What it says. Keys of a phone are keyed in, other words are spoken; where no words are heard they count as silence. Empty: silence.
+	// Input of the caller. Phone keys count as DTMF, other text as speech. Text counts as silence where no speech is recognized. Empty: silence.
 	Text *string `json:"text,omitempty"`
-	// How the transfer went that the pathway waits for; failed unless said. One of reached, failed.
+	// Result of the transfer that the pathway waits for. Default: failed. One of reached, failed.
 	Transfer *string `json:"transfer,omitempty"`
 }
 
-// ChatMessage is an answer of the service, or a part of one.
+// ChatMessage is part of a response.
 type ChatMessage struct {
-	// The node that says it.
+	// The node that speaks.
 	Node string `json:"node"`
-	// What was keyed in secretly is hidden.
+	// The text. Sensitive input is hidden.
 	Text string `json:"text"`
 }
 
-// ChatModelAnswer is sent to the service.
+// ChatModelAnswer is part of a request.
 type ChatModelAnswer struct {
-	// What it wanted done.
+	// Tool calls of the response.
 	Calls []ChatModelCall `json:"calls"`
-	// Why there was none.
+	// Reason of a failed request.
 	Failed *string `json:"failed,omitempty"`
-	// What it said.
+	// Sentences of the response.
 	Sentences []string `json:"sentences"`
 }
 
-// ChatModelCall is sent to the service.
+// ChatModelCall is part of a request.
 type ChatModelCall struct {
-	// JSON, as the model wrote it.
+	// JSON text from the model.
 	Arguments string `json:"arguments"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// The id of the workspace's tool that it names.
+	// The id of the tool in the workspace.
 	Tool *string `json:"tool,omitempty"`
 }
 
-// ChatRequest is sent to the service.
+// ChatRequest is part of a request.
 type ChatRequest struct {
-	// Whose model and part it is played with; without one the installation's first model, and no part.
+	// Agent whose language model and prompt are used. Default: the first model of the installation without a prompt.
 	AgentID *string `json:"agent_id,omitempty"`
-	// All that the far end has done so far, oldest first: the conversation is played from its beginning, and the answer tells what the last one led to. Nothing is kept here in between.
+	// All inputs so far, oldest first. The conversation runs from its start, and the response shows the result of the last input. The service stores nothing between requests.
 	Inputs []ChatInput `json:"inputs,omitzero"`
-	// What the model has answered so far, as the last answer told it: it is not asked again for that.
+	// Earlier responses of the language model, as returned by the last request. The model is not requested again for them.
 	ModelAnswers []ChatModelAnswer `json:"model_answers,omitzero"`
-	// Values of its variables; 200 at most.
+	// Values of variables, at most 200.
 	Variables map[string]string `json:"variables,omitzero"`
 }
 
-// ChatWait is an answer of the service, or a part of one.
+// ChatWait is part of a response.
 type ChatWait struct {
-	// words: a model listens. One of keys, words, transfer.
+	// What the pathway waits for. words: a language model processes speech. One of keys, words, transfer.
 	For string `json:"for"`
-	// Keys that are still wanted.
+	// Number of keys still expected.
 	Length int64 `json:"length,omitzero"`
-	// Whether what is keyed in is kept nowhere.
+	// true if the input is not stored.
 	Sensitive bool `json:"sensitive,omitzero"`
-	// How long a call waits.
+	// Timeout in a call.
 	TimeoutSeconds float64 `json:"timeout_seconds,omitzero"`
 }
 
-// Edge is sent to the service.
+// Edge is part of a request.
 type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	When When   `json:"when"`
 }
 
-// ListPathway is an answer of the service, or a part of one.
+// ListPathway is part of a response.
 type ListPathway struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Pathway `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewPathway is sent to the service.
+// NewPathway is part of a request.
 type NewPathway struct {
 	Edges []Edge `json:"edges,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name  string `json:"name"`
 	Nodes []Node `json:"nodes"`
 	// The id of the first node.
@@ -342,36 +342,36 @@ type NewPathway struct {
 	Variables []Variable `json:"variables,omitzero"`
 }
 
-// Node is sent to the service.
+// Node is part of a request.
 type Node struct {
 	// appointment: availability, book, confirm, cancel or reschedule.
 	Action *string `json:"action,omitempty"`
-	// agent: who goes on.
+	// agent: the agent that continues the conversation.
 	AgentID *string `json:"agent_id,omitempty"`
-	// tool, appointment: what it is called with; text takes {{name}}.
+	// tool, appointment: arguments of the call. Texts may contain {{name}}.
 	Arguments map[string]string `json:"arguments,omitzero"`
-	// sms: the message.
+	// sms: text of the message.
 	Body        *string `json:"body,omitempty"`
 	Destination *string `json:"destination,omitempty"`
 	Digits      *string `json:"digits,omitempty"`
-	// converse: what is to be found out; each becomes a variable.
+	// converse: information to extract; each becomes a variable.
 	Extract []AnalysisField `json:"extract,omitzero"`
-	// Names it within the pathway.
+	// Id of the node, unique in the pathway.
 	ID string `json:"id"`
 	// collect: dtmf, speech or both.
 	Input         *string `json:"input,omitempty"`
 	Interruptible *bool   `json:"interruptible,omitempty"`
-	// converse: what may be looked up in.
+	// converse: knowledge bases that the model can search.
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids,omitzero"`
 	Length           *int64   `json:"length,omitempty"`
-	// converse: how many answers its model may give before the node is left, 1 to 500; 40 unless said.
+	// converse: maximum number of model responses at this node, 1 to 500. Default: 40.
 	MaxTurns *int64 `json:"max_turns,omitempty"`
 	// One of blind, attended, bridge.
 	Mode  *string `json:"mode,omitempty"`
 	Notes *string `json:"notes,omitempty"`
 	// One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome *string `json:"outcome,omitempty"`
-	// What is said; of a converse node what is to be talked about.
+	// Text to speak. For converse: the topic of the conversation.
 	Prompt         *string  `json:"prompt,omitempty"`
 	Retries        *int64   `json:"retries,omitempty"`
 	RetryPrompt    *string  `json:"retry_prompt,omitempty"`
@@ -380,211 +380,211 @@ type Node struct {
 	Set            *Assign  `json:"set,omitempty"`
 	Summary        *string  `json:"summary,omitempty"`
 	TimeoutSeconds *float64 `json:"timeout_seconds,omitempty"`
-	// tool: which one.
+	// tool: the id of the tool.
 	ToolID *string `json:"tool_id,omitempty"`
-	// converse: what its model may do there and nothing else: tools by id, and the built-in appointment, sms, transfer, dnc and end.
+	// converse: tools that the model can call at this node, by id, and the built-in tools appointment, sms, transfer, dnc and end.
 	Tools []string `json:"tools,omitzero"`
 	// say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent or end. One of say, collect, dtmf, end, transfer, converse, condition, tool, appointment, sms, agent.
 	Type   string   `json:"type"`
 	Values []string `json:"values,omitzero"`
 }
 
-// Pathway is an answer of the service, or a part of one.
+// Pathway is part of a response.
 type Pathway struct {
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
 	Edges     []Edge    `json:"edges"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name  string `json:"name"`
 	Nodes []Node `json:"nodes"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 	// The id of the first node.
 	Start string `json:"start"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time  `json:"updated_at"`
 	Variables []Variable `json:"variables"`
 	Version   int64      `json:"version"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// PathwayReport is an answer of the service, or a part of one.
+// PathwayReport is part of a response.
 type PathwayReport struct {
-	// What keeps the pathway from being saved.
+	// Errors that prevent saving.
 	Errors []Detail `json:"errors"`
-	// What takes an engine that is not configured: it can be saved, but calls that would walk it are 409 engine_not_configured.
+	// Parts that need a missing engine. The pathway can be saved, but its calls are 409 engine_not_configured.
 	Needs []Detail `json:"needs"`
-	// Calls can walk it here.
+	// This installation can run the pathway.
 	Runnable bool `json:"runnable"`
 	Valid    bool `json:"valid"`
-	// What is odd but stops nothing.
+	// Warnings that do not prevent saving.
 	Warnings []Detail `json:"warnings"`
 }
 
-// PathwayTest is sent to the service.
+// PathwayTest is part of a request.
 type PathwayTest struct {
-	// Whose model and part they are played with.
+	// Agent whose language model and prompt are used.
 	AgentID *string `json:"agent_id,omitempty"`
-	// The share of its runs that a scenario has to pass.
+	// Share of its runs that a scenario must pass.
 	MinPassShare *float64 `json:"min_pass_share,omitempty"`
-	// How often each is played: a model does not always say the same. 2000 turns in all at most, those of callers counted as many as they may be.
+	// Runs of each scenario, because responses of a model vary. At most 2000 turns in all runs; a caller counts with max_turns.
 	Runs      *int64     `json:"runs,omitempty"`
 	Scenarios []Scenario `json:"scenarios"`
 }
 
-// PathwayTested is an answer of the service, or a part of one.
+// PathwayTested is part of a response.
 type PathwayTested struct {
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Every scenario did.
+	// true if every scenario passed.
 	Passed bool `json:"passed"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID      string           `json:"pathway_id"`
 	PathwayVersion int64            `json:"pathway_version"`
 	Scenarios      []ScenarioReport `json:"scenarios"`
 }
 
-// PathwayUpdate is sent to the service.
+// PathwayUpdate is part of a request.
 type PathwayUpdate struct {
 	Edges Optional[[]Edge] `json:"edges,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name  *string `json:"name,omitempty"`
 	Nodes []Node  `json:"nodes,omitzero"`
 	// The id of the first node.
 	Start     *string              `json:"start,omitempty"`
 	Variables Optional[[]Variable] `json:"variables,omitzero"`
-	// The version that the change was made to: 409 invalid_state with current_version, and no change, where another one has been saved since. Unless said, whichever there is is changed.
+	// The version that the change is based on. If a newer version exists, 409 invalid_state with current_version. Default: the current version.
 	Version Optional[int64] `json:"version,omitzero"`
 }
 
-// Scenario is sent to the service.
+// Scenario is part of a request.
 type Scenario struct {
-	// Who speaks in place of turns: a caller whom the language model of the service plays.
+	// A caller that the language model of the service plays, in place of turns.
 	Caller *ScenarioCaller `json:"caller,omitempty"`
-	// What it comes to.
+	// Expected result of the conversation.
 	Expect *ScenarioResult `json:"expect,omitempty"`
-	// What is expected before the caller does anything.
+	// Expected result before the first input of the caller.
 	Greeting *ScenarioExpect `json:"greeting,omitempty"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What the caller does, in its order. Turns behind the end of the pathway fail.
+	// Inputs of the caller in order. Turns after the end of the pathway fail.
 	Turns []ScenarioTurn `json:"turns,omitzero"`
-	// Values of the pathway's variables; 200 at most.
+	// Values of variables, at most 200.
 	Variables map[string]string `json:"variables,omitzero"`
 }
 
-// ScenarioCaller is sent to the service.
+// ScenarioCaller is part of a request.
 type ScenarioCaller struct {
-	// What the caller wants.
+	// Goal of the caller.
 	Goal string `json:"goal"`
-	// How often the caller speaks at most; then it hangs up.
+	// Maximum number of inputs; then the caller hangs up.
 	MaxTurns *int64 `json:"max_turns,omitempty"`
-	// How the caller is.
+	// Personality of the caller.
 	Persona *string `json:"persona,omitempty"`
 }
 
-// ScenarioExpect is sent to the service.
+// ScenarioExpect is part of a request.
 type ScenarioExpect struct {
-	// A call would do these, by type, or by type and target.
+	// Actions that a call would run, by type, or by type and target.
 	Actions []string `json:"actions,omitzero"`
-	// The agent says each of these, in any case.
+	// Texts that the agent must say, without regard to case.
 	Says []string `json:"says,omitzero"`
-	// And none of these.
+	// Texts that the agent must not say.
 	SaysNot []string `json:"says_not,omitzero"`
-	// Whether the words lead somewhere.
+	// Whether the input must match an edge.
 	Understood *bool `json:"understood,omitempty"`
 	// One of keys, words, transfer, nothing.
 	WaitsFor *string `json:"waits_for,omitempty"`
 }
 
-// ScenarioFailure is an answer of the service, or a part of one.
+// ScenarioFailure is part of a response.
 type ScenarioFailure struct {
-	// The field that was expected otherwise.
+	// The field of the expectation.
 	Check    string `json:"check"`
 	Expected string `json:"expected"`
 	Got      string `json:"got"`
-	// Which one, from 1.
+	// Number of the run, from 1.
 	Run int64 `json:"run"`
-	// Behind which turn, from 1; 0: the greeting; -1: at the end.
+	// Number of the turn, from 1; 0: the greeting; -1: the end.
 	Turn int64 `json:"turn"`
 }
 
-// ScenarioLine is an answer of the service, or a part of one.
+// ScenarioLine is part of a response.
 type ScenarioLine struct {
 	// One of agent, caller, action.
 	Speaker string `json:"speaker"`
 	Text    string `json:"text"`
 }
 
-// ScenarioReport is an answer of the service, or a part of one.
+// ScenarioReport is part of a response.
 type ScenarioReport struct {
-	// 100 at most.
+	// Failed expectations, at most 100.
 	Failures []ScenarioFailure `json:"failures"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// passed_runs by runs.
+	// passed_runs divided by runs.
 	PassShare float64 `json:"pass_share"`
-	// Every run did, or as large a share of them as min_pass_share says.
+	// true if at least the share min_pass_share of the runs passed.
 	Passed     bool  `json:"passed"`
 	PassedRuns int64 `json:"passed_runs"`
 	Runs       int64 `json:"runs"`
-	// Of the first run that failed, else of the first.
+	// Transcript of the first failed run, otherwise of the first run.
 	Transcript []ScenarioLine `json:"transcript"`
 }
 
-// ScenarioResult is sent to the service.
+// ScenarioResult is part of a request.
 type ScenarioResult struct {
-	// A call would do these somewhere in it, by type, or by type and target.
+	// Actions that a call would run anywhere in the conversation, by type, or by type and target.
 	Actions []string `json:"actions,omitzero"`
-	// Whether the pathway comes to its end.
+	// Whether the pathway must reach its end.
 	Ended   *bool   `json:"ended,omitempty"`
 	Intent  *string `json:"intent,omitempty"`
 	Outcome *string `json:"outcome,omitempty"`
-	// The agent says each of these somewhere in it, in any case.
+	// Texts that the agent must say anywhere in the conversation, without regard to case.
 	Says []string `json:"says,omitzero"`
-	// And none of these anywhere.
+	// Texts that the agent must not say anywhere in the conversation.
 	SaysNot []string `json:"says_not,omitzero"`
-	// What is collected and set, among others.
+	// Variables that must have these values; others are not compared.
 	Variables map[string]string `json:"variables,omitzero"`
 }
 
-// ScenarioTurn is sent to the service.
+// ScenarioTurn is part of a request.
 type ScenarioTurn struct {
 	Expect *ScenarioExpect `json:"expect,omitempty"`
-	// What the caller says or keys in; empty: silence.
+	// Speech or keys of the caller; empty: silence.
 	Text *string `json:"text,omitempty"`
-	// How the transfer went that is awaited; failed unless said. One of reached, failed.
+	// Result of the transfer that the pathway waits for. Default: failed. One of reached, failed.
 	Transfer *string `json:"transfer,omitempty"`
 }
 
-// Variable is sent to the service.
+// Variable is part of a request.
 type Variable struct {
 	Default *string `json:"default,omitempty"`
-	// For people.
+	// Name for people.
 	Name     string `json:"name"`
 	Required *bool  `json:"required,omitempty"`
 }
 
-// When is sent to the service.
+// When is part of a request.
 type When struct {
 	Digits *string `json:"digits,omitempty"`
-	// expr: what has to hold of the variables.
+	// expr: condition on variables.
 	Expr *string `json:"expr,omitempty"`
-	// intent: what was meant.
+	// intent: the intent.
 	Intent *string `json:"intent,omitempty"`
-	// llm: what has to hold, in words.
+	// llm: condition in words.
 	Prompt *string `json:"prompt,omitempty"`
 	// always, else, dtmf, timeout, success, failure, intent, expr or llm. One of always, else, dtmf, timeout, success, failure, intent, expr, llm.
 	Type string `json:"type"`
-	// intent: what is said for it. Without any it takes the usual English words of yes, no, person or repeat; another intent takes a language model then.
+	// intent: phrases of the intent. Without any, the intents yes, no, person and repeat use common English words; other intents need a language model.
 	Words []string `json:"words,omitzero"`
 }

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ListNumbersQuery is what ListNumbers can be asked; what is zero is left out.
+// ListNumbersQuery holds the query parameters of ListNumbers. Zero values are not sent.
 type ListNumbersQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -46,7 +46,7 @@ func (c *Client) ListNumbers(ctx context.Context, q ListNumbersQuery, options ..
 	return send[ListPhoneNumber](ctx, c, "GET", "/v1/phone-numbers", q.values(), nil, options)
 }
 
-// AllNumbers walks the pages of ListNumbers to their end; an error is the last that comes.
+// AllNumbers iterates over all pages of ListNumbers. It ends after the first error.
 func (c *Client) AllNumbers(ctx context.Context, q ListNumbersQuery, options ...Option) iter.Seq2[PhoneNumber, error] {
 	return pages(&q.Cursor, func() ([]PhoneNumber, *string, error) {
 		l, err := c.ListNumbers(ctx, q, options...)
@@ -57,16 +57,16 @@ func (c *Client) AllNumbers(ctx context.Context, q ListNumbersQuery, options ...
 	})
 }
 
-// CreateNumber: Let an agent answer a number.
+// CreateNumber: Create a phone number.
 //
 // POST /v1/phone-numbers
 //
-// A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live.
+// Assigns a number to an agent. A number is unique in the installation: 409 already_exists. In an installation with several workspaces the status is pending until an operator approves the number; numbers that an operator creates are live.
 func (c *Client) CreateNumber(ctx context.Context, body *NewNumber, options ...Option) (*PhoneNumber, error) {
 	return send[PhoneNumber](ctx, c, "POST", "/v1/phone-numbers", nil, asJSON(body), options)
 }
 
-// DeleteNumber: Give a number up.
+// DeleteNumber: Delete a phone number.
 //
 // DELETE /v1/phone-numbers/{id}
 func (c *Client) DeleteNumber(ctx context.Context, id string, options ...Option) (*Deleted, error) {
@@ -80,59 +80,59 @@ func (c *Client) GetNumber(ctx context.Context, id string, options ...Option) (*
 	return send[PhoneNumber](ctx, c, "GET", "/v1/phone-numbers/"+url.PathEscape(id), nil, nil, options)
 }
 
-// UpdateNumber: Let somebody else answer a number.
+// UpdateNumber: Change a phone number.
 //
 // PATCH /v1/phone-numbers/{id}
 func (c *Client) UpdateNumber(ctx context.Context, id string, body *NumberUpdate, options ...Option) (*PhoneNumber, error) {
 	return send[PhoneNumber](ctx, c, "PATCH", "/v1/phone-numbers/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// TestInboundCall: Let the built-in carrier call a number.
+// TestInboundCall: Let the test carrier call a number.
 //
 // POST /v1/test/inbound-calls
 //
-// With a test key only. The call runs over real SIP and RTP within the machine.
+// With a test key only. The call uses real SIP and RTP within the machine.
 func (c *Client) TestInboundCall(ctx context.Context, body *TestInbound, options ...Option) (*Call, error) {
 	return send[Call](ctx, c, "POST", "/v1/test/inbound-calls", nil, asJSON(body), options)
 }
 
-// NewNumber is sent to the service.
+// NewNumber is part of a request.
 type NewNumber struct {
-	// Who answers.
+	// The agent that answers calls to the number.
 	AgentID string `json:"agent_id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// E.164, or * for whatever else its trunk brings.
+	// E.164, or * for all other numbers of its trunk.
 	Number string `json:"number"`
-	// Messages that name no from come from the oldest number that says so; without one, from the workspace's first.
+	// Messages without from are sent from the oldest number with true, otherwise from the first number of the workspace.
 	SMSEnabled *bool `json:"sms_enabled,omitempty"`
-	// The only trunk over which it may be called; * needs it.
+	// The only trunk whose calls reach the number. Required for *.
 	TrunkID *string `json:"trunk_id,omitempty"`
 }
 
-// NumberUpdate is sent to the service.
+// NumberUpdate is part of a request.
 type NumberUpdate struct {
-	// Who answers.
+	// The agent that answers calls to the number.
 	AgentID *string `json:"agent_id,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// Messages that name no from come from the oldest number that says so; without one, from the workspace's first.
+	// Messages without from are sent from the oldest number with true, otherwise from the first number of the workspace.
 	SMSEnabled Optional[bool] `json:"sms_enabled,omitzero"`
-	// The only trunk over which it may be called; * needs it.
+	// The only trunk whose calls reach the number. Required for *.
 	TrunkID Optional[string] `json:"trunk_id,omitzero"`
 }
 
-// TestInbound is sent to the service.
+// TestInbound is part of a request.
 type TestInbound struct {
-	// Keys that the caller presses, one by one, as the agent pauses.
+	// Keys that the caller presses, one at each pause of the agent.
 	Digits *string `json:"digits,omitempty"`
-	// A number, or anonymous.
+	// Caller ID: a number, or anonymous.
 	From *string `json:"from,omitempty"`
-	// After so long the caller hangs up. 0: when the agent does, after three minutes at most.
+	// Seconds after which the caller hangs up. 0: the caller waits for the agent to hang up, at most three minutes.
 	HangUpSeconds *int64 `json:"hang_up_seconds,omitempty"`
-	// Shown beside the number.
+	// Caller name.
 	Name *string `json:"name,omitempty"`
-	// What the caller says once the agent pauses.
+	// Text that the caller speaks at the first pause of the agent.
 	Says *string `json:"says,omitempty"`
 	// A number of the test environment.
 	To string `json:"to"`

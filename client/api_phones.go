@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ListPhonesQuery is what ListPhones can be asked; what is zero is left out.
+// ListPhonesQuery holds the query parameters of ListPhones. Zero values are not sent.
 type ListPhonesQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -46,7 +46,7 @@ func (c *Client) ListPhones(ctx context.Context, q ListPhonesQuery, options ...O
 	return send[ListPhone](ctx, c, "GET", "/v1/phones", q.values(), nil, options)
 }
 
-// AllPhones walks the pages of ListPhones to their end; an error is the last that comes.
+// AllPhones iterates over all pages of ListPhones. It ends after the first error.
 func (c *Client) AllPhones(ctx context.Context, q ListPhonesQuery, options ...Option) iter.Seq2[Phone, error] {
 	return pages(&q.Cursor, func() ([]Phone, *string, error) {
 		l, err := c.ListPhones(ctx, q, options...)
@@ -57,11 +57,11 @@ func (c *Client) AllPhones(ctx context.Context, q ListPhonesQuery, options ...Op
 	})
 }
 
-// CreatePhone: Let a phone register.
+// CreatePhone: Create a phone.
 //
 // POST /v1/phones
 //
-// Needs an API key or a dashboard session. The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only. A phone of the test environment is stored and never used, as its warnings tell.
+// Needs an API key or a dashboard session. The phone registers at the SIP address of the service with username and password. Only this response contains a created password. A phone of the test environment is stored but never used; its warnings say so.
 func (c *Client) CreatePhone(ctx context.Context, body *NewPhone, options ...Option) (*Phone, error) {
 	return send[Phone](ctx, c, "POST", "/v1/phones", nil, asJSON(body), options)
 }
@@ -86,133 +86,133 @@ func (c *Client) GetPhone(ctx context.Context, id string, options ...Option) (*P
 //
 // PATCH /v1/phones/{id}
 //
-// Needs an API key or a dashboard session. Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only.
+// Needs an API key or a dashboard session. Running calls continue. null lets Callboard create a new password, which only this response contains.
 func (c *Client) UpdatePhone(ctx context.Context, id string, body *PhoneUpdate, options ...Option) (*Phone, error) {
 	return send[Phone](ctx, c, "PATCH", "/v1/phones/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// ListPhone is an answer of the service, or a part of one.
+// ListPhone is part of a response.
 type ListPhone struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Phone `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewPhone is sent to the service.
+// NewPhone is part of a request.
 type NewPhone struct {
-	// In the order of preference. Default: PCMU, PCMA.
+	// Codecs in order of preference. Default: PCMU, PCMA.
 	Codecs []string `json:"codecs,omitzero"`
-	// How key presses are sent and received. auto: as telephone events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
+	// DTMF method. auto: telephone events (RFC 4733) if both ends support them, otherwise inband tones. One of auto, rfc4733, info, inband.
 	Dtmf *string `json:"dtmf,omitempty"`
 	// 2 to 6 digits, unique among the phones and agents of the workspace.
 	Extension string `json:"extension"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the phone's RTP; on always to that source; off always to the address in the SDP. Default: auto. One of auto, on, off.
+	// Destination of audio. off: the address in the SDP. on: the source address of the phone's RTP. auto: the address in the SDP, or the RTP source if that address is not allowed. Default: auto. One of auto, on, off.
 	Nat *string `json:"nat,omitempty"`
-	// At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations.
+	// At least 12 characters. Default: Callboard creates one and shows it once. A change ends the registrations of the phone.
 	Password *string `json:"password,omitempty"`
-	// Keys go in the SDP: where the phone is not registered over TLS, optional counts as off and required fails its calls. Default: off. One of off, optional, required.
+	// SRTP with keys in SDP. For a phone that is not registered over TLS, optional counts as off, and calls with required fail. Default: off. One of off, optional, required.
 	Srtp *string `json:"srtp,omitempty"`
-	// Tells keys of SRTP without TLS too, where whoever sees the signalling can listen.
+	// true: SRTP keys are also sent without TLS. Anyone who sees the signaling can then decrypt the audio.
 	SrtpKeysInClear *bool `json:"srtp_keys_in_clear,omitempty"`
-	// How the phone may register and call. Default: any. One of any, udp, tcp, tls.
+	// Allowed SIP transport of the phone. Default: any. One of any, udp, tcp, tls.
 	Transport *string `json:"transport,omitempty"`
-	// What the phone signs in with. Unique in the installation. Default: the extension.
+	// User name for registration, unique in the installation. Default: the extension.
 	Username *string `json:"username,omitempty"`
 }
 
-// Phone is an answer of the service, or a part of one.
+// Phone is part of a response.
 type Phone struct {
-	// In the order of preference.
+	// Codecs in order of preference.
 	Codecs []string `json:"codecs"`
-	// Where it is registered now.
+	// Current registrations of the phone.
 	Contacts []PhoneContact `json:"contacts,omitzero"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
-	// How key presses are sent and received: auto, rfc4733, info or inband.
+	// DTMF method: auto, rfc4733, info or inband.
 	Dtmf string `json:"dtmf"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// What is dialled to reach it.
+	// Extension of the phone.
 	Extension string `json:"extension"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// Where audio goes to and comes from: auto, on or off.
+	// Destination of audio: auto, on or off.
 	Nat string `json:"nat"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Only in the answer that made it.
+	// Only in the response that created the password.
 	Password string `json:"password,omitzero"`
-	// Whether audio is encrypted: off, optional or required.
+	// SRTP: off, optional or required.
 	Srtp string `json:"srtp"`
-	// Whether SRTP keys are sent without TLS.
+	// true if SRTP keys are also sent without TLS.
 	SrtpKeysInClear bool `json:"srtp_keys_in_clear"`
-	// registered: it can be rung. One of registered, unregistered.
+	// registered if the phone can be called. One of registered, unregistered.
 	Status string `json:"status,omitzero"`
-	// How the phone may register and call: any, udp, tcp or tls.
+	// Allowed SIP transport: any, udp, tcp or tls.
 	Transport string `json:"transport"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// What it signs in with.
+	// User name for registration.
 	Username string `json:"username"`
-	// test_environment: the phone was created with a test key and is never used.
+	// test_environment: the phone belongs to the test environment and is never used.
 	Warnings []Detail `json:"warnings,omitzero"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// PhoneContact is an answer of the service, or a part of one.
+// PhoneContact is part of a response.
 type PhoneContact struct {
-	// Where its messages come from, and where it is rung.
+	// Source address of the registration, to which calls are sent.
 	Address string `json:"address"`
-	// When it ends.
+	// When it expires.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Its own wish, 0 to 1.
+	// Priority of the contact (q value), 0 to 1.
 	Priority float64 `json:"priority"`
-	// When it registered there.
+	// When the phone registered from this address.
 	Since time.Time `json:"since"`
 	// udp, tcp or tls.
 	Transport string `json:"transport"`
-	// What it calls itself.
+	// User-Agent header of the phone.
 	UserAgent string `json:"user_agent,omitzero"`
 }
 
-// PhoneUpdate is sent to the service.
+// PhoneUpdate is part of a request.
 type PhoneUpdate struct {
-	// In the order of preference. Default: PCMU, PCMA.
+	// Codecs in order of preference. Default: PCMU, PCMA.
 	Codecs Optional[[]string] `json:"codecs,omitzero"`
-	// How key presses are sent and received. auto: as telephone events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
+	// DTMF method. auto: telephone events (RFC 4733) if both ends support them, otherwise inband tones. One of auto, rfc4733, info, inband.
 	Dtmf Optional[string] `json:"dtmf,omitzero"`
 	// 2 to 6 digits, unique among the phones and agents of the workspace.
 	Extension *string `json:"extension,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name *string `json:"name,omitempty"`
-	// Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the phone's RTP; on always to that source; off always to the address in the SDP. Default: auto. One of auto, on, off.
+	// Destination of audio. off: the address in the SDP. on: the source address of the phone's RTP. auto: the address in the SDP, or the RTP source if that address is not allowed. Default: auto. One of auto, on, off.
 	Nat Optional[string] `json:"nat,omitzero"`
-	// At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations.
+	// At least 12 characters. Default: Callboard creates one and shows it once. A change ends the registrations of the phone.
 	Password Optional[string] `json:"password,omitzero"`
-	// Keys go in the SDP: where the phone is not registered over TLS, optional counts as off and required fails its calls. Default: off. One of off, optional, required.
+	// SRTP with keys in SDP. For a phone that is not registered over TLS, optional counts as off, and calls with required fail. Default: off. One of off, optional, required.
 	Srtp Optional[string] `json:"srtp,omitzero"`
-	// Tells keys of SRTP without TLS too, where whoever sees the signalling can listen.
+	// true: SRTP keys are also sent without TLS. Anyone who sees the signaling can then decrypt the audio.
 	SrtpKeysInClear Optional[bool] `json:"srtp_keys_in_clear,omitzero"`
-	// How the phone may register and call. Default: any. One of any, udp, tcp, tls.
+	// Allowed SIP transport of the phone. Default: any. One of any, udp, tcp, tls.
 	Transport Optional[string] `json:"transport,omitzero"`
-	// What the phone signs in with. Unique in the installation. Default: the extension.
+	// User name for registration, unique in the installation. Default: the extension.
 	Username Optional[string] `json:"username,omitzero"`
 }

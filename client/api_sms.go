@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// ListSMSQuery is what ListSMS can be asked; what is zero is left out.
+// ListSMSQuery holds the query parameters of ListSMS. Zero values are not sent.
 type ListSMSQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
-	// Only those in this state.
+	// Filters by status.
 	Status string
-	// Only those of this direction.
+	// Filters by direction.
 	Direction string
-	// Only those to this number.
+	// Filters by recipient.
 	To string
-	// Only those from this number.
+	// Filters by sender.
 	From string
-	// Only those of this conversation of an agent.
+	// Filters by conversation.
 	ConversationID string
 }
 
@@ -71,7 +71,7 @@ func (c *Client) ListSMS(ctx context.Context, q ListSMSQuery, options ...Option)
 	return send[ListMessage](ctx, c, "GET", "/v1/sms", q.values(), nil, options)
 }
 
-// AllSMS walks the pages of ListSMS to their end; an error is the last that comes.
+// AllSMS iterates over all pages of ListSMS. It ends after the first error.
 func (c *Client) AllSMS(ctx context.Context, q ListSMSQuery, options ...Option) iter.Seq2[Message, error] {
 	return pages(&q.Cursor, func() ([]Message, *string, error) {
 		l, err := c.ListSMS(ctx, q, options...)
@@ -86,24 +86,24 @@ func (c *Client) AllSMS(ctx context.Context, q ListSMSQuery, options ...Option) 
 //
 // POST /v1/sms
 //
-// Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out; once daily_spend_cap is reached, 403 spend_cap_reached. With a live key 409 no_sms_route while no trunk carries messages; with a test key the built-in carrier takes them. All routes of this path share 100 requests per minute.
+// Returns the message with the status queued; sms.sent, sms.delivered and sms.failed report the result. 403 recipient_opted_out after an opt-out of the recipient, 403 spend_cap_reached once daily_spend_cap is reached. With a live key, 409 no_sms_route if no trunk or gateway carries messages. With a test key the test carrier accepts the message. All routes of this path share 100 requests per minute.
 func (c *Client) SendSMS(ctx context.Context, body *NewMessage, options ...Option) (*Message, error) {
 	return send[Message](ctx, c, "POST", "/v1/sms", nil, asJSON(body), options)
 }
 
-// ListSMSConversationsQuery is what ListSMSConversations can be asked; what is zero is left out.
+// ListSMSConversationsQuery holds the query parameters of ListSMSConversations. Zero values are not sent.
 type ListSMSConversationsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
-	// Only those in this state.
+	// Filters by status.
 	Status string
-	// Only those with this number.
+	// Filters by the contact's number.
 	Contact string
 }
 
@@ -130,16 +130,16 @@ func (q *ListSMSConversationsQuery) values() url.Values {
 	return v
 }
 
-// ListSMSConversations: List the conversations of agents by text message.
+// ListSMSConversations: List conversations by text message.
 //
 // GET /v1/sms-conversations
 //
-// Who writes to a number whose agent has sms enabled is answered along its pathway. What was written: GET /v1/sms?conversation_id=.
+// An agent with sms enabled answers text messages to its numbers by its pathway. GET /v1/sms?conversation_id= lists the messages.
 func (c *Client) ListSMSConversations(ctx context.Context, q ListSMSConversationsQuery, options ...Option) (*ListTexting, error) {
 	return send[ListTexting](ctx, c, "GET", "/v1/sms-conversations", q.values(), nil, options)
 }
 
-// AllSMSConversations walks the pages of ListSMSConversations to their end; an error is the last that comes.
+// AllSMSConversations iterates over all pages of ListSMSConversations. It ends after the first error.
 func (c *Client) AllSMSConversations(ctx context.Context, q ListSMSConversationsQuery, options ...Option) iter.Seq2[Texting, error] {
 	return pages(&q.Cursor, func() ([]Texting, *string, error) {
 		l, err := c.ListSMSConversations(ctx, q, options...)
@@ -154,7 +154,7 @@ func (c *Client) AllSMSConversations(ctx context.Context, q ListSMSConversations
 //
 // DELETE /v1/sms-conversations/{id}
 //
-// 409 invalid_state while it is open. Its messages stay.
+// 409 invalid_state while the conversation is open. Its messages remain.
 func (c *Client) DeleteSMSConversation(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/sms-conversations/"+url.PathEscape(id), nil, nil, options)
 }
@@ -166,24 +166,24 @@ func (c *Client) GetSMSConversation(ctx context.Context, id string, options ...O
 	return send[Texting](ctx, c, "GET", "/v1/sms-conversations/"+url.PathEscape(id), nil, nil, options)
 }
 
-// CloseSMSConversation: End a conversation by text message.
+// CloseSMSConversation: Close a conversation by text message.
 //
 // POST /v1/sms-conversations/{id}/close
 //
-// The next message of the contact begins another one. Without effect on one that is over.
+// The next message of the contact starts a new conversation. Closing an ended conversation has no effect.
 func (c *Client) CloseSMSConversation(ctx context.Context, id string, options ...Option) (*Texting, error) {
 	return send[Texting](ctx, c, "POST", "/v1/sms-conversations/"+url.PathEscape(id)+"/close", nil, nil, options)
 }
 
-// ListSMSGatewaysQuery is what ListSMSGateways can be asked; what is zero is left out.
+// ListSMSGatewaysQuery holds the query parameters of ListSMSGateways. Zero values are not sent.
 type ListSMSGatewaysQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -211,7 +211,7 @@ func (c *Client) ListSMSGateways(ctx context.Context, q ListSMSGatewaysQuery, op
 	return send[ListSMSGateway](ctx, c, "GET", "/v1/sms-gateways", q.values(), nil, options)
 }
 
-// AllSMSGateways walks the pages of ListSMSGateways to their end; an error is the last that comes.
+// AllSMSGateways iterates over all pages of ListSMSGateways. It ends after the first error.
 func (c *Client) AllSMSGateways(ctx context.Context, q ListSMSGatewaysQuery, options ...Option) iter.Seq2[SMSGateway, error] {
 	return pages(&q.Cursor, func() ([]SMSGateway, *string, error) {
 		l, err := c.ListSMSGateways(ctx, q, options...)
@@ -226,7 +226,7 @@ func (c *Client) AllSMSGateways(ctx context.Context, q ListSMSGatewaysQuery, opt
 //
 // POST /v1/sms-gateways
 //
-// Needs an API key or a dashboard session. Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again (Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.
+// Needs an API key or a dashboard session. Callboard sends live messages to the URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed like webhook deliveries, with the message id as Idempotency-Key. The same key marks a repeated message after a missing response. Any 2xx means that the gateway has accepted the message. 408, 425, 429, 5xx and timeouts are retried (Retry-After is respected), any other status is final. Only this response contains the secret. 409 invalid_state with a test key.
 func (c *Client) CreateSMSGateway(ctx context.Context, body *NewSMSGateway, options ...Option) (*SMSGateway, error) {
 	return send[SMSGateway](ctx, c, "POST", "/v1/sms-gateways", nil, asJSON(body), options)
 }
@@ -249,16 +249,16 @@ func (c *Client) GetSMSGateway(ctx context.Context, id string, options ...Option
 //
 // PATCH /v1/sms-gateways/{id}
 //
-// Needs an API key or a dashboard session. A changed secret is in this answer only.
+// Needs an API key or a dashboard session. Only this response contains a changed secret.
 func (c *Client) UpdateSMSGateway(ctx context.Context, id string, body *SMSGatewayUpdate, options ...Option) (*SMSGateway, error) {
 	return send[SMSGateway](ctx, c, "PATCH", "/v1/sms-gateways/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// TellSMSGatewayEvents: Tell of messages, as a gateway.
+// TellSMSGatewayEvents: Report message events, for a gateway.
 //
 // POST /v1/sms-gateways/{id}/events
 //
-// For the gateway, with an API key of the workspace: what came in, and what became of messages that were posted to it. 200 says that all of it is stored; after anything else, or no answer, it is told again as a whole. What cannot be taken (an unknown number or message) has an error in its result and holds nothing else back.
+// The gateway reports inbound messages and the state of messages that were sent to it, with an API key of the workspace. 200 means that all events are stored. After any other response, or none, send all events again. An invalid event, such as one with an unknown number or message, has an error in its result and does not affect other events.
 func (c *Client) TellSMSGatewayEvents(ctx context.Context, id string, body *SMSGatewayEvents, options ...Option) (*SMSGatewayResults, error) {
 	return send[SMSGatewayResults](ctx, c, "POST", "/v1/sms-gateways/"+url.PathEscape(id)+"/events", nil, asJSON(body), options)
 }
@@ -267,7 +267,7 @@ func (c *Client) TellSMSGatewayEvents(ctx context.Context, id string, body *SMSG
 //
 // DELETE /v1/sms/{id}
 //
-// 409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.
+// 409 invalid_state while the message is being delivered. Its events, with numbers and the text of an inbound message, remain in the event log until the workspace is deleted.
 func (c *Client) DeleteSMS(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/sms/"+url.PathEscape(id), nil, nil, options)
 }
@@ -279,144 +279,144 @@ func (c *Client) GetSMS(ctx context.Context, id string, options ...Option) (*Mes
 	return send[Message](ctx, c, "GET", "/v1/sms/"+url.PathEscape(id), nil, nil, options)
 }
 
-// TestInboundSMS: Let the built-in carrier send a text message to the workspace.
+// TestInboundSMS: Let the test carrier send a text message to the workspace.
 //
 // POST /v1/test/inbound-sms
 //
-// With a test key only. sms.received tells of it; a message that only says STOP, or another word that carriers know, opts its sender out.
+// With a test key only. sms.received reports the message. A message with only STOP, or another opt-out keyword of carriers, opts its sender out.
 func (c *Client) TestInboundSMS(ctx context.Context, body *TestMessage, options ...Option) (*Message, error) {
 	return send[Message](ctx, c, "POST", "/v1/test/inbound-sms", nil, asJSON(body), options)
 }
 
-// ListMessage is an answer of the service, or a part of one.
+// ListMessage is part of a response.
 type ListMessage struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Message `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListSMSGateway is an answer of the service, or a part of one.
+// ListSMSGateway is part of a response.
 type ListSMSGateway struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []SMSGateway `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListTexting is an answer of the service, or a part of one.
+// ListTexting is part of a response.
 type ListTexting struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Texting `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// Message is an answer of the service, or a part of one.
+// Message is part of a response.
 type Message struct {
-	// The words, with the context filled in.
+	// Text with inserted variables.
 	Body string `json:"body"`
-	// What was filled in.
+	// Inserted variables.
 	Context map[string]any `json:"context,omitzero"`
 	// The conversation of an agent that it belongs to.
 	ConversationID string `json:"conversation_id,omitzero"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// When it was reported as delivered.
+	// When the delivery was reported.
 	DeliveredAt *time.Time `json:"delivered_at"`
 	// outbound or inbound. One of inbound, outbound.
 	Direction string `json:"direction"`
 	// gsm7: up to 160 characters, or 153 in each of several segments. ucs2: 70, or 67. One of gsm7, ucs2.
 	Encoding string `json:"encoding"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Why it failed.
+	// Error code of a failed message.
 	ErrorCode string `json:"error_code,omitzero"`
-	// Why, in words.
+	// Error message of a failed message.
 	ErrorMessage string `json:"error_message,omitzero"`
-	// When it failed.
+	// When the message failed.
 	FailedAt *time.Time `json:"failed_at"`
-	// E.164.
+	// Sender in E.164.
 	From string `json:"from"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Addresses of pictures and the like.
+	// URLs of media.
 	Media []string `json:"media"`
-	// As id.
+	// The same as id.
 	MessageID string `json:"message_id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// When it is handed to a carrier again.
 	NextTryAt *time.Time `json:"next_try_at,omitempty"`
-	// Outbound: it answers an opt-out, once.
+	// Outbound: the message confirms an opt-out.
 	Notice bool `json:"notice"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Inbound: the sender wants no more; the number is on the default do-not-call list.
+	// Inbound: the sender has opted out, and the number is on the default do-not-call list.
 	OptOut bool `json:"opt_out"`
-	// The message that it answers.
+	// The message to which this one replies.
 	ReplyTo string `json:"reply_to,omitzero"`
 	// The trunk or SMS gateway that carried it.
 	RouteID string `json:"route_id,omitzero"`
-	// How many pieces it takes over the air.
+	// Number of SMS segments.
 	Segments int64 `json:"segments"`
-	// When a carrier took it.
+	// When a carrier accepted the message.
 	SentAt *time.Time `json:"sent_at"`
-	// queued, sent (a carrier has it), delivered or undelivered (so it reports), failed (none took it), received. One of queued, sent, delivered, undelivered, failed, received.
+	// queued, sent (accepted by a carrier), delivered or undelivered (reported by the carrier), failed (accepted by no carrier), received. One of queued, sent, delivered, undelivered, failed, received.
 	Status string `json:"status"`
-	// E.164.
+	// Recipient in E.164.
 	To string `json:"to"`
 	// How often it was handed to a carrier.
 	Tries int64 `json:"tries,omitzero"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// NewSMSGateway is sent to the service.
+// NewSMSGateway is part of a request.
 type NewSMSGateway struct {
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// Numbers that it takes; empty: all. Of trunks and gateways the one with the longest is taken.
+	// Number prefixes that the gateway carries; empty: all. The trunk or gateway with the longest matching prefix carries a message.
 	Prefixes []string `json:"prefixes,omitzero"`
-	// Among those of one prefix length: lower first.
+	// Priority among gateways and trunks with the same prefix length; lower first.
 	Priority *int64 `json:"priority,omitempty"`
-	// Signs what is posted, as a webhook's does. Default: Callboard makes one.
+	// Secret that signs the requests like webhook deliveries. Default: Callboard creates one.
 	Secret *string `json:"secret,omitempty"`
-	// Where messages are posted: https only, at an address that may be reached.
+	// https URL at an allowed address that receives the messages.
 	URL string `json:"url"`
 }
 
-// SMSGateway is an answer of the service, or a part of one.
+// SMSGateway is part of a response.
 type SMSGateway struct {
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 	// Numbers that it takes; empty: all.
 	Prefixes []string `json:"prefixes"`
@@ -426,130 +426,130 @@ type SMSGateway struct {
 	Secret string `json:"secret,omitzero"`
 	// The last characters of the secret.
 	SecretHint string `json:"secret_hint"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Where messages are posted.
+	// URL that receives the messages.
 	URL string `json:"url"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// SMSGatewayEvent is sent to the service.
+// SMSGatewayEvent is part of a request.
 type SMSGatewayEvent struct {
-	// Of received: at most 1600 characters.
+	// For received: the text, at most 1600 characters.
 	Body *string `json:"body,omitempty"`
-	// Of undelivered and failed: why, in a word.
+	// For undelivered and failed: an error code.
 	ErrorCode *string `json:"error_code,omitempty"`
-	// The same for people.
+	// For undelivered and failed: an error message.
 	ErrorMessage *string `json:"error_message,omitempty"`
-	// Of received, best in E.164.
+	// For received: the sender, preferably in E.164.
 	From *string `json:"from,omitempty"`
-	// Of received: the gateway's own name for the message. Told again, it is taken once.
+	// For received: the gateway's id of the message. Repeated events with the same id are stored once.
 	ID *string `json:"id,omitempty"`
-	// Of received: addresses of pictures and the like, https only; 10 at most.
+	// For received: https URLs of media, at most 10.
 	Media []string `json:"media,omitzero"`
-	// Of delivered, undelivered and failed: the message_id that was posted.
+	// For delivered, undelivered and failed: the message_id of the message.
 	MessageID *string `json:"message_id,omitempty"`
-	// Of received: a number of the workspace.
+	// For received: a number of the workspace.
 	To *string `json:"to,omitempty"`
-	// received tells of a message that came in, the others of one that was posted to the gateway. One of received, delivered, undelivered, failed.
+	// received reports an inbound message. The other types report the state of a message that was sent to the gateway. One of received, delivered, undelivered, failed.
 	Type string `json:"type"`
 }
 
-// SMSGatewayEvents is sent to the service.
+// SMSGatewayEvents is part of a request.
 type SMSGatewayEvents struct {
-	// 1 to 100, in the order in which they are to be taken.
+	// 1 to 100 events, in the order of processing.
 	Events []SMSGatewayEvent `json:"events"`
 }
 
-// SMSGatewayResult is an answer of the service, or a part of one.
+// SMSGatewayResult is part of a response.
 type SMSGatewayResult struct {
-	// It was told before.
+	// true: the event was already reported.
 	Duplicate bool `json:"duplicate"`
-	// Why it cannot be taken: telling it again will not help.
+	// Final error of the event; do not send the event again.
 	Error *BulkError `json:"error,omitempty"`
-	// Its place among the events, from 0.
+	// Index of the event, from 0.
 	Index int64 `json:"index"`
-	// The message it made or changed; empty where it was not taken.
+	// The created or changed message; empty after an error.
 	MessageID string `json:"message_id,omitzero"`
 }
 
-// SMSGatewayResults is an answer of the service, or a part of one.
+// SMSGatewayResults is part of a response.
 type SMSGatewayResults struct {
-	// One for each event, in their order.
+	// One result for each event, in the same order.
 	Results []SMSGatewayResult `json:"results"`
 }
 
-// SMSGatewayUpdate is sent to the service.
+// SMSGatewayUpdate is part of a request.
 type SMSGatewayUpdate struct {
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name *string `json:"name,omitempty"`
-	// Numbers that it takes; empty: all. Of trunks and gateways the one with the longest is taken.
+	// Number prefixes that the gateway carries; empty: all. The trunk or gateway with the longest matching prefix carries a message.
 	Prefixes Optional[[]string] `json:"prefixes,omitzero"`
-	// Among those of one prefix length: lower first.
+	// Priority among gateways and trunks with the same prefix length; lower first.
 	Priority Optional[int64] `json:"priority,omitzero"`
-	// Signs what is posted, as a webhook's does. Default: Callboard makes one.
+	// Secret that signs the requests like webhook deliveries. Default: Callboard creates one.
 	Secret Optional[string] `json:"secret,omitzero"`
-	// Where messages are posted: https only, at an address that may be reached.
+	// https URL at an allowed address that receives the messages.
 	URL *string `json:"url,omitempty"`
 }
 
-// TestMessage is sent to the service.
+// TestMessage is part of a request.
 type TestMessage struct {
-	// The words.
+	// Text of the message.
 	Body string `json:"body"`
-	// Who sends it.
+	// Sender.
 	From string `json:"from"`
-	// To which number of yours.
+	// A number of the workspace.
 	To string `json:"to"`
 }
 
-// Texting is an answer of the service, or a part of one.
+// Texting is part of a response.
 type Texting struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id"`
-	// Which version of the agent was pinned.
+	// Version of the agent in this conversation.
 	AgentVersion int64 `json:"agent_version,omitzero"`
-	// Who wrote, in E.164.
+	// Number of the contact in E.164.
 	Contact string `json:"contact"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// When it ended.
+	// When the conversation ended.
 	EndedAt *time.Time `json:"ended_at"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// When it ends.
+	// When it expires.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// What the contact wants, as the pathway has understood it.
+	// Intent of the contact that the pathway recognized.
 	Intent string `json:"intent,omitzero"`
-	// When the agent last dealt with a message of the contact.
+	// When the agent last processed a message of the contact.
 	LastMessageAt time.Time `json:"last_message_at"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// What the pathway noted.
+	// Notes of the pathway.
 	Notes string `json:"notes,omitzero"`
 	// The workspace's number.
 	Number string `json:"number"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// What the pathway came to. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
+	// Outcome of the pathway. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome string `json:"outcome,omitzero"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID string `json:"pathway_id,omitzero"`
-	// Why it was closed (api, opt_out), failed, or is silent (max_replies).
+	// Why the conversation was closed (api, opt_out), failed, or gets no replies (max_replies).
 	Reason string `json:"reason,omitzero"`
-	// How many messages the agent has written.
+	// Number of messages of the agent.
 	Replies int64 `json:"replies"`
 	// open, completed, timed_out, closed or failed. One of open, completed, timed_out, closed, failed.
 	Status string `json:"status"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// What was collected and set, without what is sensitive.
+	// Collected and set variables, without sensitive ones.
 	Variables map[string]string `json:"variables"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }

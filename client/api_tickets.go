@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// CreateTicket: Make a ticket for a browser.
+// CreateTicket: Create a ticket for a browser.
 //
 // POST /v1/tickets
 //
-// The URL opens the path once, within 60 seconds, with the rights of the key that asks, as long as that is good.
+// The URL opens the path once within 60 seconds, with the permissions of the requesting credential, as long as that credential is valid.
 func (c *Client) CreateTicket(ctx context.Context, body *TicketRequest, options ...Option) (*Ticket, error) {
 	return send[Ticket](ctx, c, "POST", "/v1/tickets", nil, asJSON(body), options)
 }
 
-// Ticket is an answer of the service, or a part of one.
+// Ticket is part of a response.
 type Ticket struct {
 	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
-	// When it ends.
+	// When it expires.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Opens the path, once.
+	// URL that opens the path once.
 	URL string `json:"url"`
 }
 
-// TicketRequest is sent to the service.
+// TicketRequest is part of a request.
 type TicketRequest struct {
-	// The path to be opened, with its query.
+	// The path to open, with its query.
 	Path string `json:"path"`
 }

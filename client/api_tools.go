@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ListToolsQuery is what ListTools can be asked; what is zero is left out.
+// ListToolsQuery holds the query parameters of ListTools. Zero values are not sent.
 type ListToolsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -46,7 +46,7 @@ func (c *Client) ListTools(ctx context.Context, q ListToolsQuery, options ...Opt
 	return send[ListTool](ctx, c, "GET", "/v1/tools", q.values(), nil, options)
 }
 
-// AllTools walks the pages of ListTools to their end; an error is the last that comes.
+// AllTools iterates over all pages of ListTools. It ends after the first error.
 func (c *Client) AllTools(ctx context.Context, q ListToolsQuery, options ...Option) iter.Seq2[Tool, error] {
 	return pages(&q.Cursor, func() ([]Tool, *string, error) {
 		l, err := c.ListTools(ctx, q, options...)
@@ -61,7 +61,7 @@ func (c *Client) AllTools(ctx context.Context, q ListToolsQuery, options ...Opti
 //
 // POST /v1/tools
 //
-// Needs an API key or a dashboard session. What agents and pathways may do besides speaking: a request over HTTP, or a tool of an MCP server.
+// Needs an API key or a dashboard session. A tool is an HTTP request or a tool of an MCP server that agents and pathways can call.
 func (c *Client) CreateTool(ctx context.Context, body *NewTool, options ...Option) (*Tool, error) {
 	return send[Tool](ctx, c, "POST", "/v1/tools", nil, asJSON(body), options)
 }
@@ -70,7 +70,7 @@ func (c *Client) CreateTool(ctx context.Context, body *NewTool, options ...Optio
 //
 // DELETE /v1/tools/{id}
 //
-// 409 invalid_state with used_by while an agent (its draft or the version that it speaks) or a pathway names it.
+// 409 invalid_state with used_by while an agent (draft or published version) or a pathway references the tool.
 func (c *Client) DeleteTool(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/tools/"+url.PathEscape(id), nil, nil, options)
 }
@@ -86,147 +86,147 @@ func (c *Client) GetTool(ctx context.Context, id string, options ...Option) (*To
 //
 // PATCH /v1/tools/{id}
 //
-// Needs an API key or a dashboard session. A tool that is called another way needs null for the one that it has: {"http": null, "mcp": {…}}.
+// Needs an API key or a dashboard session. To change the kind of a tool, set the old kind to null: {"http": null, "mcp": {…}}.
 func (c *Client) UpdateTool(ctx context.Context, id string, body *ToolUpdate, options ...Option) (*Tool, error) {
 	return send[Tool](ctx, c, "PATCH", "/v1/tools/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// ListTool is an answer of the service, or a part of one.
+// ListTool is part of a response.
 type ListTool struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Tool `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewTool is sent to the service.
+// NewTool is part of a request.
 type NewTool struct {
-	// What it is for: a model decides by it.
+	// Purpose of the tool, by which a language model selects it.
 	Description *string `json:"description,omitempty"`
-	// One of http and mcp.
+	// HTTP request of the tool. Exactly one of http and mcp is required.
 	HTTP *NewToolHTTP `json:"http,omitempty"`
-	// A tool of an MCP server; one of http and mcp.
+	// Tool of an MCP server. Exactly one of http and mcp is required.
 	Mcp *NewToolMCP `json:"mcp,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Letters, digits, _ and -; unique in the workspace.
 	Name string `json:"name"`
-	// A JSON Schema of the arguments, which are an object: 32 KiB and 16 levels at most, without references to elsewhere.
+	// JSON Schema of the arguments object, at most 32 KiB and 16 levels, without external references.
 	Parameters map[string]any `json:"parameters,omitzero"`
 }
 
-// NewToolHTTP is sent to the service.
+// NewToolHTTP is part of a request.
 type NewToolHTTP struct {
-	// JSON that is sent, in whose strings {{name}} stands for an argument. Without it the arguments are sent.
+	// JSON body of the request. {{name}} in its strings inserts an argument. Default: the arguments.
 	Body map[string]any `json:"body,omitzero"`
-	// Secret: kept encrypted and never shown again but for a hint. A change of the URL to another host has to send them again, or remove them with null.
+	// Secret headers, stored encrypted; responses show a hint only. When the URL changes to another host, send the headers again or remove them with null.
 	Headers map[string]string `json:"headers,omitzero"`
-	// The method. One of GET, POST, PUT, PATCH, DELETE.
+	// HTTP method. One of GET, POST, PUT, PATCH, DELETE.
 	Method *string `json:"method,omitempty"`
-	// How long an answer is waited for: 100 to 60000.
+	// Timeout of the request, 100 to 60000.
 	TimeoutMs *int64 `json:"timeout_ms,omitempty"`
-	// https only, at an address that may be reached. {{name}} in its path and query stands for an argument.
+	// https URL at an allowed address. {{name}} in path and query inserts an argument.
 	URL string `json:"url"`
 }
 
-// NewToolMCP is sent to the service.
+// NewToolMCP is part of a request.
 type NewToolMCP struct {
-	// As those of http.
+	// Secret headers, as for http.
 	Headers map[string]string `json:"headers,omitzero"`
-	// Of the server, https only, at an address that may be reached. It is asked for the tool's name.
+	// https URL of the MCP server at an allowed address. The server must have a tool with this name.
 	URL string `json:"url"`
 }
 
-// Tool is an answer of the service, or a part of one.
+// Tool is part of a response.
 type Tool struct {
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
-	// What it is for: a model decides by it.
+	// Purpose of the tool, by which a language model selects it.
 	Description string `json:"description"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// How it is called over HTTP.
+	// HTTP request of the tool.
 	HTTP *ToolHTTP `json:"http,omitempty"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Of which MCP server it is.
+	// MCP server of the tool.
 	Mcp *ToolMCP `json:"mcp,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// A JSON Schema of its arguments.
+	// JSON Schema of the arguments.
 	Parameters map[string]any `json:"parameters"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// ToolHTTP is an answer of the service, or a part of one.
+// ToolHTTP is part of a response.
 type ToolHTTP struct {
-	// What is sent, in whose strings {{name}} stands for an argument; without it the arguments are.
+	// JSON body of the request; {{name}} inserts an argument. Missing: the arguments.
 	Body map[string]any `json:"body,omitzero"`
-	// The headers that are sent, each with the end of what it says.
+	// Names of the secret headers, each with the last characters of its value.
 	HeaderHints map[string]string `json:"header_hints"`
-	// The method.
+	// HTTP method.
 	Method string `json:"method"`
-	// How long an answer is waited for.
+	// Timeout of the request.
 	TimeoutMs int64 `json:"timeout_ms"`
-	// Where it is called; {{name}} stands for an argument.
+	// URL of the request; {{name}} inserts an argument.
 	URL string `json:"url"`
 }
 
-// ToolHTTPUpdate is sent to the service.
+// ToolHTTPUpdate is part of a request.
 type ToolHTTPUpdate struct {
-	// JSON that is sent, in whose strings {{name}} stands for an argument. Without it the arguments are sent.
+	// JSON body of the request. {{name}} in its strings inserts an argument. Default: the arguments.
 	Body Optional[map[string]any] `json:"body,omitzero"`
-	// Secret: kept encrypted and never shown again but for a hint. A change of the URL to another host has to send them again, or remove them with null.
+	// Secret headers, stored encrypted; responses show a hint only. When the URL changes to another host, send the headers again or remove them with null.
 	Headers Optional[map[string]*string] `json:"headers,omitzero"`
-	// The method. One of GET, POST, PUT, PATCH, DELETE.
+	// HTTP method. One of GET, POST, PUT, PATCH, DELETE.
 	Method Optional[string] `json:"method,omitzero"`
-	// How long an answer is waited for: 100 to 60000.
+	// Timeout of the request, 100 to 60000.
 	TimeoutMs Optional[int64] `json:"timeout_ms,omitzero"`
-	// https only, at an address that may be reached. {{name}} in its path and query stands for an argument.
+	// https URL at an allowed address. {{name}} in path and query inserts an argument.
 	URL *string `json:"url,omitempty"`
 }
 
-// ToolMCP is an answer of the service, or a part of one.
+// ToolMCP is part of a response.
 type ToolMCP struct {
-	// The headers that are sent, each with the end of what it says.
+	// Names of the secret headers, each with the last characters of its value.
 	HeaderHints map[string]string `json:"header_hints"`
-	// Where the server is.
+	// URL of the MCP server.
 	URL string `json:"url"`
 }
 
-// ToolMCPUpdate is sent to the service.
+// ToolMCPUpdate is part of a request.
 type ToolMCPUpdate struct {
-	// As those of http.
+	// Secret headers, as for http.
 	Headers Optional[map[string]*string] `json:"headers,omitzero"`
-	// Of the server, https only, at an address that may be reached. It is asked for the tool's name.
+	// https URL of the MCP server at an allowed address. The server must have a tool with this name.
 	URL *string `json:"url,omitempty"`
 }
 
-// ToolUpdate is sent to the service.
+// ToolUpdate is part of a request.
 type ToolUpdate struct {
-	// What it is for: a model decides by it.
+	// Purpose of the tool, by which a language model selects it.
 	Description Optional[string] `json:"description,omitzero"`
-	// One of http and mcp.
+	// HTTP request of the tool. Exactly one of http and mcp is required.
 	HTTP Optional[ToolHTTPUpdate] `json:"http,omitzero"`
-	// A tool of an MCP server; one of http and mcp.
+	// Tool of an MCP server. Exactly one of http and mcp is required.
 	Mcp Optional[ToolMCPUpdate] `json:"mcp,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// Letters, digits, _ and -; unique in the workspace.
 	Name *string `json:"name,omitempty"`
-	// A JSON Schema of the arguments, which are an object: 32 KiB and 16 levels at most, without references to elsewhere.
+	// JSON Schema of the arguments object, at most 32 KiB and 16 levels, without external references.
 	Parameters Optional[map[string]any] `json:"parameters,omitzero"`
 }

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ListTrunksQuery is what ListTrunks can be asked; what is zero is left out.
+// ListTrunksQuery holds the query parameters of ListTrunks. Zero values are not sent.
 type ListTrunksQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -46,7 +46,7 @@ func (c *Client) ListTrunks(ctx context.Context, q ListTrunksQuery, options ...O
 	return send[ListTrunk](ctx, c, "GET", "/v1/trunks", q.values(), nil, options)
 }
 
-// AllTrunks walks the pages of ListTrunks to their end; an error is the last that comes.
+// AllTrunks iterates over all pages of ListTrunks. It ends after the first error.
 func (c *Client) AllTrunks(ctx context.Context, q ListTrunksQuery, options ...Option) iter.Seq2[Trunk, error] {
 	return pages(&q.Cursor, func() ([]Trunk, *string, error) {
 		l, err := c.ListTrunks(ctx, q, options...)
@@ -57,20 +57,20 @@ func (c *Client) AllTrunks(ctx context.Context, q ListTrunksQuery, options ...Op
 	})
 }
 
-// CreateTrunk: Connect a trunk.
+// CreateTrunk: Create a trunk.
 //
 // POST /v1/trunks
 //
-// Needs an API key or a dashboard session. A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add, costs and number_format national with a number_country other than the default_country of the workspace take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap.
+// Needs an API key or a dashboard session. A trunk of the test environment is stored but never used, because test keys use the test carrier only; its warnings say so. number_strip, number_add, costs, and number_format national with another number_country than default_country of the workspace need an operator key, otherwise 403 operator_required. warnings also list numbers without a cost under a daily_spend_cap.
 func (c *Client) CreateTrunk(ctx context.Context, body *NewTrunk, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "POST", "/v1/trunks", nil, asJSON(body), options)
 }
 
-// DeleteTrunk: Disconnect a trunk.
+// DeleteTrunk: Delete a trunk.
 //
 // DELETE /v1/trunks/{id}
 //
-// 409 invalid_state while a phone number stands on it.
+// 409 invalid_state while a phone number uses the trunk.
 func (c *Client) DeleteTrunk(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/trunks/"+url.PathEscape(id), nil, nil, options)
 }
@@ -86,154 +86,154 @@ func (c *Client) GetTrunk(ctx context.Context, id string, options ...Option) (*T
 //
 // PATCH /v1/trunks/{id}
 //
-// Needs an API key or a dashboard session. Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required. So do a change of costs, and changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not the default_country of the workspace. An operator whose patch names number_strip or number_add approves both, also with the same values. A change of proxies or outbound_proxy by anybody else ends that approval.
+// Needs an API key or a dashboard session. Running calls are not affected. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country need an operator key, otherwise 403 operator_required. Changes of costs need one too. So do changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not default_country of the workspace. A patch by an operator that contains number_strip or number_add approves both, also with unchanged values. A change of proxies or outbound_proxy by another key ends that approval.
 func (c *Client) UpdateTrunk(ctx context.Context, id string, body *TrunkUpdate, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "PATCH", "/v1/trunks/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// TestTrunk: Ask a trunk whether it lives.
+// TestTrunk: Test a trunk by OPTIONS.
 //
 // POST /v1/trunks/{id}/test
 //
-// Sends OPTIONS to each target, those that its names lead to included, and tells what they answered. Nothing is sent to a trunk of the test environment; each target tells that.
+// Sends OPTIONS to each target, including all addresses of its host names, and returns the responses. Nothing is sent to a trunk of the test environment; its targets report that.
 func (c *Client) TestTrunk(ctx context.Context, id string, options ...Option) (*TrunkTest, error) {
 	return send[TrunkTest](ctx, c, "POST", "/v1/trunks/"+url.PathEscape(id)+"/test", nil, nil, options)
 }
 
-// NewMatch is sent to the service.
+// NewMatch is part of a request.
 type NewMatch struct {
-	// Request-URI, From, To, Contact, P-Charge-Info, or an extension header: X- and a name.
+	// Request-URI, From, To, Contact, P-Charge-Info, or an extension header X-….
 	Header string `json:"header"`
-	// The parameter of the URI or the header, such as tgrp (RFC 4904) or otg. Required for Request-URI, From, To and Contact. Left out: the whole value counts.
+	// Parameter of the URI or the header, such as tgrp (RFC 4904) or otg. Required for Request-URI, From, To and Contact. Default: the whole header value.
 	Parameter *string `json:"parameter,omitempty"`
-	// Compared without regard to case.
+	// Expected value, compared without regard to case.
 	Value string `json:"value"`
 }
 
-// NewTrunk is sent to the service.
+// NewTrunk is part of a request.
 type NewTrunk struct {
-	// Beyond these bounds, over the last hour, system.degraded is sent.
+	// Thresholds over the last hour beyond which system.degraded is sent.
 	Alarms *NewTrunkAlarms `json:"alarms,omitempty"`
-	// Answers the trunk's digest challenges.
+	// Credentials for digest challenges of the trunk.
 	Auth *NewTrunkAuth `json:"auth,omitempty"`
-	// Sent to the trunk, and believed of it.
+	// Caller ID headers that are sent to the trunk and trusted from it.
 	CallerIDHeaders []string `json:"caller_id_headers,omitzero"`
-	// Numbers that may be shown over it.
+	// Numbers that calls over the trunk may show as caller ID.
 	CallerIDs []string `json:"caller_ids,omitzero"`
-	// 50 unless said. Calls wait for their turn.
+	// Maximum outbound calls per second. Further calls wait. Default: 50.
 	CallsPerSecond *float64 `json:"calls_per_second,omitempty"`
-	// In the order of preference.
+	// Codecs in order of preference.
 	Codecs []string `json:"codecs,omitzero"`
-	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key.
+	// Costs of calls. Among trunks of the same priority the cheaper one is used first. daily_spend_cap counts by these costs. Needs an operator key.
 	Costs []NewRate `json:"costs,omitzero"`
-	// The way of key presses; auto: as events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
+	// DTMF method. auto: telephone events (RFC 4733) if both ends support them, otherwise inband tones. One of auto, rfc4733, info, inband.
 	Dtmf *string `json:"dtmf,omitempty"`
-	// The host of From; empty: our own.
+	// Host of the From header; empty: the host of Callboard.
 	FromDomain *string `json:"from_domain,omitempty"`
-	// From where its calls may come.
+	// Rules for inbound calls.
 	Inbound *NewTrunkInbound `json:"inbound,omitempty"`
-	// 0: no limit of its own.
+	// Maximum concurrent calls. 0: no limit.
 	MaxChannels *int64 `json:"max_channels,omitempty"`
-	// From where its sound may come, and where it may go, besides its proxies.
+	// Networks to and from which audio is allowed, in addition to the proxies.
 	MediaNetworks []string `json:"media_networks,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the trunk's RTP; on always to that source; off always to the address in the SDP. Default: auto. One of auto, on, off.
+	// Destination of audio. off: the address in the SDP. on: the source address of the trunk's RTP. auto: the address in the SDP, or the RTP source if that address is not allowed. Default: auto. One of auto, on, off.
 	Nat *string `json:"nat,omitempty"`
-	// Then put before it. Takes an operator key. What is dialled must read as the same number.
+	// Prefix that is then added to the called number. Needs an operator key. The result must still be the same number.
 	NumberAdd *string `json:"number_add,omitempty"`
-	// ISO 3166. Of national, and of numbers that come in without a country code. With national, one other than default_country of the workspace takes an operator key.
+	// Country of the national format, and of inbound numbers without a country code, as an ISO 3166 code. With national, another country than default_country of the workspace needs an operator key.
 	NumberCountry *string `json:"number_country,omitempty"`
-	// +12025550100, 12025550100, or as it is dialled within number_country. One of e164, digits, national.
+	// Format of numbers on the trunk. e164: +12025550100. digits: 12025550100. national: as dialed within number_country. One of e164, digits, national.
 	NumberFormat *string `json:"number_format,omitempty"`
-	// Taken off the beginning of the number called, once it is written. Takes an operator key.
+	// Prefix that is removed from the formatted called number. Needs an operator key.
 	NumberStrip *string `json:"number_strip,omitempty"`
-	// Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed.
+	// true: Callboard sends OPTIONS to the targets every 30 seconds. A target without a response is used last, unless its calls succeed.
 	OptionsPing *bool `json:"options_ping,omitempty"`
-	// What goes to the proxies is sent by way of it.
+	// Proxy through which requests to the targets are sent.
 	OutboundProxy *NewProxy `json:"outbound_proxy,omitempty"`
-	// Numbers that it takes; empty: all. The trunk with the longest one is taken.
+	// Number prefixes that the trunk carries; empty: all. The trunk with the longest matching prefix is used.
 	Prefixes []string `json:"prefixes,omitzero"`
-	// Among trunks of one prefix length: lower first.
+	// Priority among trunks with the same prefix length; lower first.
 	Priority *int64 `json:"priority,omitempty"`
-	// Its targets, 20 at most.
+	// Targets of the trunk, at most 20.
 	Proxies []NewProxy `json:"proxies"`
-	// Names, addresses and networks to which a 3xx of the trunk may send a call on, for the same number. Empty: 3xx is not followed.
+	// Hosts, addresses and networks to which a 3xx of the trunk may redirect a call for the same number. Empty: no redirect is followed.
 	RedirectHosts []string `json:"redirect_hosts,omitzero"`
-	// Registers at the first proxy with the credentials of auth.
+	// true: Callboard registers at the first proxy with the credentials of auth.
 	Register *bool `json:"register,omitempty"`
-	// How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports. One of off, plain, imdn.
+	// Text messages by SIP MESSAGE. off: none. plain: plain text. imdn: CPIM with a request for delivery notifications. One of off, plain, imdn.
 	SMS *string `json:"sms,omitempty"`
-	// Keys go in the SDP: without transport tls, optional counts as off. One of off, optional, required.
+	// SRTP with keys in SDP. Without transport tls, optional counts as off. One of off, optional, required.
 	Srtp *string `json:"srtp,omitempty"`
-	// Tells keys of SRTP without TLS too, where whoever sees the signalling can listen.
+	// true: SRTP keys are also sent without TLS. Anyone who sees the signaling can then decrypt the audio.
 	SrtpKeysInClear *bool `json:"srtp_keys_in_clear,omitempty"`
 }
 
-// NewTrunkAlarms is sent to the service.
+// NewTrunkAlarms is part of a request.
 type NewTrunkAlarms struct {
-	// Short ones of answered calls, 0 to 1. 0: no alarm.
+	// Maximum share of short calls among answered calls, 0 to 1. 0: no alarm.
 	MaxShortCallShare *float64 `json:"max_short_call_share,omitempty"`
-	// Mean length of answered calls. 0: no alarm.
+	// Minimum average call duration of answered calls. 0: no alarm.
 	MinAcdSeconds *float64 `json:"min_acd_seconds,omitempty"`
-	// Answered of attempted calls, 0 to 1. 0: no alarm.
+	// Minimum answer-seizure ratio, 0 to 1. 0: no alarm.
 	MinAsr *float64 `json:"min_asr,omitempty"`
-	// There is no judgement over fewer calls.
+	// Minimum number of calls for an alarm.
 	MinCalls *int64 `json:"min_calls,omitempty"`
-	// Up to here a call is short.
+	// Maximum duration of a short call.
 	ShortCallSeconds *int64 `json:"short_call_seconds,omitempty"`
 }
 
-// NewTrunkAuth is sent to the service.
+// NewTrunkAuth is part of a request.
 type NewTrunkAuth struct {
-	// Never shown again.
+	// The password. Responses never contain it.
 	Password *string `json:"password,omitempty"`
-	// The only realm that is answered; empty: any.
+	// The only accepted realm; empty: any.
 	Realm *string `json:"realm,omitempty"`
-	// The name at the carrier.
+	// User name at the carrier.
 	Username string `json:"username"`
 }
 
-// NewTrunkInbound is sent to the service.
+// NewTrunkInbound is part of a request.
 type NewTrunkInbound struct {
-	// Addresses and networks. Empty: the addresses of the proxies.
+	// Addresses and networks from which calls are accepted. Empty: the addresses of the proxies.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
-	// Calls have to prove it by digest.
+	// Credentials that inbound calls must prove by digest authentication.
 	Auth *NewTrunkAuth `json:"auth,omitempty"`
-	// Calls beyond get 503 with Retry-After. 0: no limit of its own.
+	// Maximum inbound calls per second. Further calls get 503 with Retry-After. 0: no limit.
 	CallsPerSecond *float64 `json:"calls_per_second,omitempty"`
-	// The header by which the carrier tells the calls of this trunk from others that come from the same address. Calls without it are none of the trunk's. Left out: every call from the address.
+	// Header that distinguishes calls of this trunk from other calls from the same address. Calls without this header do not belong to the trunk. Default: every call from the address.
 	Match *NewMatch `json:"match,omitempty"`
 }
 
-// TargetTest is an answer of the service, or a part of one.
+// TargetTest is part of a response.
 type TargetTest struct {
-	// The methods that it says it knows.
+	// Methods of the Allow header.
 	Allow string `json:"allow,omitzero"`
-	// What it answered; 0: nothing.
+	// SIP status of the response; 0: no response.
 	Code int64 `json:"code"`
-	// Why there was no answer.
+	// Why there was no response.
 	Error string `json:"error,omitzero"`
-	// Whether it answered.
+	// true if the target responded.
 	Reachable bool `json:"reachable"`
-	// The phrase of its answer.
+	// Reason phrase of the response.
 	Reason string `json:"reason"`
-	// How long that took.
+	// Response time.
 	ResponseTimeMs int64 `json:"response_time_ms"`
-	// What it calls itself.
+	// Server header of the response.
 	Server string `json:"server,omitzero"`
 	// host:port;transport.
 	Target string `json:"target"`
 }
 
-// TrunkTest is an answer of the service, or a part of one.
+// TrunkTest is part of a response.
 type TrunkTest struct {
-	// Whether any target answered.
+	// true if any target responded.
 	Ok bool `json:"ok"`
-	// Each target and what it answered.
+	// Each target with its response.
 	Targets []TargetTest `json:"targets"`
-	// Over which trunk.
+	// The id of the trunk.
 	TrunkID string `json:"trunk_id"`
 }

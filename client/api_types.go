@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Actor is an answer of the service, or a part of one.
+// Actor is part of a response.
 type Actor struct {
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID   string `json:"id"`
 	Type string `json:"type"`
 }
 
-// AgentActionData is an answer of the service, or a part of one.
+// AgentActionData is part of a response.
 type AgentActionData struct {
 	// The tool or built-in action.
 	Action string `json:"action"`
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id"`
 	// The arguments, an object.
 	Arguments json.RawMessage `json:"arguments"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
 	// How long the action took, in milliseconds.
 	LatencyMs int64 `json:"latency_ms"`
@@ -30,157 +30,157 @@ type AgentActionData struct {
 	Result json.RawMessage `json:"result"`
 }
 
-// AgentActionTriggeredEvent is an answer of the service, or a part of one.
+// AgentActionTriggeredEvent is part of a response.
 type AgentActionTriggeredEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AgentActionData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of agent.action.triggered.
+	// The type of the event. One of agent.action.triggered.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AgentErrorData is an answer of the service, or a part of one.
+// AgentErrorData is part of a response.
 type AgentErrorData struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
 	// The kind of the error, for programs.
 	Code string `json:"code"`
 	// The error in words.
 	Message string `json:"message"`
-	// Whether the conversation goes on.
+	// true if the conversation continues.
 	Recovered bool `json:"recovered"`
 	// The part that failed: speech, hearing, model or tool.
 	Stage string `json:"stage"`
 }
 
-// AgentErrorEvent is an answer of the service, or a part of one.
+// AgentErrorEvent is part of a response.
 type AgentErrorEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AgentErrorData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of agent.error.
+	// The type of the event. One of agent.error.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AgentEscalationData is an answer of the service, or a part of one.
+// AgentEscalationData is part of a response.
 type AgentEscalationData struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// To whom the call is handed.
+	// The transfer destination.
 	Destination string `json:"destination"`
-	// Why the call is handed to a person.
+	// Why the call is transferred to a person.
 	Reason string `json:"reason"`
-	// The conversation in short, for the person.
+	// Summary of the conversation for the person.
 	Summary string `json:"summary"`
 }
 
-// AgentEscalationEvent is an answer of the service, or a part of one.
+// AgentEscalationEvent is part of a response.
 type AgentEscalationEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AgentEscalationData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of agent.escalation.
+	// The type of the event. One of agent.escalation.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AgentIntentData is an answer of the service, or a part of one.
+// AgentIntentData is part of a response.
 type AgentIntentData struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// How sure the recognition is, 0 to 1.
+	// Confidence of the recognition, 0 to 1.
 	Confidence float64 `json:"confidence"`
 	// What the caller named: date, time, number, name, yes_no.
 	Entities map[string]string `json:"entities"`
-	// What the caller wants.
+	// The caller's intent.
 	Intent string `json:"intent"`
 }
 
-// AgentIntentDetectedEvent is an answer of the service, or a part of one.
+// AgentIntentDetectedEvent is part of a response.
 type AgentIntentDetectedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AgentIntentData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of agent.intent.detected.
+	// The type of the event. One of agent.intent.detected.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AgentUpdatedEvent is an answer of the service, or a part of one.
+// AgentUpdatedEvent is part of a response.
 type AgentUpdatedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data ResourceChangedData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of agent.updated.
+	// The type of the event. One of agent.updated.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AlertData is an answer of the service, or a part of one.
+// AlertData is part of a response.
 type AlertData struct {
 	// The alert.
 	AlertID string `json:"alert_id"`
-	// The bound of the rule.
+	// The threshold of the rule.
 	Bound float64 `json:"bound"`
-	// Calls that an answer rate is measured over.
+	// Number of calls in the answer rate.
 	Calls int64 `json:"calls"`
 	// The kind of the alert rule. One of answer_rate, trunk_down, spend, endpoint_disabled.
 	Kind string `json:"kind"`
@@ -192,7 +192,7 @@ type AlertData struct {
 	RuleID string `json:"rule_id"`
 	// The name of the alert rule.
 	RuleName string `json:"rule_name"`
-	// Since when the finding holds.
+	// Since when the condition holds.
 	Since time.Time `json:"since"`
 	// The trunk, endpoint or workspace that the alert is about, or all.
 	SubjectID string `json:"subject_id"`
@@ -202,159 +202,159 @@ type AlertData struct {
 	Value float64 `json:"value"`
 }
 
-// AlertFiringEvent is an answer of the service, or a part of one.
+// AlertFiringEvent is part of a response.
 type AlertFiringEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AlertData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of alert.firing.
+	// The type of the event. One of alert.firing.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AlertResolvedEvent is an answer of the service, or a part of one.
+// AlertResolvedEvent is part of a response.
 type AlertResolvedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AlertData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of alert.resolved.
+	// The type of the event. One of alert.resolved.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AnalysisData is an answer of the service, or a part of one.
+// AnalysisData is part of a response.
 type AnalysisData struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id"`
 	// The analysis of the call.
 	Analysis CallAnalysis `json:"analysis"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id,omitzero"`
 	// inbound or outbound. One of inbound, outbound.
 	Direction string `json:"direction"`
 }
 
-// AnalysisField is sent to the service.
+// AnalysisField is part of a request.
 type AnalysisField struct {
-	// What it is.
+	// Meaning of the field.
 	Description *string `json:"description,omitempty"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// Whether it has to be found.
+	// true if the field must be extracted.
 	Required *bool `json:"required,omitempty"`
 	// string, number, integer or boolean.
 	Type string `json:"type"`
-	// The ones that it may have.
+	// Allowed values.
 	Values []string `json:"values,omitzero"`
 }
 
-// AppointmentCancelledEvent is an answer of the service, or a part of one.
+// AppointmentCancelledEvent is part of a response.
 type AppointmentCancelledEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AppointmentData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of appointment.cancelled.
+	// The type of the event. One of appointment.cancelled.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AppointmentConfirmedEvent is an answer of the service, or a part of one.
+// AppointmentConfirmedEvent is part of a response.
 type AppointmentConfirmedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AppointmentData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of appointment.confirmed.
+	// The type of the event. One of appointment.confirmed.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AppointmentCreatedEvent is an answer of the service, or a part of one.
+// AppointmentCreatedEvent is part of a response.
 type AppointmentCreatedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AppointmentData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of appointment.created.
+	// The type of the event. One of appointment.created.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AppointmentData is an answer of the service, or a part of one.
+// AppointmentData is part of a response.
 type AppointmentData struct {
 	// The appointment.
 	AppointmentID string `json:"appointment_id"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id,omitzero"`
 	// Why the appointment was cancelled.
 	CancelReason string `json:"cancel_reason,omitzero"`
-	// Of a reminder: sms or call.
+	// For a reminder: sms or call.
 	Channel string `json:"channel,omitzero"`
-	// When the appointment begins.
+	// Start time.
 	Datetime time.Time `json:"datetime"`
 	// The length of the appointment.
 	DurationMinutes int64 `json:"duration_minutes"`
-	// When the appointment ends.
+	// End time.
 	EndsAt time.Time `json:"ends_at"`
-	// The begin as clocks in the zone show it.
+	// Start time in that zone.
 	LocalDatetime string `json:"local_datetime"`
 	// The text message of the reminder.
 	MessageID string `json:"message_id,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Notes for people.
 	Notes string `json:"notes,omitzero"`
-	// For whom the appointment is.
+	// The patient.
 	Patient Patient `json:"patient"`
 	// The former values of the members that changed.
 	Previous map[string]any `json:"previous,omitzero"`
@@ -368,255 +368,255 @@ type AppointmentData struct {
 	SentAt *time.Time `json:"sent_at,omitempty"`
 	// The state of the appointment. One of booked, confirmed, cancelled, completed, no_show.
 	Status string `json:"status"`
-	// The zone of the provider.
+	// The time zone of the provider.
 	Timezone string `json:"timezone"`
 	// The kind of appointment.
 	Type string `json:"type"`
 }
 
-// AppointmentReminderSentEvent is an answer of the service, or a part of one.
+// AppointmentReminderSentEvent is part of a response.
 type AppointmentReminderSentEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AppointmentData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of appointment.reminder.sent.
+	// The type of the event. One of appointment.reminder.sent.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AppointmentRescheduledEvent is an answer of the service, or a part of one.
+// AppointmentRescheduledEvent is part of a response.
 type AppointmentRescheduledEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AppointmentData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of appointment.rescheduled.
+	// The type of the event. One of appointment.rescheduled.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AppointmentUpdatedEvent is an answer of the service, or a part of one.
+// AppointmentUpdatedEvent is part of a response.
 type AppointmentUpdatedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AppointmentData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of appointment.updated.
+	// The type of the event. One of appointment.updated.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// BulkError is an answer of the service, or a part of one.
+// BulkError is part of a response.
 type BulkError struct {
-	// What was wrong with it.
+	// Error code.
 	Code string `json:"code"`
-	// The item's place, from 0.
+	// Index of the item, from 0.
 	Index int64 `json:"index"`
-	// The same in words.
+	// Error message.
 	Message string `json:"message"`
-	// The field to blame.
+	// The field with the error.
 	Param string `json:"param"`
 }
 
-// Call is an answer of the service, or a part of one.
+// Call is part of a response.
 type Call struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id,omitzero"`
-	// Which version of the agent was pinned.
+	// Version of the agent in this call.
 	AgentVersion int64 `json:"agent_version,omitzero"`
-	// What a language model found in what was said, where the agent wants that: some time after the end, told by call.analysis.ready.
+	// Analysis of the transcript by a language model, if the agent requests one. It is available some time after the end and is reported by call.analysis.ready.
 	Analysis *CallAnalysis `json:"analysis,omitempty"`
-	// When it was answered; null: never.
+	// When the call was answered; null: never.
 	AnsweredAt *time.Time `json:"answered_at"`
-	// Who answered, where that is known. One of human, voicemail, ivr, call_screening, fax, unavailable, unknown.
+	// Who answered, if known. One of human, voicemail, ivr, call_screening, fax, unavailable, unknown.
 	AnsweredBy string `json:"answered_by,omitzero"`
-	// Which attempt at its contact this is, from 1.
+	// Number of the attempt at the contact, from 1.
 	Attempt int64 `json:"attempt"`
-	// Of an inbound call: what its trunk told of the caller.
+	// Caller information from the trunk of an inbound call.
 	Caller *Caller `json:"caller,omitempty"`
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id,omitzero"`
-	// For which contact it is, where it is for one.
+	// The id of the contact, if there is one.
 	ContactID string `json:"contact_id,omitzero"`
-	// What was known beforehand, as it was sent.
+	// Variables sent with the request.
 	Context map[string]any `json:"context,omitzero"`
-	// By the costs of its trunk.
+	// Cost of the call by the costs of its trunk.
 	Cost *Money `json:"cost,omitempty"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
 	// inbound or outbound. One of inbound, outbound.
 	Direction string `json:"direction"`
-	// The outcome in a word, once it is over. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
+	// Outcome of an ended call. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Disposition string `json:"disposition,omitzero"`
-	// From the answer to the end.
+	// Seconds from answer to end.
 	DurationSeconds int64 `json:"duration_seconds"`
-	// When it ended; null: it lives.
+	// When the call ended; null while it is live.
 	EndedAt *time.Time `json:"ended_at"`
-	// Who ended it: agent, remote, api or service. One of agent, remote, api, service.
+	// Which side ended the call: agent, remote, api or service. One of agent, remote, api, service.
 	EndedBy string `json:"ended_by,omitzero"`
-	// Why it ended: one of a closed list. spend_cap_reached: the daily_spend_cap left no money for the next minute. agent_unavailable: the agent could not speak, hear or think.
+	// Why the call ended, one of a fixed list. spend_cap_reached: daily_spend_cap left no money for the next minute. agent_unavailable: a speech, recognition or language model engine failed.
 	EndedReason string `json:"ended_reason,omitzero"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// The number that called, or anonymous.
+	// The number of the caller, or anonymous.
 	From string `json:"from"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// What the caller wanted, where the pathway found out.
+	// The caller's intent, if the pathway recognized one.
 	Intent string `json:"intent,omitzero"`
-	// How long the far end waited for the agent's answers; with those of each turn.
+	// Response latency of the agent, in total and by turn.
 	Latency *Latency `json:"latency,omitempty"`
-	// Each INVITE of it, in order: other targets that were tried, and transfers.
+	// Legs of the call, one per INVITE, in order: targets that were tried, and transfers.
 	Legs []Leg `json:"legs"`
 	// Why audio was refused, or why none was heard or sent, as one sentence.
 	MediaIssue string `json:"media_issue,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// What came of it; null until it is over.
+	// Result of the call; null until its end.
 	Outcome *CallOutcome `json:"outcome"`
-	// Which pathway it follows.
+	// The id of the pathway.
 	PathwayID string `json:"pathway_id,omitzero"`
-	// Whether recording or transcript are still to come.
+	// true while the recording or the transcript is not ready.
 	Processing bool `json:"processing"`
-	// How the sound was.
+	// Audio quality.
 	Quality *Quality `json:"quality,omitempty"`
-	// Whether it is recorded.
+	// true if the call is recorded.
 	Record bool `json:"record"`
-	// Whether the recording can be downloaded.
+	// true if the recording can be downloaded.
 	RecordingAvailable bool `json:"recording_available"`
 	// When retention deleted the recording.
 	RecordingDeletedAt *time.Time `json:"recording_deleted_at,omitempty"`
-	// How long the recording is.
+	// Duration of the recording.
 	RecordingSeconds float64 `json:"recording_seconds,omitzero"`
-	// Where the recording is, for who has a credential.
+	// URL of the recording, which needs a credential.
 	RecordingURL string `json:"recording_url,omitzero"`
-	// When the far end began to ring; null: never.
+	// When the remote party started to ring; null: never.
 	RingingAt *time.Time `json:"ringing_at"`
-	// The longest that the called waited for the next words of the agent, in milliseconds.
+	// Maximum time that the remote party waited for the agent's response, in milliseconds.
 	SlowestTurnMs int64 `json:"slowest_turn_ms,omitzero"`
-	// When it began.
+	// When the call started.
 	StartedAt *time.Time `json:"started_at"`
-	// Where it stands. completed, busy, no_answer, failed and cancelled are final. One of queued, initiated, ringing, in_progress, transferring, completed, busy, no_answer, failed, cancelled.
+	// Status of the call. completed, busy, no_answer, failed and cancelled are final. One of queued, initiated, ringing, in_progress, transferring, completed, busy, no_answer, failed, cancelled.
 	Status string `json:"status"`
 	// The number or extension that was called.
 	To string `json:"to"`
-	// Whether the transcript can be read.
+	// true if the transcript can be read.
 	TranscriptAvailable bool `json:"transcript_available"`
 	// When retention deleted the transcript.
 	TranscriptDeletedAt *time.Time `json:"transcript_deleted_at,omitempty"`
-	// Where the transcript is.
+	// URL of the transcript.
 	TranscriptURL string `json:"transcript_url,omitzero"`
-	// Each attempt to hand the caller on, in order.
+	// Transfers in order.
 	Transfers []Transfer `json:"transfers,omitzero"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// What the pathway has collected.
+	// Variables that the pathway collected.
 	Variables map[string]string `json:"variables"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CallAnalysis is an answer of the service, or a part of one.
+// CallAnalysis is part of a response.
 type CallAnalysis struct {
-	// When it was made.
+	// When the analysis was made.
 	AnalyzedAt time.Time `json:"analyzed_at"`
 	// Why there is no analysis.
 	Error string `json:"error,omitzero"`
-	// What was found of the fields that its agent wants, by name and of their types.
+	// Extracted fields by name, with the types that the agent defines.
 	Fields map[string]any `json:"fields"`
-	// Whether it was a success by the success_criteria of its agent; null where it has none.
+	// true if the call meets success_criteria of its agent; null without criteria.
 	Success *bool `json:"success"`
-	// Why.
+	// Explanation of success.
 	SuccessReason string `json:"success_reason,omitzero"`
-	// What the call was about and what came of it.
+	// Summary of the call and its result.
 	Summary string `json:"summary,omitzero"`
 }
 
-// CallAnalysisReadyEvent is an answer of the service, or a part of one.
+// CallAnalysisReadyEvent is part of a response.
 type CallAnalysisReadyEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data AnalysisData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of call.analysis.ready.
+	// The type of the event. One of call.analysis.ready.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CallAnsweredEvent is an answer of the service, or a part of one.
+// CallAnsweredEvent is part of a response.
 type CallAnsweredEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data CallData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of call.answered.
+	// The type of the event. One of call.answered.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CallCompliance is sent to the service.
+// CallCompliance is part of a request.
 type CallCompliance struct {
-	// When it may ring.
+	// Daily window in which the call may be placed.
 	CallingHours *NewHours `json:"calling_hours,omitempty"`
 }
 
-// CallData is an answer of the service, or a part of one.
+// CallData is part of a response.
 type CallData struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id"`
 	// Who answered, where the agent or the call classifies the answerer. One of human, voicemail, ivr, call_screening, fax, unavailable, unknown.
 	AnsweredBy string `json:"answered_by,omitzero"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id,omitzero"`
 	// inbound or outbound. One of inbound, outbound.
 	Direction string `json:"direction"`
@@ -626,15 +626,15 @@ type CallData struct {
 	To string `json:"to"`
 }
 
-// CallEndedData is an answer of the service, or a part of one.
+// CallEndedData is part of a response.
 type CallEndedData struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id"`
 	// Who answered, where the agent or the call classifies the answerer. One of human, voicemail, ivr, call_screening, fax, unavailable, unknown.
 	AnsweredBy string `json:"answered_by,omitzero"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id,omitzero"`
 	// inbound or outbound. One of inbound, outbound.
 	Direction string `json:"direction"`
@@ -648,45 +648,45 @@ type CallEndedData struct {
 	EndedReason string `json:"ended_reason"`
 	// The caller's number.
 	From string `json:"from"`
-	// What the caller wanted; empty where it is not known.
+	// The caller's intent; empty if unknown.
 	Intent string `json:"intent"`
-	// Why audio was refused, or why none was heard or sent. Absent where audio was heard.
+	// Why audio was refused, not received or not sent. Missing if audio was received.
 	MediaIssue string `json:"media_issue,omitzero"`
-	// The outcome with what was agreed in the call.
+	// The outcome with the agreements of the call.
 	Outcome CallOutcome `json:"outcome"`
 	// Whether a recording exists or is being written.
 	RecordingAvailable bool `json:"recording_available"`
-	// The address of the recording; empty without one.
+	// The URL of the recording; empty without one.
 	RecordingURL string `json:"recording_url"`
 	// The called number.
 	To string `json:"to"`
 	// Whether a transcript exists.
 	TranscriptAvailable bool `json:"transcript_available"`
-	// The address of the transcript; empty without one.
+	// The URL of the transcript; empty without one.
 	TranscriptURL string `json:"transcript_url"`
 }
 
-// CallEndedEvent is an answer of the service, or a part of one.
+// CallEndedEvent is part of a response.
 type CallEndedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data CallEndedData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of call.ended.
+	// The type of the event. One of call.ended.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CallOutcome is an answer of the service, or a part of one.
+// CallOutcome is part of a response.
 type CallOutcome struct {
 	// In this call, and not cancelled in it again.
 	AppointmentBooked bool `json:"appointment_booked"`
@@ -696,167 +696,167 @@ type CallOutcome struct {
 	AppointmentID string `json:"appointment_id,omitzero"`
 	// Its time in the provider's zone, HH:MM.
 	AppointmentTime string `json:"appointment_time,omitzero"`
-	// What the caller wanted.
+	// The caller's intent.
 	Intent string `json:"intent,omitzero"`
-	// As the pathway put it.
+	// Notes of the pathway.
 	Notes string `json:"notes,omitzero"`
-	// The outcome in a word. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
+	// The outcome. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Result string `json:"result"`
 }
 
-// CallRecordingReadyEvent is an answer of the service, or a part of one.
+// CallRecordingReadyEvent is part of a response.
 type CallRecordingReadyEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data RecordingData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of call.recording.ready.
+	// The type of the event. One of call.recording.ready.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CallRingingEvent is an answer of the service, or a part of one.
+// CallRingingEvent is part of a response.
 type CallRingingEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data CallData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of call.ringing.
+	// The type of the event. One of call.ringing.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CallStartedEvent is an answer of the service, or a part of one.
+// CallStartedEvent is part of a response.
 type CallStartedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data CallData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of call.started.
+	// The type of the event. One of call.started.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CallTranscriptionReadyEvent is an answer of the service, or a part of one.
+// CallTranscriptionReadyEvent is part of a response.
 type CallTranscriptionReadyEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data TranscriptData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of call.transcription.ready.
+	// The type of the event. One of call.transcription.ready.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CallTransferredEvent is an answer of the service, or a part of one.
+// CallTransferredEvent is part of a response.
 type CallTransferredEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data TransferredData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of call.transferred.
+	// The type of the event. One of call.transferred.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// Caller is an answer of the service, or a part of one.
+// Caller is part of a response.
 type Caller struct {
-	// The number that the trunk vouches for; only of trunks whose headers are believed.
+	// The number that the trunk asserts. Only for trunks whose headers are trusted.
 	Asserted string `json:"asserted,omitzero"`
-	// Who was called before, the last first.
+	// Numbers from which the call was diverted, the last one first.
 	Diversions []Diverted `json:"diversions,omitzero"`
-	// The entries of History-Info, oldest first.
+	// Entries of History-Info, oldest first.
 	History []string `json:"history,omitzero"`
-	// The signature of the number, as the trunk passed it on (RFC 8224).
+	// Signature of the number, as received from the trunk (RFC 8224).
 	Identity string `json:"identity,omitzero"`
-	// As it was told beside the number.
+	// Caller name.
 	Name string `json:"name,omitzero"`
-	// The trunk's judgement of the signature.
+	// Verification result of the trunk for the signature.
 	Verstat string `json:"verstat,omitzero"`
-	// The caller does not want the number shown.
+	// true if the caller withholds the number.
 	Withheld bool `json:"withheld,omitzero"`
 }
 
-// CampaignCallCompletedEvent is an answer of the service, or a part of one.
+// CampaignCallCompletedEvent is part of a response.
 type CampaignCallCompletedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data CampaignCallData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of campaign.call.completed.
+	// The type of the event. One of campaign.call.completed.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignCallData is an answer of the service, or a part of one.
+// CampaignCallData is part of a response.
 type CampaignCallData struct {
 	// Who answered, where the agent or the call classifies the answerer. One of human, voicemail, ivr, call_screening, fax, unavailable, unknown.
 	AnsweredBy string `json:"answered_by,omitzero"`
 	// Attempts for this contact so far.
 	Attempts int64 `json:"attempts"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id"`
 	// The progress of the campaign with this attempt.
 	CampaignProgress CampaignProgressSummary `json:"campaign_progress"`
 	// The contact that was called.
 	Contact ContactData `json:"contact"`
-	// Whether no further attempt follows.
+	// true if no further attempt follows.
 	Final bool `json:"final"`
 	// The outcome of the attempt. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome string `json:"outcome"`
@@ -864,71 +864,71 @@ type CampaignCallData struct {
 	Reason string `json:"reason"`
 }
 
-// CampaignCancelledEvent is an answer of the service, or a part of one.
+// CampaignCancelledEvent is part of a response.
 type CampaignCancelledEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data CampaignData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of campaign.cancelled.
+	// The type of the event. One of campaign.cancelled.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignCompletedEvent is an answer of the service, or a part of one.
+// CampaignCompletedEvent is part of a response.
 type CampaignCompletedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data CampaignStatusObject `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of campaign.completed.
+	// The type of the event. One of campaign.completed.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignCreatedEvent is an answer of the service, or a part of one.
+// CampaignCreatedEvent is part of a response.
 type CampaignCreatedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data CampaignData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of campaign.created.
+	// The type of the event. One of campaign.created.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignData is an answer of the service, or a part of one.
+// CampaignData is part of a response.
 type CampaignData struct {
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
 	// Why the state changed, where there is a reason.
 	Reason string `json:"reason,omitzero"`
@@ -936,99 +936,99 @@ type CampaignData struct {
 	Status string `json:"status"`
 }
 
-// CampaignPausedEvent is an answer of the service, or a part of one.
+// CampaignPausedEvent is part of a response.
 type CampaignPausedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data CampaignData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of campaign.paused.
+	// The type of the event. One of campaign.paused.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignProgressEvent is an answer of the service, or a part of one.
+// CampaignProgressEvent is part of a response.
 type CampaignProgressEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data ProgressData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of campaign.progress.
+	// The type of the event. One of campaign.progress.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignProgressSummary is an answer of the service, or a part of one.
+// CampaignProgressSummary is part of a response.
 type CampaignProgressSummary struct {
 	// Contacts in a final state.
 	Completed int64 `json:"completed"`
 	// The share of contacts in a final state, 0 to 100.
 	PercentComplete float64 `json:"percent_complete"`
-	// Contacts that wait.
+	// Waiting contacts.
 	Remaining int64 `json:"remaining"`
 }
 
-// CampaignResumedEvent is an answer of the service, or a part of one.
+// CampaignResumedEvent is part of a response.
 type CampaignResumedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data CampaignData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of campaign.resumed.
+	// The type of the event. One of campaign.resumed.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignStartedEvent is an answer of the service, or a part of one.
+// CampaignStartedEvent is part of a response.
 type CampaignStartedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data CampaignData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of campaign.started.
+	// The type of the event. One of campaign.started.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignStatusObject is an answer of the service, or a part of one.
+// CampaignStatusObject is part of a response.
 type CampaignStatusObject struct {
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id"`
 	// exhausted: every contact has a final state. window_ended: the end of the schedule came first. One of exhausted, window_ended.
 	CompletionReason string `json:"completion_reason,omitzero"`
@@ -1038,7 +1038,7 @@ type CampaignStatusObject struct {
 	Outcomes map[string]int64 `json:"outcomes"`
 	// Why the service paused the campaign. A campaign that the API paused has none. One of trunk_failures, script_unavailable, restored.
 	PauseReason string `json:"pause_reason,omitzero"`
-	// How many contacts were called and how many wait.
+	// Progress of the contacts.
 	Progress CampaignStatusProgress `json:"progress"`
 	// Contacts that were not called, by rule.
 	Skipped Skipped `json:"skipped"`
@@ -1046,25 +1046,25 @@ type CampaignStatusObject struct {
 	Status string `json:"status"`
 	// When the campaign started and when it is expected to end.
 	Timing CampaignStatusTiming `json:"timing"`
-	// Why no call is placed now; null where calls are placed.
+	// Why no call is placed now; null while calls are placed.
 	Waiting *Waiting `json:"waiting"`
-	// Of the answer to a start. destination_not_allowed: contacts whose number the workspace may not call any more; they will be skipped.
+	// In the response to a start. destination_not_allowed: contacts whose number the destination rules now forbid; they will be skipped.
 	Warnings []Detail `json:"warnings,omitzero"`
 }
 
-// CampaignStatusProgress is an answer of the service, or a part of one.
+// CampaignStatusProgress is part of a response.
 type CampaignStatusProgress struct {
 	// Contacts with at least one attempt.
 	Attempted int64 `json:"attempted"`
 	// Contacts with an open attempt.
 	InProgress int64 `json:"in_progress"`
-	// Contacts that wait.
+	// Waiting contacts.
 	Remaining int64 `json:"remaining"`
-	// Contacts in all.
+	// Number of contacts.
 	Total int64 `json:"total"`
 }
 
-// CampaignStatusTiming is an answer of the service, or a part of one.
+// CampaignStatusTiming is part of a response.
 type CampaignStatusTiming struct {
 	// When the last contact is expected to have a final state.
 	EstimatedCompletion *time.Time `json:"estimated_completion"`
@@ -1072,47 +1072,47 @@ type CampaignStatusTiming struct {
 	StartedAt *time.Time `json:"started_at"`
 }
 
-// ContactData is an answer of the service, or a part of one.
+// ContactData is part of a response.
 type ContactData struct {
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
 	// The number of the contact, E.164.
 	Phone string `json:"phone"`
 }
 
-// ContactError is an answer of the service, or a part of one.
+// ContactError is part of a response.
 type ContactError struct {
-	// The rule: invalid_row, invalid_phone, invalid_timezone, duplicate, dnc, destination_not_allowed or missing_variable.
+	// The error: invalid_row, invalid_phone, invalid_timezone, duplicate, dnc, destination_not_allowed or missing_variable.
 	Code string `json:"code"`
-	// The row: 1 for the first line of a file or the first item of a list.
+	// The row number: 1 for the first line of a file or the first item of a list.
 	Line int64 `json:"line"`
-	// The rule in words.
+	// The error message.
 	Message string `json:"message"`
-	// The number as it was sent.
+	// The number as sent.
 	Phone string `json:"phone,omitzero"`
 }
 
-// ContactOptedOutEvent is an answer of the service, or a part of one.
+// ContactOptedOutEvent is part of a response.
 type ContactOptedOutEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data OptedOutData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of contact.opted_out.
+	// The type of the event. One of contact.opted_out.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// Creator is an answer of the service, or a part of one.
+// Creator is part of a response.
 type Creator struct {
 	// The key, the user or the client; empty for system.
 	ID string `json:"id"`
@@ -1122,49 +1122,49 @@ type Creator struct {
 	Type string `json:"type"`
 }
 
-// DNCNumber is sent to the service.
+// DNCNumber is part of a request.
 type DNCNumber struct {
-	// ISO 3166: how a number without country code is read. Left out: the workspace's default_country.
+	// Country of a number without a country code, as an ISO 3166 code. Default: default_country of the workspace.
 	Country *string `json:"country,omitempty"`
-	// A number that is not to be called.
+	// A number that must not be called.
 	Phone string `json:"phone"`
 }
 
-// Deleted is an answer of the service, or a part of one.
+// Deleted is part of a response.
 type Deleted struct {
 	// Always true.
 	Deleted bool `json:"deleted"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 }
 
-// DestinationRules is an answer of the service, or a part of one.
+// DestinationRules is part of a response.
 type DestinationRules struct {
-	// Beginnings of numbers that are never called.
+	// Number prefixes that are never called.
 	BlockedPrefixes []string `json:"blocked_prefixes"`
-	// ISO 3166 codes; * is every country.
+	// Countries that may be called, as ISO 3166 codes; *: every country.
 	Countries []string `json:"countries"`
-	// Of outbound calls per day in UTC; null: none.
+	// Maximum spend per UTC day; null: no cap.
 	DailySpendCap *Money `json:"daily_spend_cap"`
-	// Of an outbound or transferred call; 0: none of its own.
+	// Maximum duration of an outbound or transferred call; 0: no limit.
 	MaxCallMinutes int64 `json:"max_call_minutes"`
 }
 
-// DestinationRulesUpdate is sent to the service.
+// DestinationRulesUpdate is part of a request.
 type DestinationRulesUpdate struct {
-	// Beginnings of numbers that are never called.
+	// Number prefixes that are never called.
 	BlockedPrefixes Optional[[]string] `json:"blocked_prefixes,omitzero"`
-	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
+	// Countries that may be called, as ISO 3166 codes. *: every country. []: the current default_country; a later change of default_country does not change this list.
 	Countries Optional[[]string] `json:"countries,omitzero"`
-	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. A call reserves its first minute when it is placed, then each next minute ahead; without money it ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out.
+	// Maximum spend per UTC day for outbound calls and text messages. Calls count by the costs of the trunk, or by the plan's price of an attempt for a trunk without costs. Text messages count by sms_price_per_segment: a message sent over the API when it is queued, an agent's reply before it is sent. A call reserves its first minute when it is placed and each following minute in advance. A call that cannot reserve a minute ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out.
 	DailySpendCap Optional[MoneyUpdate] `json:"daily_spend_cap,omitzero"`
-	// Of an outbound or transferred call. 0: none of its own.
+	// Maximum duration of an outbound or transferred call. 0: no limit.
 	MaxCallMinutes Optional[int64] `json:"max_call_minutes,omitzero"`
 }
 
-// Detail is an answer of the service, or a part of one.
+// Detail is part of a response.
 type Detail struct {
 	// The kind of the problem, for programs.
 	Code string `json:"code"`
@@ -1174,450 +1174,450 @@ type Detail struct {
 	Param string `json:"param"`
 }
 
-// Diverted is an answer of the service, or a part of one.
+// Diverted is part of a response.
 type Diverted struct {
-	// The number that was called before.
+	// The number from which the call was diverted.
 	From string `json:"from"`
-	// Why the call went on.
+	// Reason of the diversion.
 	Reason string `json:"reason,omitzero"`
 }
 
-// Event is an answer of the service, or a part of one.
+// Event is part of a response.
 type Event struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data json.RawMessage `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// What happened, such as call.ended. One of call.started, call.ringing, call.answered, call.transferred, call.ended, call.recording.ready, call.transcription.ready, call.analysis.ready, sms.received, sms.sent, sms.delivered, sms.failed, agent.intent.detected, agent.action.triggered, agent.escalation, agent.error, agent.updated, appointment.created, appointment.updated, appointment.cancelled, appointment.confirmed, appointment.rescheduled, appointment.reminder.sent, campaign.created, campaign.started, campaign.paused, campaign.resumed, campaign.cancelled, campaign.progress, campaign.completed, campaign.call.completed, contact.opted_out, webhook.test, webhook.disabled, workspace.updated, system.degraded, alert.firing, alert.resolved.
+	// Type of the event, such as call.ended. One of call.started, call.ringing, call.answered, call.transferred, call.ended, call.recording.ready, call.transcription.ready, call.analysis.ready, sms.received, sms.sent, sms.delivered, sms.failed, agent.intent.detected, agent.action.triggered, agent.escalation, agent.error, agent.updated, appointment.created, appointment.updated, appointment.cancelled, appointment.confirmed, appointment.rescheduled, appointment.reminder.sent, campaign.created, campaign.started, campaign.paused, campaign.resumed, campaign.cancelled, campaign.progress, campaign.completed, campaign.call.completed, contact.opted_out, webhook.test, webhook.disabled, workspace.updated, system.degraded, alert.firing, alert.resolved.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// FrequencyCaps is an answer of the service, or a part of one.
+// FrequencyCaps is part of a response.
 type FrequencyCaps struct {
-	// Attempts to reach one number on one of its calendar days; 0: no cap.
+	// Maximum attempts to reach one number per calendar day of that number; 0: no cap.
 	PerNumberPerDay int64 `json:"per_number_per_day"`
 }
 
-// FrequencyCapsUpdate is sent to the service.
+// FrequencyCapsUpdate is part of a request.
 type FrequencyCapsUpdate struct {
 	// Maximum attempts to reach one number per calendar day in its time zone, over all campaigns and single calls. Attempts are counted from the moment a cap is set. 0: no cap.
 	PerNumberPerDay Optional[int64] `json:"per_number_per_day,omitzero"`
 }
 
-// Latency is an answer of the service, or a part of one.
+// Latency is part of a response.
 type Latency struct {
-	// Half of the answers were there by then, in milliseconds from the last word of the far end to the first sound of the agent.
+	// Median time from the remote party's last word to the first audio of the agent.
 	P50Ms int64 `json:"p50_ms"`
-	// Of twenty answers nineteen were there by then.
+	// 95th percentile of the same time.
 	P95Ms int64 `json:"p95_ms"`
-	// Turn by turn; the first 200.
+	// Latency by turn; the first 200 turns.
 	Turns []TurnLatency `json:"turns"`
 }
 
-// Leg is an answer of the service, or a part of one.
+// Leg is part of a response.
 type Leg struct {
-	// The final SIP answer; 0: none came.
+	// Final SIP status; 0: none received.
 	Code int64 `json:"code"`
-	// What the sound was written with.
+	// Audio codec.
 	Codec string `json:"codec,omitzero"`
-	// When it ended; null: it lives.
+	// When the leg ended; null while it is live.
 	EndedAt *time.Time `json:"ended_at"`
-	// From the INVITE to the first ringing or final answer.
+	// Post-dial delay: from the INVITE to the first ringing or final response.
 	PDDMs int64 `json:"pdd_ms"`
-	// The cause of its end as the network has it (Q.850).
+	// Q.850 cause of the end.
 	Q850 int64 `json:"q850,omitzero"`
-	// The phrase of the answer, or why there was none.
+	// Reason phrase of the response, or why there was none.
 	Reason string `json:"reason"`
-	// transfer: to whom the caller was handed; empty: the far end itself.
+	// transfer for the leg to a transfer target; empty for the leg to the remote party.
 	Role string `json:"role,omitzero"`
-	// The Call-ID of its messages.
+	// Call-ID of the SIP dialog.
 	SIPCallID string `json:"sip_call_id"`
-	// When its INVITE was sent or came.
+	// When the INVITE was sent or received.
 	StartedAt time.Time `json:"started_at"`
 	// host:port;transport.
 	Target string `json:"target"`
-	// Over which trunk.
+	// The id of the trunk.
 	TrunkID string `json:"trunk_id"`
 }
 
-// Limits is an answer of the service, or a part of one.
+// Limits is part of a response.
 type Limits struct {
-	// Outbound calls that may begin in a minute.
+	// Maximum outbound calls that start per minute.
 	CallsPerMinute int64 `json:"calls_per_minute"`
-	// Inbound calls at once.
+	// Maximum concurrent inbound calls.
 	ConcurrentInbound int64 `json:"concurrent_inbound"`
-	// Outbound calls at once.
+	// Maximum concurrent outbound calls.
 	ConcurrentOutbound int64 `json:"concurrent_outbound"`
-	// Requests to the API.
+	// Maximum API requests per minute.
 	RequestsPerMinute int64 `json:"requests_per_minute"`
 }
 
-// LimitsUpdate is sent to the service.
+// LimitsUpdate is part of a request.
 type LimitsUpdate struct {
-	// Outbound calls that may begin in a minute.
+	// Maximum outbound calls that start per minute.
 	CallsPerMinute Optional[int64] `json:"calls_per_minute,omitzero"`
-	// Inbound calls at once.
+	// Maximum concurrent inbound calls.
 	ConcurrentInbound Optional[int64] `json:"concurrent_inbound,omitzero"`
-	// Outbound calls at once.
+	// Maximum concurrent outbound calls.
 	ConcurrentOutbound Optional[int64] `json:"concurrent_outbound,omitzero"`
-	// Requests to the API.
+	// Maximum API requests per minute.
 	RequestsPerMinute Optional[int64] `json:"requests_per_minute,omitzero"`
 }
 
-// ListEvent is an answer of the service, or a part of one.
+// ListEvent is part of a response.
 type ListEvent struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Event `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListPhoneNumber is an answer of the service, or a part of one.
+// ListPhoneNumber is part of a response.
 type ListPhoneNumber struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []PhoneNumber `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListTrunk is an answer of the service, or a part of one.
+// ListTrunk is part of a response.
 type ListTrunk struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Trunk `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// MatchUpdate is sent to the service.
+// MatchUpdate is part of a request.
 type MatchUpdate struct {
-	// Request-URI, From, To, Contact, P-Charge-Info, or an extension header: X- and a name.
+	// Request-URI, From, To, Contact, P-Charge-Info, or an extension header X-….
 	Header *string `json:"header,omitempty"`
-	// The parameter of the URI or the header, such as tgrp (RFC 4904) or otg. Required for Request-URI, From, To and Contact. Left out: the whole value counts.
+	// Parameter of the URI or the header, such as tgrp (RFC 4904) or otg. Required for Request-URI, From, To and Contact. Default: the whole header value.
 	Parameter Optional[string] `json:"parameter,omitzero"`
-	// Compared without regard to case.
+	// Expected value, compared without regard to case.
 	Value *string `json:"value,omitempty"`
 }
 
-// Money is an answer of the service, or a part of one.
+// Money is part of a response.
 type Money struct {
-	// Decimal text.
+	// Decimal amount.
 	Amount string `json:"amount"`
 	// ISO 4217.
 	Currency string `json:"currency"`
 }
 
-// MoneyUpdate is sent to the service.
+// MoneyUpdate is part of a request.
 type MoneyUpdate struct {
-	// Decimal text.
+	// Decimal amount.
 	Amount *string `json:"amount,omitempty"`
 	// ISO 4217. One of USD.
 	Currency Optional[string] `json:"currency,omitzero"`
 }
 
-// NewAgentLimits is sent to the service.
+// NewAgentLimits is part of a request.
 type NewAgentLimits struct {
-	// The longest conversation.
+	// Maximum duration of a conversation.
 	MaxMinutes *int64 `json:"max_minutes,omitempty"`
-	// So much silence ends it.
+	// Silence that ends a conversation.
 	SilenceSeconds *int64 `json:"silence_seconds,omitempty"`
 }
 
-// NewAnalysis is sent to the service.
+// NewAnalysis is part of a request.
 type NewAnalysis struct {
-	// 50 at most.
+	// Fields to extract from a call, at most 50.
 	Fields []NewAnalysisField `json:"fields,omitzero"`
-	// When a call was a success, in words.
+	// Criteria for a successful call, in words.
 	SuccessCriteria *string `json:"success_criteria,omitempty"`
-	// Whether a summary is wanted.
+	// true requests a summary.
 	Summary *bool `json:"summary,omitempty"`
 }
 
-// NewAnalysisField is sent to the service.
+// NewAnalysisField is part of a request.
 type NewAnalysisField struct {
-	// What it is.
+	// Meaning of the field.
 	Description *string `json:"description,omitempty"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// Whether it has to be found.
+	// true if the field must be extracted.
 	Required *bool `json:"required,omitempty"`
-	// What kind of value it is. One of string, number, integer, boolean.
+	// Type of the value. One of string, number, integer, boolean.
 	Type *string `json:"type,omitempty"`
-	// The ones that a string may have; 100 at most.
+	// Allowed values of a string, at most 100.
 	Values []string `json:"values,omitzero"`
 }
 
-// NewCallAMD is sent to the service.
+// NewCallAMD is part of a request.
 type NewCallAMD struct {
-	// off; async: while the agent speaks already; wait: before it speaks, for 6 seconds at most. One of off, async, wait.
+	// off: no detection. async: while the agent already speaks. wait: before the agent speaks, for at most 6 seconds. One of off, async, wait.
 	Mode string `json:"mode"`
 }
 
-// NewCallRequest is sent to the service.
+// NewCallRequest is part of a request.
 type NewCallRequest struct {
 	// agent_id or pathway_id is required.
 	AgentID *string `json:"agent_id,omitempty"`
-	// How this call finds out who has answered; as its agent unless said.
+	// Answering machine detection of this call. Default: the settings of the agent.
 	AMD *NewCallAMD `json:"amd,omitempty"`
-	// Rules of this call.
+	// Compliance rules of this call.
 	Compliance *CallCompliance `json:"compliance,omitempty"`
-	// Variables of the pathway.
+	// Values of variables in texts of the pathway.
 	Context map[string]any `json:"context,omitzero"`
-	// The caller ID: a number of the workspace, or one in caller_ids of a trunk that takes this call. Without it, a number of the trunk that carries the call.
+	// The caller ID: a number of the workspace, or one in caller_ids of a trunk that can carry the call. Default: a number of the trunk that carries the call.
 	From *string `json:"from,omitempty"`
-	// Unless said the agent's limits.max_minutes, else 1800.
+	// Default: limits.max_minutes of the agent, otherwise 1800.
 	MaxDurationSeconds *int64 `json:"max_duration_seconds,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// What this call has otherwise than its agent. What is left out stays; an object replaces the agent's as a whole. Variables are given by context.
+	// Settings in which this call differs from its agent. Missing members keep the agent's settings; an object replaces the agent's object completely. Use context for variables.
 	Overrides *NewOverrides `json:"overrides,omitempty"`
-	// agent_id or pathway_id is required.
+	// Either agent_id or pathway_id is required.
 	PathwayID *string `json:"pathway_id,omitempty"`
-	// false: nothing is recorded.
+	// false: the call is not recorded. Default: true.
 	Record *bool `json:"record,omitempty"`
-	// How long it may ring, from the first ringing.
+	// Maximum ringing time, from the first ringing response.
 	RingTimeoutSeconds *int64 `json:"ring_timeout_seconds,omitempty"`
 	// A telephone number, or the extension or SIP address of a phone of the workspace.
 	To string `json:"to"`
-	// What this call does about a machine that has answered; as its agent unless said.
+	// What this call does when a machine answers. Default: the settings of the agent.
 	Voicemail *NewVoicemail `json:"voicemail,omitempty"`
 }
 
-// NewContact is sent to the service.
+// NewContact is part of a request.
 type NewContact struct {
-	// Variables of the pathway's text.
+	// Values of variables in texts of the pathway.
 	Context map[string]any `json:"context,omitzero"`
 	Country *string        `json:"country,omitempty"`
-	// E.164, or national in the campaign's default_country.
+	// E.164, or a national number of the campaign's default_country.
 	Phone string `json:"phone"`
-	// Overrides the zone of the number.
+	// Time zone of the contact. Default: the zone of the number.
 	Timezone *string `json:"timezone,omitempty"`
 }
 
-// NewHours is sent to the service.
+// NewHours is part of a request.
 type NewHours struct {
 	// HH:MM, up to 24:00
 	End string `json:"end"`
 	// HH:MM
 	Start string `json:"start"`
-	// A zone's name, or local: the contact's.
+	// A time zone, or local for the zone of the contact.
 	Timezone *string `json:"timezone,omitempty"`
 }
 
-// NewLLM is sent to the service.
+// NewLLM is part of a request.
 type NewLLM struct {
-	// An engine of the installation; empty: its own choice.
+	// An engine of the installation. Default: the engine that the installation selects.
 	Engine *string `json:"engine,omitempty"`
-	// Of one answer; 0: as the engine has it.
+	// Maximum tokens of one response. 0: the default of the engine.
 	MaxTokens *int64 `json:"max_tokens,omitempty"`
-	// Its model.
+	// Model of the engine.
 	Model *string `json:"model,omitempty"`
-	// It is asked as soon as the caller is silent, and again where he says more.
+	// true: the model is requested as soon as the caller is silent, and again if the caller continues.
 	Speculative *bool `json:"speculative,omitempty"`
-	// How freely it chooses words.
+	// Sampling temperature.
 	Temperature *float64 `json:"temperature,omitempty"`
 }
 
-// NewMessage is sent to the service.
+// NewMessage is part of a request.
 type NewMessage struct {
-	// At most 1600 characters; {{name}} and {{name | fallback}} are filled in from context.
+	// Text, at most 1600 characters. {{name}} and {{name | fallback}} insert variables of context.
 	Body string `json:"body"`
-	// Values for the names in body.
+	// Values of variables in body.
 	Context map[string]any `json:"context,omitzero"`
-	// A number of the workspace, or one in caller_ids of a trunk that carries this message. Without it, a number of the trunk or gateway that carries it.
+	// Sender: a number of the workspace, or one in caller_ids of a trunk that can carry the message. Default: a number of the trunk or gateway that carries the message.
 	From *string `json:"from,omitempty"`
-	// Addresses of pictures and the like, https only; 10 at most.
+	// https URLs of media, at most 10.
 	Media []string `json:"media,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Best in E.164.
+	// Recipient, preferably in E.164.
 	To string `json:"to"`
 }
 
-// NewOverrides is sent to the service.
+// NewOverrides is part of a request.
 type NewOverrides struct {
-	// What is wanted to be known of the call.
+	// Analysis of the ended call.
 	Analysis *NewAnalysis `json:"analysis,omitempty"`
-	// What an agent without a pathway says first; {{name}} stands for a variable. 422 where the call walks a pathway.
+	// The first text of an agent without a pathway. {{name}} inserts a variable. 422 for a call with a pathway.
 	FirstMessage *string `json:"first_message,omitempty"`
-	// In which it speaks and, unless stt says otherwise, hears.
+	// Language of speech, and of recognition by default.
 	Language *string `json:"language,omitempty"`
-	// What ends the conversation.
+	// Limits of the conversation.
 	Limits *NewAgentLimits `json:"limits,omitempty"`
-	// The language model.
+	// Language model settings.
 	Llm *NewLLM `json:"llm,omitempty"`
-	// How it hears.
+	// Speech recognition settings.
 	Stt *NewSTT `json:"stt,omitempty"`
-	// What a language model is told of its part.
+	// System prompt of the language model.
 	SystemPrompt *string `json:"system_prompt,omitempty"`
-	// Its zone, for times in texts.
+	// Time zone for times in texts.
 	Timezone *string `json:"timezone,omitempty"`
-	// When it takes the word.
+	// Turn-taking settings.
 	TurnTaking *NewTurnTaking `json:"turn_taking,omitempty"`
-	// How it sounds.
+	// Voice settings.
 	Voice *NewVoice `json:"voice,omitempty"`
 }
 
-// NewProxy is sent to the service.
+// NewProxy is part of a request.
 type NewProxy struct {
-	// A name or an address.
+	// Host name or address.
 	Host string `json:"host"`
-	// 0 or left out: 5060, over TLS 5061; of a name by its SRV records first.
+	// Default: the SRV records of the host, otherwise 5060, with TLS 5061.
 	Port *int64 `json:"port,omitempty"`
-	// Lower first.
+	// Priority; lower first.
 	Priority *int64 `json:"priority,omitempty"`
-	// Left out: udp, or what the NAPTR and SRV records of a name without a port say. One of udp, tcp, tls.
+	// Default: the NAPTR and SRV records of a host without a port, otherwise udp. One of udp, tcp, tls.
 	Transport *string `json:"transport,omitempty"`
-	// Share among targets of one priority.
+	// Relative share of calls among targets of the same priority.
 	Weight *int64 `json:"weight,omitempty"`
 }
 
-// NewRate is sent to the service.
+// NewRate is part of a request.
 type NewRate struct {
-	// Dollars a minute, at most 1000.00; counted by the second.
+	// Dollars per minute, at most 1000.00, charged per second.
 	Cost string `json:"cost"`
-	// + is everywhere. The longest that matches counts.
+	// Number prefix; + matches every number. The longest matching prefix applies.
 	Prefix string `json:"prefix"`
 }
 
-// NewSTT is sent to the service.
+// NewSTT is part of a request.
 type NewSTT struct {
-	// An engine of the installation; empty: its own choice.
+	// An engine of the installation. Default: the engine that the installation selects.
 	Engine *string `json:"engine,omitempty"`
-	// Words that are likely to be said; 100 at most.
+	// Words that callers are likely to say, at most 100.
 	Keywords []string `json:"keywords,omitzero"`
-	// Where it is not the agent's.
+	// Default: the language of the agent.
 	Language *string `json:"language,omitempty"`
-	// Its model.
+	// Model of the engine.
 	Model *string `json:"model,omitempty"`
 }
 
-// NewTurnTaking is sent to the service.
+// NewTurnTaking is part of a request.
 type NewTurnTaking struct {
-	// So much silence ends the caller's turn; 0: as the engine has it.
+	// Silence that ends the caller's turn. 0: the default of the engine.
 	EndOfTurnMs *int64 `json:"end_of_turn_ms,omitempty"`
-	// Speech may cut what it says.
+	// The caller's speech interrupts the agent.
 	Interruptible *bool `json:"interruptible,omitempty"`
-	// So many words count as an interruption; 0: as the engine has it.
+	// Number of words that count as an interruption. 0: the default of the engine.
 	InterruptionWords *int64 `json:"interruption_words,omitempty"`
 }
 
-// NewVoice is sent to the service.
+// NewVoice is part of a request.
 type NewVoice struct {
-	// espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation. Empty: its own choice.
+	// espeak-ng, wav, or an engine of the installation. wav plays prompt files, and uses espeak-ng for texts without a file. Default: the engine of the installation.
 	Engine *string `json:"engine,omitempty"`
-	// The engine's name of the voice.
+	// Name of the voice in the engine.
 	Name *string `json:"name,omitempty"`
-	// How words are said that it would say wrongly; 200 at most. Transcripts keep the word.
+	// Pronunciations of words that the voice mispronounces, at most 200. Transcripts keep the original word.
 	Pronunciations []Pronunciation `json:"pronunciations,omitzero"`
-	// How fast it speaks: 1 is normal.
+	// Speaking rate; 1 is normal.
 	Rate *float64 `json:"rate,omitempty"`
 }
 
-// NewVoicemail is sent to the service.
+// NewVoicemail is part of a request.
 type NewVoicemail struct {
-	// Where neither the call nor its agent says how machines are noticed, they are with mode async. One of hangup, leave_message, continue.
+	// Action when a machine answers. If neither the call nor its agent sets a detection mode, the mode is async. One of hangup, leave_message, continue.
 	Action string `json:"action"`
-	// leave_message: what is left behind the beep, the agent's amd.message unless said; {{name}} stands for a variable.
+	// Message after the beep, for leave_message. Default: amd.message of the agent. {{name}} inserts a variable.
 	Message *string `json:"message,omitempty"`
 }
 
-// OptedOutData is an answer of the service, or a part of one.
+// OptedOutData is part of a response.
 type OptedOutData struct {
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id,omitzero"`
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id,omitzero"`
 	// speech, dtmf, sms or pathway.
 	Channel string `json:"channel"`
-	// For which contact it is, where it is for one.
+	// The id of the contact, if there is one.
 	ContactID string `json:"contact_id,omitzero"`
-	// The do-not-call list that has the number now.
+	// The do-not-call list that contains the number.
 	DNCListID string `json:"dnc_list_id"`
-	// The word or key that opted out.
+	// The word or key of the opt-out.
 	Keyword string `json:"keyword,omitzero"`
-	// The text message that opted out.
+	// The text message with the opt-out.
 	MessageID string `json:"message_id,omitzero"`
-	// The number that wants no more calls or messages.
+	// The number that has opted out of calls or messages.
 	Phone string `json:"phone"`
 }
 
-// Patient is an answer of the service, or a part of one.
+// Patient is part of a response.
 type Patient struct {
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// E.164.
+	// The number in E.164.
 	Phone string `json:"phone"`
 }
 
-// PhoneNumber is an answer of the service, or a part of one.
+// PhoneNumber is part of a response.
 type PhoneNumber struct {
-	// Who answers.
+	// The agent that answers calls to the number.
 	AgentID string `json:"agent_id"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// E.164, or * for whatever else its trunk brings.
+	// The number in E.164, or * for all other numbers of its trunk.
 	Number string `json:"number"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Whether messages that name no from may come from it.
+	// true if messages without from may be sent from the number.
 	SMSEnabled bool `json:"sms_enabled"`
-	// live, or pending: it waits for an operator to approve it, and no call and no message reaches it or comes from it until then. One of live, pending.
+	// live, or pending until an operator approves the number. A pending number cannot receive or place calls and messages. One of live, pending.
 	Status string `json:"status"`
-	// The only trunk over which it may be called; empty: any of the workspace.
+	// The only trunk whose calls reach the number; empty: any trunk of the workspace.
 	TrunkID string `json:"trunk_id"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// Pricing is an answer of the service, or a part of one.
+// Pricing is part of a response.
 type Pricing struct {
-	// Attempts per month that cost nothing.
+	// Free attempts per month.
 	IncludedAttempts int64 `json:"included_attempts"`
-	// Of each further one.
+	// Price of each further attempt.
 	PricePerAttempt Money `json:"price_per_attempt"`
 }
 
-// PricingUpdate is sent to the service.
+// PricingUpdate is part of a request.
 type PricingUpdate struct {
-	// Per month.
+	// Free attempts per month.
 	IncludedAttempts Optional[int64] `json:"included_attempts,omitzero"`
-	// Of each further one.
+	// Price of each further attempt.
 	PricePerAttempt Optional[MoneyUpdate] `json:"price_per_attempt,omitzero"`
 }
 
-// ProgressData is an answer of the service, or a part of one.
+// ProgressData is part of a response.
 type ProgressData struct {
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id"`
 	// campaign.progress. One of call.started, call.ringing, call.answered, call.transferred, call.ended, call.recording.ready, call.transcription.ready, call.analysis.ready, sms.received, sms.sent, sms.delivered, sms.failed, agent.intent.detected, agent.action.triggered, agent.escalation, agent.error, agent.updated, appointment.created, appointment.updated, appointment.cancelled, appointment.confirmed, appointment.rescheduled, appointment.reminder.sent, campaign.created, campaign.started, campaign.paused, campaign.resumed, campaign.cancelled, campaign.progress, campaign.completed, campaign.call.completed, contact.opted_out, webhook.test, webhook.disabled, workspace.updated, system.degraded, alert.firing, alert.resolved.
 	Event string `json:"event"`
@@ -1627,125 +1627,125 @@ type ProgressData struct {
 	ProgressPercent float64 `json:"progress_percent"`
 }
 
-// Pronunciation is sent to the service.
+// Pronunciation is part of a request.
 type Pronunciation struct {
-	// What is said in its place.
+	// Text that is spoken instead.
 	Say string `json:"say"`
-	// The word or words, in any case.
+	// The word or words, without regard to case.
 	Word string `json:"word"`
 }
 
-// Proxy is an answer of the service, or a part of one.
+// Proxy is part of a response.
 type Proxy struct {
-	// A name or an address.
+	// Host name or address.
 	Host string `json:"host"`
-	// 0: by DNS.
+	// 0: from DNS.
 	Port int64 `json:"port"`
-	// Lower first.
+	// Priority; lower first.
 	Priority int64 `json:"priority"`
-	// udp, tcp or tls; empty: by DNS.
+	// udp, tcp or tls; empty: from DNS.
 	Transport string `json:"transport"`
-	// Share among targets of one priority.
+	// Relative share of calls among targets of the same priority.
 	Weight int64 `json:"weight"`
 }
 
-// ProxyUpdate is sent to the service.
+// ProxyUpdate is part of a request.
 type ProxyUpdate struct {
-	// A name or an address.
+	// Host name or address.
 	Host *string `json:"host,omitempty"`
-	// 0 or left out: 5060, over TLS 5061; of a name by its SRV records first.
+	// Default: the SRV records of the host, otherwise 5060, with TLS 5061.
 	Port Optional[int64] `json:"port,omitzero"`
-	// Lower first.
+	// Priority; lower first.
 	Priority Optional[int64] `json:"priority,omitzero"`
-	// Left out: udp, or what the NAPTR and SRV records of a name without a port say. One of udp, tcp, tls.
+	// Default: the NAPTR and SRV records of a host without a port, otherwise udp. One of udp, tcp, tls.
 	Transport Optional[string] `json:"transport,omitzero"`
-	// Share among targets of one priority.
+	// Relative share of calls among targets of the same priority.
 	Weight Optional[int64] `json:"weight,omitzero"`
 }
 
-// Quality is an answer of the service, or a part of one.
+// Quality is part of a response.
 type Quality struct {
-	// What the sound was written with.
+	// Audio codec.
 	Codec string `json:"codec,omitzero"`
-	// How unevenly packets came.
+	// Jitter of received packets.
 	JitterMs float64 `json:"jitter_ms"`
-	// Packets of the far end that did not come.
+	// Lost packets of the remote party.
 	LossPercent float64 `json:"loss_percent"`
-	// The expected judgement of a listener, 1 to 4.5.
+	// Estimated mean opinion score, 1 to 4.5.
 	MOS float64 `json:"mos"`
-	// Packets that were heard.
+	// Packets received and played.
 	PacketsReceived int64 `json:"packets_received"`
-	// Packets of others, forged ones and replays.
+	// Refused packets: other sources, forged packets and replays.
 	PacketsRefused int64 `json:"packets_refused"`
-	// Packets that were sent.
+	// Packets sent.
 	PacketsSent int64 `json:"packets_sent"`
-	// To the far end and back, by its reports.
+	// Round-trip time, from RTCP reports.
 	RoundTripMs float64 `json:"round_trip_ms"`
-	// How it went, one part after the other, forty at most; of one call, not in lists.
+	// Quality over time, in at most forty intervals. Only for a single call, not in lists.
 	Stretches []QualityStretch `json:"stretches,omitzero"`
 }
 
-// QualityStretch is an answer of the service, or a part of one.
+// QualityStretch is part of a response.
 type QualityStretch struct {
-	// Milliseconds since the sound of the call began.
+	// Start of the interval, in milliseconds after the start of audio.
 	AtMs int64 `json:"at_ms"`
-	// How long it is, in milliseconds.
+	// Duration of the interval in milliseconds.
 	ForMs int64 `json:"for_ms"`
-	// How unevenly packets came, at worst.
+	// Maximum jitter.
 	JitterMs float64 `json:"jitter_ms"`
-	// Packets that never came, counted where it is noticed; nothing is said of it where nothing came (mos 0).
+	// Lost packets, counted when the loss is detected. Not set in an interval without packets (mos 0).
 	LossPercent float64 `json:"loss_percent"`
-	// The expected judgement of a listener, 1 to 4.5; 0: nothing came.
+	// Estimated mean opinion score, 1 to 4.5; 0: no packets.
 	MOS float64 `json:"mos"`
-	// To the far end and back, at worst, by its reports.
+	// Maximum round-trip time, from RTCP reports.
 	RoundTripMs float64 `json:"round_trip_ms"`
 }
 
-// Rate is an answer of the service, or a part of one.
+// Rate is part of a response.
 type Rate struct {
-	// Dollars a minute.
+	// Dollars per minute.
 	Cost string `json:"cost"`
-	// The beginning of the number; + is everywhere.
+	// Number prefix; + matches every number.
 	Prefix string `json:"prefix"`
 }
 
-// RecordingData is an answer of the service, or a part of one.
+// RecordingData is part of a response.
 type RecordingData struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id,omitzero"`
 	// inbound or outbound. One of inbound, outbound.
 	Direction string `json:"direction"`
 	// The length of the recording.
 	DurationSeconds float64 `json:"duration_seconds"`
-	// The address of the recording.
+	// The URL of the recording.
 	RecordingURL string `json:"recording_url"`
 }
 
-// Redaction is an answer of the service, or a part of one.
+// Redaction is part of a response.
 type Redaction struct {
-	// Regular expressions (RE2): what they find is [redacted] before it is stored.
+	// Regular expressions (RE2) whose matches are stored as [redacted].
 	Patterns []string `json:"patterns"`
 }
 
-// RedactionUpdate is sent to the service.
+// RedactionUpdate is part of a request.
 type RedactionUpdate struct {
 	// Regular expressions (RE2) of at most 500 bytes each. Matches in utterances, in sequences of pressed keys and in received text messages are stored as [redacted]. []: no redaction. Applies to calls answered from now on.
 	Patterns Optional[[]string] `json:"patterns,omitzero"`
 }
 
-// ResourceChangedData is an answer of the service, or a part of one.
+// ResourceChangedData is part of a response.
 type ResourceChangedData struct {
 	// The names of the members that changed.
 	Changed []string `json:"changed"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
 }
 
-// ResourceRef is an answer of the service, or a part of one.
+// ResourceRef is part of a response.
 type ResourceRef struct {
 	// Its id.
 	ID string `json:"id"`
@@ -1753,7 +1753,7 @@ type ResourceRef struct {
 	Object string `json:"object"`
 }
 
-// Retention is an answer of the service, or a part of one.
+// Retention is part of a response.
 type Retention struct {
 	// Days after its end after which an appointment is deleted; 0: it is kept.
 	AppointmentsDays int64 `json:"appointments_days"`
@@ -1779,7 +1779,7 @@ type Retention struct {
 	UploadsDays int64 `json:"uploads_days"`
 }
 
-// RetentionUpdate is sent to the service.
+// RetentionUpdate is part of a request.
 type RetentionUpdate struct {
 	// Days after their end after which appointments are deleted; 0: they are kept.
 	AppointmentsDays Optional[int64] `json:"appointments_days,omitzero"`
@@ -1805,157 +1805,157 @@ type RetentionUpdate struct {
 	UploadsDays Optional[int64] `json:"uploads_days,omitzero"`
 }
 
-// SIPStep is an answer of the service, or a part of one.
+// SIPStep is part of a response.
 type SIPStep struct {
-	// When the answer came.
+	// When the response arrived.
 	At time.Time `json:"at"`
-	// The SIP status code; 0 where no answer came.
+	// The SIP status code; 0 without a response.
 	Code int64 `json:"code"`
 	// REFER, NOTIFY or INVITE.
 	Method string `json:"method"`
-	// The reason phrase of the answer.
+	// The reason phrase of the response.
 	Phrase string `json:"phrase,omitzero"`
 }
 
-// SMSData is an answer of the service, or a part of one.
+// SMSData is part of a response.
 type SMSData struct {
 	// Why the message failed.
 	ErrorCode string `json:"error_code,omitzero"`
-	// The number that the message is from.
+	// Sender.
 	From string `json:"from"`
 	// The message.
 	MessageID string `json:"message_id"`
-	// How many parts the message has on the air.
+	// Number of SMS segments.
 	Segments int64 `json:"segments"`
 	// The state of the message. One of queued, sent, delivered, undelivered, failed, received.
 	Status string `json:"status"`
-	// The number that the message is for.
+	// Recipient.
 	To string `json:"to"`
 }
 
-// SMSDeliveredEvent is an answer of the service, or a part of one.
+// SMSDeliveredEvent is part of a response.
 type SMSDeliveredEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data SMSData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of sms.delivered.
+	// The type of the event. One of sms.delivered.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// SMSFailedEvent is an answer of the service, or a part of one.
+// SMSFailedEvent is part of a response.
 type SMSFailedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data SMSData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of sms.failed.
+	// The type of the event. One of sms.failed.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// SMSReceivedData is an answer of the service, or a part of one.
+// SMSReceivedData is part of a response.
 type SMSReceivedData struct {
 	// The text of the message.
 	Body string `json:"body"`
-	// The number that the message is from.
+	// Sender.
 	From string `json:"from"`
-	// Addresses of pictures and files in the message.
+	// URLs of media.
 	Media []string `json:"media"`
 	// The message.
 	MessageID string `json:"message_id"`
-	// Whether the message opted out of further messages.
+	// true if the message is an opt-out.
 	OptOut bool `json:"opt_out"`
-	// The message that this one answers.
+	// The message to which this one replies.
 	ReplyTo string `json:"reply_to,omitzero"`
-	// The number that the message is for.
+	// Recipient.
 	To string `json:"to"`
 }
 
-// SMSReceivedEvent is an answer of the service, or a part of one.
+// SMSReceivedEvent is part of a response.
 type SMSReceivedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data SMSReceivedData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of sms.received.
+	// The type of the event. One of sms.received.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// SMSSentEvent is an answer of the service, or a part of one.
+// SMSSentEvent is part of a response.
 type SMSSentEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data SMSData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of sms.sent.
+	// The type of the event. One of sms.sent.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// Skipped is an answer of the service, or a part of one.
+// Skipped is part of a response.
 type Skipped struct {
 	// Contacts on a do-not-call list.
 	DNC int64 `json:"dnc"`
-	// Contacts that were called as often as the frequency cap allows.
+	// Contacts that have reached the frequency cap.
 	Frequency int64 `json:"frequency"`
-	// Contacts whose calling hours did not open.
+	// Contacts whose calling hours did not start before the end.
 	Hours int64 `json:"hours"`
 	// Contacts whose number cannot be called.
 	Invalid int64 `json:"invalid"`
 }
 
-// SystemDegradedData is an answer of the service, or a part of one.
+// SystemDegradedData is part of a response.
 type SystemDegradedData struct {
-	// The bound that the trunk's alarms set.
+	// The threshold in the trunk's alarms.
 	Bound float64 `json:"bound"`
-	// Calls that the value is measured over.
+	// Number of calls in the measurement.
 	Calls int64 `json:"calls"`
 	// asr, acd, short_call_share, trunk_rejected or identity.
 	Measure string `json:"measure"`
 	// The finding in words.
 	Message string `json:"message"`
-	// true: the value is within its bound again.
+	// true: the value is within its threshold again.
 	Recovered bool `json:"recovered"`
-	// Over which trunk.
+	// The id of the trunk.
 	TrunkID string `json:"trunk_id"`
 	// The name of the trunk.
 	TrunkName string `json:"trunk_name"`
@@ -1965,101 +1965,101 @@ type SystemDegradedData struct {
 	WindowSeconds int64 `json:"window_seconds"`
 }
 
-// SystemDegradedEvent is an answer of the service, or a part of one.
+// SystemDegradedEvent is part of a response.
 type SystemDegradedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data SystemDegradedData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of system.degraded.
+	// The type of the event. One of system.degraded.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// TargetHealth is an answer of the service, or a part of one.
+// TargetHealth is part of a response.
 type TargetHealth struct {
-	// How often it failed since it last did not.
+	// Number of consecutive failures.
 	ConsecutiveFailures int64 `json:"consecutive_failures"`
-	// What went wrong last.
+	// The last error.
 	LastError string `json:"last_error,omitzero"`
-	// Until then it is tried last.
+	// Until when the target is used last.
 	OutUntil *time.Time `json:"out_until"`
-	// What it answered to OPTIONS.
+	// SIP status of the response to OPTIONS.
 	PingCode int64 `json:"ping_code,omitzero"`
-	// How long that took.
+	// Response time of OPTIONS.
 	PingMs int64 `json:"ping_ms,omitzero"`
-	// Whether it answered.
+	// true if the target responded to OPTIONS.
 	PingOk *bool `json:"ping_ok"`
-	// When it was asked by OPTIONS.
+	// When OPTIONS was sent.
 	PingedAt *time.Time `json:"pinged_at"`
-	// As the trunk names it.
+	// The proxy of the trunk to which the target belongs.
 	Proxy string `json:"proxy"`
-	// up, out (tried last) or resting (not tried).
+	// up, out (used last) or resting (not used).
 	Status string `json:"status"`
 	// host:port;transport.
 	Target string `json:"target"`
 }
 
-// TranscriptData is an answer of the service, or a part of one.
+// TranscriptData is part of a response.
 type TranscriptData struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id,omitzero"`
 	// inbound or outbound. One of inbound, outbound.
 	Direction string `json:"direction"`
-	// How many utterances the transcript has.
+	// Number of utterances.
 	Segments int64 `json:"segments"`
-	// The address of the transcript.
+	// The URL of the transcript.
 	TranscriptURL string `json:"transcript_url"`
 }
 
-// Transfer is an answer of the service, or a part of one.
+// Transfer is part of a response.
 type Transfer struct {
-	// When somebody answered.
+	// When the target answered.
 	AnsweredAt *time.Time `json:"answered_at,omitempty"`
-	// Who began it: api, agent or remote. One of agent, remote, api, service.
+	// Who requested the transfer: api, agent or remote. One of agent, remote, api, service.
 	By string `json:"by"`
-	// When it was over.
+	// When the transfer ended.
 	EndedAt *time.Time `json:"ended_at,omitempty"`
-	// Which legs of the call it dialled, from 1.
+	// Numbers of the legs that the transfer dialed, from 1.
 	Legs []int64 `json:"legs,omitzero"`
 	// blind, attended or bridge. One of blind, attended, bridge.
 	Mode string `json:"mode"`
-	// The agent's name of the destination.
+	// Name of the agent's destination.
 	Name string `json:"name,omitzero"`
-	// Why it failed.
+	// Why the transfer failed.
 	Reason string `json:"reason,omitzero"`
-	// What SIP answered, in order, 16 at most.
+	// SIP responses to the transfer in order, at most 16.
 	SIP []SIPStep `json:"sip,omitzero"`
-	// When it began.
+	// When the transfer started.
 	StartedAt time.Time `json:"started_at"`
 	// in_progress, connected, completed, returned or failed. The last three are final. One of in_progress, connected, completed, returned, failed.
 	Status string `json:"status"`
-	// What was told to whoever answered.
+	// Announcement to the person who answered.
 	Summary string `json:"summary,omitzero"`
 	// A number, an extension or a SIP address.
 	To string `json:"to"`
 }
 
-// TransferredData is an answer of the service, or a part of one.
+// TransferredData is part of a response.
 type TransferredData struct {
-	// Which agent speaks.
+	// The id of the agent.
 	AgentID string `json:"agent_id"`
-	// The call.
+	// The id of the call.
 	CallID string `json:"call_id"`
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id,omitzero"`
 	// inbound or outbound. One of inbound, outbound.
 	Direction string `json:"direction"`
@@ -2067,365 +2067,365 @@ type TransferredData struct {
 	Mode string `json:"mode"`
 	// Why the transfer failed.
 	Reason string `json:"reason,omitzero"`
-	// The SIP answers to the transfer so far, 16 at most.
+	// SIP responses to the transfer so far, at most 16.
 	SIP []SIPStep `json:"sip,omitzero"`
 	// The state of the transfer. One of in_progress, connected, completed, returned, failed.
 	Status string `json:"status"`
-	// The number, extension or SIP URI that the call goes to.
+	// The number, extension or SIP URI of the target.
 	To string `json:"to"`
 }
 
-// Trunk is an answer of the service, or a part of one.
+// Trunk is part of a response.
 type Trunk struct {
-	// Bounds beyond which system.degraded is sent.
+	// Thresholds beyond which system.degraded is sent.
 	Alarms TrunkAlarms `json:"alarms"`
-	// What answers its digest challenges; without the password.
+	// Credentials for digest challenges of the trunk, without the password.
 	Auth *TrunkAuth `json:"auth,omitempty"`
-	// Headers that tell who calls: sent to it, and believed of it.
+	// Caller ID headers that are sent to the trunk and trusted from it.
 	CallerIDHeaders []string `json:"caller_id_headers"`
-	// Numbers that may be shown over it.
+	// Numbers that calls over the trunk may show as caller ID.
 	CallerIDs []string `json:"caller_ids"`
-	// How many calls may begin in a second; others wait for their turn.
+	// Maximum outbound calls per second. Further calls wait.
 	CallsPerSecond float64 `json:"calls_per_second"`
-	// In the order of preference.
+	// Codecs in order of preference.
 	Codecs []string `json:"codecs"`
-	// What a minute costs, by prefix.
+	// Costs per minute by prefix.
 	Costs []Rate `json:"costs"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
-	// The way of key presses.
+	// DTMF method: auto, rfc4733, info or inband.
 	Dtmf string `json:"dtmf"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// The host of From; empty: our own.
+	// Host of the From header; empty: the host of Callboard.
 	FromDomain string `json:"from_domain,omitzero"`
-	// How it does now.
+	// Current health.
 	Health *TrunkHealth `json:"health,omitempty"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// From where its calls may come.
+	// Rules for inbound calls.
 	Inbound TrunkInbound `json:"inbound"`
-	// Calls at once; 0: no limit of its own.
+	// Maximum concurrent calls; 0: no limit.
 	MaxChannels int64 `json:"max_channels"`
-	// From where its sound may come, and where it may go, besides its proxies.
+	// Networks to and from which audio is allowed, in addition to the proxies.
 	MediaNetworks []string `json:"media_networks"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// Where audio goes to and comes from: auto, on or off.
+	// Destination of audio: auto, on or off.
 	Nat string `json:"nat"`
-	// Put before the number called.
+	// Prefix that is added to the called number.
 	NumberAdd string `json:"number_add,omitzero"`
-	// ISO 3166: how numbers without a country code are read and written.
+	// Country of numbers without a country code, as an ISO 3166 code.
 	NumberCountry string `json:"number_country,omitzero"`
 	// e164, digits or national.
 	NumberFormat string `json:"number_format"`
-	// Whether an operator has set number_strip and number_add. Only then number_add may be the prefix of a carrier or a private exchange.
+	// true if an operator has set number_strip and number_add. Only then number_add may be the prefix of a carrier or a private exchange.
 	NumberRewriteApproved bool `json:"number_rewrite_approved,omitzero"`
-	// Taken off the beginning of the number called.
+	// Prefix that is removed from the called number.
 	NumberStrip string `json:"number_strip,omitzero"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// Whether its targets are asked every 30 seconds if they live.
+	// true if Callboard sends OPTIONS to the targets every 30 seconds.
 	OptionsPing bool `json:"options_ping"`
-	// What is sent to the proxies goes by way of it.
+	// Proxy through which requests to the targets are sent.
 	OutboundProxy *Proxy `json:"outbound_proxy,omitempty"`
-	// Beginnings of the numbers that it takes; empty: all.
+	// Number prefixes that the trunk carries; empty: all.
 	Prefixes []string `json:"prefixes"`
-	// Among trunks of one prefix length: lower first.
+	// Priority among trunks with the same prefix length; lower first.
 	Priority int64 `json:"priority"`
-	// Its targets.
+	// Targets of the trunk.
 	Proxies []Proxy `json:"proxies"`
-	// What became of its calls.
+	// Statistics of calls.
 	Quality *TrunkQuality `json:"quality,omitempty"`
-	// Names, addresses and networks to which its 3xx may send a call on, for the same number; empty: it is not followed.
+	// Hosts, addresses and networks to which a 3xx of the trunk may redirect a call for the same number; empty: no redirect is followed.
 	RedirectHosts []string `json:"redirect_hosts"`
-	// Whether it is registered at.
+	// true if Callboard registers at the trunk.
 	Register bool `json:"register"`
-	// The built-in carrier.
+	// true for the test carrier.
 	Simulator bool `json:"simulator,omitzero"`
-	// Where the carrier is to send calls.
+	// SIP URI to which the carrier sends calls.
 	SIPURI string `json:"sip_uri,omitzero"`
-	// How it carries text messages by SIP MESSAGE: off, plain, or imdn for CPIM with delivery reports.
+	// Text messages by SIP MESSAGE: off, plain, or imdn (CPIM with delivery notifications).
 	SMS string `json:"sms"`
-	// Whether the sound is encrypted: off, optional or required.
+	// SRTP: off, optional or required.
 	Srtp string `json:"srtp"`
-	// Whether keys are told without TLS.
+	// true if SRTP keys are also sent without TLS.
 	SrtpKeysInClear bool `json:"srtp_keys_in_clear"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// test_environment: the trunk was created with a test key and is never used. spend_cap_without_costs: daily_spend_cap does not hold for all calls over it.
+	// test_environment: the trunk belongs to the test environment and is never used. spend_cap_without_costs: daily_spend_cap does not cover all calls over the trunk.
 	Warnings []Detail `json:"warnings,omitzero"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// TrunkAlarms is an answer of the service, or a part of one.
+// TrunkAlarms is part of a response.
 type TrunkAlarms struct {
-	// Short ones of answered calls, 0 to 1; 0: no alarm.
+	// Maximum share of short calls among answered calls, 0 to 1; 0: no alarm.
 	MaxShortCallShare float64 `json:"max_short_call_share"`
-	// Mean length of answered calls; 0: no alarm.
+	// Minimum average duration of answered calls; 0: no alarm.
 	MinAcdSeconds float64 `json:"min_acd_seconds"`
-	// Answered of attempted calls, 0 to 1; 0: no alarm.
+	// Minimum answer-seizure ratio, 0 to 1; 0: no alarm.
 	MinAsr float64 `json:"min_asr"`
-	// There is no judgement over fewer calls.
+	// Minimum number of calls for an alarm.
 	MinCalls int64 `json:"min_calls"`
-	// Up to here a call is short.
+	// Maximum duration of a short call.
 	ShortCallSeconds int64 `json:"short_call_seconds"`
 }
 
-// TrunkAlarmsUpdate is sent to the service.
+// TrunkAlarmsUpdate is part of a request.
 type TrunkAlarmsUpdate struct {
-	// Short ones of answered calls, 0 to 1. 0: no alarm.
+	// Maximum share of short calls among answered calls, 0 to 1. 0: no alarm.
 	MaxShortCallShare Optional[float64] `json:"max_short_call_share,omitzero"`
-	// Mean length of answered calls. 0: no alarm.
+	// Minimum average call duration of answered calls. 0: no alarm.
 	MinAcdSeconds Optional[float64] `json:"min_acd_seconds,omitzero"`
-	// Answered of attempted calls, 0 to 1. 0: no alarm.
+	// Minimum answer-seizure ratio, 0 to 1. 0: no alarm.
 	MinAsr Optional[float64] `json:"min_asr,omitzero"`
-	// There is no judgement over fewer calls.
+	// Minimum number of calls for an alarm.
 	MinCalls Optional[int64] `json:"min_calls,omitzero"`
-	// Up to here a call is short.
+	// Maximum duration of a short call.
 	ShortCallSeconds Optional[int64] `json:"short_call_seconds,omitzero"`
 }
 
-// TrunkAuth is an answer of the service, or a part of one.
+// TrunkAuth is part of a response.
 type TrunkAuth struct {
-	// Never shown.
+	// Never returned.
 	Password string `json:"password,omitzero"`
-	// The only realm that is answered; empty: any.
+	// The only accepted realm; empty: any.
 	Realm string `json:"realm,omitzero"`
-	// The name at the carrier.
+	// User name at the carrier.
 	Username string `json:"username"`
 }
 
-// TrunkAuthUpdate is sent to the service.
+// TrunkAuthUpdate is part of a request.
 type TrunkAuthUpdate struct {
-	// Never shown again.
+	// The password. Responses never contain it.
 	Password Optional[string] `json:"password,omitzero"`
-	// The only realm that is answered; empty: any.
+	// The only accepted realm; empty: any.
 	Realm Optional[string] `json:"realm,omitzero"`
-	// The name at the carrier.
+	// User name at the carrier.
 	Username *string `json:"username,omitempty"`
 }
 
-// TrunkHealth is an answer of the service, or a part of one.
+// TrunkHealth is part of a response.
 type TrunkHealth struct {
-	// It asked for a pause until then.
+	// Until when the trunk has asked for a pause.
 	BackoffUntil *time.Time `json:"backoff_until"`
-	// Calls over it now.
+	// Current calls over the trunk.
 	Channels int64 `json:"channels"`
-	// What went wrong last.
+	// The last error.
 	LastError string `json:"last_error,omitzero"`
-	// Where its registration stands; only of a trunk that registers.
+	// State of the registration. Only for a trunk that registers.
 	Registration *TrunkRegistration `json:"registration,omitempty"`
-	// up, degraded (a target is out, or it rests) or down (all are out).
+	// up, degraded (a target is down or resting) or down (all targets are down).
 	Status string `json:"status"`
-	// Each of its targets, those that DNS yields included.
+	// Health of each target, including addresses from DNS.
 	Targets []TargetHealth `json:"targets"`
-	// Calls that wait for their turn.
+	// Calls that wait for a slot.
 	Waiting int64 `json:"waiting"`
 }
 
-// TrunkInbound is an answer of the service, or a part of one.
+// TrunkInbound is part of a response.
 type TrunkInbound struct {
-	// From where its calls may come; empty: its proxies' addresses.
+	// Addresses and networks from which calls are accepted; empty: the addresses of the proxies.
 	AllowedIPs []string `json:"allowed_ips"`
-	// What its calls have to prove; without the password.
+	// Credentials that inbound calls must prove, without the password.
 	Auth *TrunkAuth `json:"auth,omitempty"`
-	// Calls beyond get 503; 0: no limit of its own.
+	// Maximum inbound calls per second. Further calls get 503; 0: no limit.
 	CallsPerSecond float64 `json:"calls_per_second"`
-	// The header by which its calls are told from others of the same address; absent: every call from the address.
+	// Header that distinguishes calls of this trunk from other calls from the same address; absent: every call from the address.
 	Match *TrunkMatch `json:"match,omitempty"`
 }
 
-// TrunkInboundUpdate is sent to the service.
+// TrunkInboundUpdate is part of a request.
 type TrunkInboundUpdate struct {
-	// Addresses and networks. Empty: the addresses of the proxies.
+	// Addresses and networks from which calls are accepted. Empty: the addresses of the proxies.
 	AllowedIPs Optional[[]string] `json:"allowed_ips,omitzero"`
-	// Calls have to prove it by digest.
+	// Credentials that inbound calls must prove by digest authentication.
 	Auth Optional[TrunkAuthUpdate] `json:"auth,omitzero"`
-	// Calls beyond get 503 with Retry-After. 0: no limit of its own.
+	// Maximum inbound calls per second. Further calls get 503 with Retry-After. 0: no limit.
 	CallsPerSecond Optional[float64] `json:"calls_per_second,omitzero"`
-	// The header by which the carrier tells the calls of this trunk from others that come from the same address. Calls without it are none of the trunk's. Left out: every call from the address.
+	// Header that distinguishes calls of this trunk from other calls from the same address. Calls without this header do not belong to the trunk. Default: every call from the address.
 	Match Optional[MatchUpdate] `json:"match,omitzero"`
 }
 
-// TrunkMatch is an answer of the service, or a part of one.
+// TrunkMatch is part of a response.
 type TrunkMatch struct {
 	// Request-URI, From, To, Contact, P-Charge-Info, or an extension header (X-…).
 	Header string `json:"header"`
-	// The parameter of the URI or the header, such as tgrp (RFC 4904); absent: the whole value counts.
+	// Parameter of the URI or the header, such as tgrp (RFC 4904); absent: the whole header value.
 	Parameter string `json:"parameter,omitzero"`
-	// Compared without regard to case.
+	// Expected value, compared without regard to case.
 	Value string `json:"value"`
 }
 
-// TrunkQuality is an answer of the service, or a part of one.
+// TrunkQuality is part of a response.
 type TrunkQuality struct {
-	// Mean length of answered calls.
+	// Average duration of answered calls.
 	AcdSeconds float64 `json:"acd_seconds"`
-	// What is beyond its bound now.
+	// Measures beyond their threshold.
 	Alarms []string `json:"alarms"`
-	// Calls that were answered.
+	// Answered calls.
 	Answered int64 `json:"answered"`
-	// Answered of attempted calls, 0 to 1.
+	// Answer-seizure ratio, 0 to 1.
 	Asr float64 `json:"asr"`
-	// Calls that came to an answer or a refusal.
+	// Calls that were answered or refused.
 	Attempts int64 `json:"attempts"`
-	// Calls that came in and were taken, since the start of the service.
+	// Accepted inbound calls since the start of the service.
 	InboundCalls int64 `json:"inbound_calls"`
-	// Calls that came in and were refused, by reason.
+	// Refused inbound calls by reason.
 	InboundRefusals map[string]int64 `json:"inbound_refusals"`
-	// Calls that it refused, by reason.
+	// Calls refused by the trunk, by reason.
 	Refusals map[string]int64 `json:"refusals"`
-	// Short ones of answered calls, 0 to 1.
+	// Share of short calls among answered calls, 0 to 1.
 	ShortCallShare float64 `json:"short_call_share"`
-	// Answered calls that were short.
+	// Short answered calls.
 	ShortCalls int64 `json:"short_calls"`
-	// How far back this looks.
+	// Period of the statistics.
 	WindowSeconds int64 `json:"window_seconds"`
 }
 
-// TrunkRegistration is an answer of the service, or a part of one.
+// TrunkRegistration is part of a response.
 type TrunkRegistration struct {
-	// The last answer.
+	// SIP status of the last response.
 	Code int64 `json:"code,omitzero"`
-	// When it ends.
+	// When it expires.
 	ExpiresAt *time.Time `json:"expires_at"`
-	// The phrase of the last answer.
+	// Reason phrase of the last response.
 	Reason string `json:"reason,omitzero"`
-	// When it is tried again.
+	// When the next registration is sent.
 	RetryAt *time.Time `json:"retry_at"`
 	// trying, registered, failed or removed.
 	Status string `json:"status"`
 }
 
-// TrunkUpdate is sent to the service.
+// TrunkUpdate is part of a request.
 type TrunkUpdate struct {
-	// Beyond these bounds, over the last hour, system.degraded is sent.
+	// Thresholds over the last hour beyond which system.degraded is sent.
 	Alarms Optional[TrunkAlarmsUpdate] `json:"alarms,omitzero"`
-	// Answers the trunk's digest challenges.
+	// Credentials for digest challenges of the trunk.
 	Auth Optional[TrunkAuthUpdate] `json:"auth,omitzero"`
-	// Sent to the trunk, and believed of it.
+	// Caller ID headers that are sent to the trunk and trusted from it.
 	CallerIDHeaders Optional[[]string] `json:"caller_id_headers,omitzero"`
-	// Numbers that may be shown over it.
+	// Numbers that calls over the trunk may show as caller ID.
 	CallerIDs Optional[[]string] `json:"caller_ids,omitzero"`
-	// 50 unless said. Calls wait for their turn.
+	// Maximum outbound calls per second. Further calls wait. Default: 50.
 	CallsPerSecond Optional[float64] `json:"calls_per_second,omitzero"`
-	// In the order of preference.
+	// Codecs in order of preference.
 	Codecs Optional[[]string] `json:"codecs,omitzero"`
-	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key.
+	// Costs of calls. Among trunks of the same priority the cheaper one is used first. daily_spend_cap counts by these costs. Needs an operator key.
 	Costs Optional[[]NewRate] `json:"costs,omitzero"`
-	// The way of key presses; auto: as events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
+	// DTMF method. auto: telephone events (RFC 4733) if both ends support them, otherwise inband tones. One of auto, rfc4733, info, inband.
 	Dtmf Optional[string] `json:"dtmf,omitzero"`
-	// The host of From; empty: our own.
+	// Host of the From header; empty: the host of Callboard.
 	FromDomain Optional[string] `json:"from_domain,omitzero"`
-	// From where its calls may come.
+	// Rules for inbound calls.
 	Inbound Optional[TrunkInboundUpdate] `json:"inbound,omitzero"`
-	// 0: no limit of its own.
+	// Maximum concurrent calls. 0: no limit.
 	MaxChannels Optional[int64] `json:"max_channels,omitzero"`
-	// From where its sound may come, and where it may go, besides its proxies.
+	// Networks to and from which audio is allowed, in addition to the proxies.
 	MediaNetworks Optional[[]string] `json:"media_networks,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name *string `json:"name,omitempty"`
-	// Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the trunk's RTP; on always to that source; off always to the address in the SDP. Default: auto. One of auto, on, off.
+	// Destination of audio. off: the address in the SDP. on: the source address of the trunk's RTP. auto: the address in the SDP, or the RTP source if that address is not allowed. Default: auto. One of auto, on, off.
 	Nat Optional[string] `json:"nat,omitzero"`
-	// Then put before it. Takes an operator key. What is dialled must read as the same number.
+	// Prefix that is then added to the called number. Needs an operator key. The result must still be the same number.
 	NumberAdd Optional[string] `json:"number_add,omitzero"`
-	// ISO 3166. Of national, and of numbers that come in without a country code. With national, one other than default_country of the workspace takes an operator key.
+	// Country of the national format, and of inbound numbers without a country code, as an ISO 3166 code. With national, another country than default_country of the workspace needs an operator key.
 	NumberCountry Optional[string] `json:"number_country,omitzero"`
-	// +12025550100, 12025550100, or as it is dialled within number_country. One of e164, digits, national.
+	// Format of numbers on the trunk. e164: +12025550100. digits: 12025550100. national: as dialed within number_country. One of e164, digits, national.
 	NumberFormat Optional[string] `json:"number_format,omitzero"`
-	// Taken off the beginning of the number called, once it is written. Takes an operator key.
+	// Prefix that is removed from the formatted called number. Needs an operator key.
 	NumberStrip Optional[string] `json:"number_strip,omitzero"`
-	// Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed.
+	// true: Callboard sends OPTIONS to the targets every 30 seconds. A target without a response is used last, unless its calls succeed.
 	OptionsPing Optional[bool] `json:"options_ping,omitzero"`
-	// What goes to the proxies is sent by way of it.
+	// Proxy through which requests to the targets are sent.
 	OutboundProxy Optional[ProxyUpdate] `json:"outbound_proxy,omitzero"`
-	// Numbers that it takes; empty: all. The trunk with the longest one is taken.
+	// Number prefixes that the trunk carries; empty: all. The trunk with the longest matching prefix is used.
 	Prefixes Optional[[]string] `json:"prefixes,omitzero"`
-	// Among trunks of one prefix length: lower first.
+	// Priority among trunks with the same prefix length; lower first.
 	Priority Optional[int64] `json:"priority,omitzero"`
-	// Its targets, 20 at most.
+	// Targets of the trunk, at most 20.
 	Proxies []NewProxy `json:"proxies,omitzero"`
-	// Names, addresses and networks to which a 3xx of the trunk may send a call on, for the same number. Empty: 3xx is not followed.
+	// Hosts, addresses and networks to which a 3xx of the trunk may redirect a call for the same number. Empty: no redirect is followed.
 	RedirectHosts Optional[[]string] `json:"redirect_hosts,omitzero"`
-	// Registers at the first proxy with the credentials of auth.
+	// true: Callboard registers at the first proxy with the credentials of auth.
 	Register Optional[bool] `json:"register,omitzero"`
-	// How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports. One of off, plain, imdn.
+	// Text messages by SIP MESSAGE. off: none. plain: plain text. imdn: CPIM with a request for delivery notifications. One of off, plain, imdn.
 	SMS Optional[string] `json:"sms,omitzero"`
-	// Keys go in the SDP: without transport tls, optional counts as off. One of off, optional, required.
+	// SRTP with keys in SDP. Without transport tls, optional counts as off. One of off, optional, required.
 	Srtp Optional[string] `json:"srtp,omitzero"`
-	// Tells keys of SRTP without TLS too, where whoever sees the signalling can listen.
+	// true: SRTP keys are also sent without TLS. Anyone who sees the signaling can then decrypt the audio.
 	SrtpKeysInClear Optional[bool] `json:"srtp_keys_in_clear,omitzero"`
 }
 
-// TurnLatency is an answer of the service, or a part of one.
+// TurnLatency is part of a response.
 type TurnLatency struct {
-	// When the far end had said its last word, on the time of the recording.
+	// When the remote party's speech ended, in milliseconds of the recording.
 	AtMs int64 `json:"at_ms"`
-	// From there until it was known that nothing follows.
+	// Time from there to the detected end of the utterance.
 	EouMs int64 `json:"eou_ms"`
-	// How it took its turn: speech or dtmf.
+	// Input of the turn: speech or dtmf.
 	Input string `json:"input"`
-	// Until the first word of a language model, where one answered.
+	// Time to the first token of the language model, if one responded.
 	LlmFirstTokenMs int64 `json:"llm_first_token_ms,omitzero"`
-	// `hit` or `miss` where the model was asked before it was known that the caller had said all.
+	// hit or miss, if the model was requested before the end of the utterance was detected.
 	Speculative string `json:"speculative,omitzero"`
-	// Until the text of what was said.
+	// Time to the recognized text.
 	SttMs int64 `json:"stt_ms"`
-	// From the last word to the first sound of the answer.
+	// Time from the last word to the first audio of the response.
 	TotalMs int64 `json:"total_ms"`
-	// From the text of the answer to its first sound.
+	// Time from the text of the response to its first audio.
 	TtsFirstAudioMs int64 `json:"tts_first_audio_ms"`
 }
 
-// Waiting is an answer of the service, or a part of one.
+// Waiting is part of a response.
 type Waiting struct {
-	// What the campaign waits for: calling_hours, schedule, line, pacing, trunk, spend_cap, engine, retry, frequency_cap, no_contacts, store, dialling_stopped, draining or quarantine (the store was restored from a backup and not released). While daily_spend_cap leaves no money for a call it is spend_cap, and until is when the campaign tries again.
+	// What the campaign waits for: calling_hours, schedule, line (concurrent calls), pacing, trunk, spend_cap, engine, retry, frequency_cap, no_contacts, store, dialling_stopped, draining or quarantine (a restored store that is not released). spend_cap: daily_spend_cap leaves no money for a call, and until is the next check.
 	Reason string `json:"reason"`
-	// Until when, where that is known.
+	// Until when the campaign waits, if known.
 	Until *time.Time `json:"until"`
 }
 
-// WebhookDisabledData is an answer of the service, or a part of one.
+// WebhookDisabledData is part of a response.
 type WebhookDisabledData struct {
 	// When the endpoint was disabled.
 	At time.Time `json:"at"`
 	// Why the endpoint was disabled.
 	Reason string `json:"reason"`
-	// The address of the endpoint.
+	// The URL of the endpoint.
 	URL string `json:"url"`
 	// The endpoint.
 	WebhookID string `json:"webhook_id"`
 }
 
-// WebhookDisabledEvent is an answer of the service, or a part of one.
+// WebhookDisabledEvent is part of a response.
 type WebhookDisabledEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data WebhookDisabledData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of webhook.disabled.
+	// The type of the event. One of webhook.disabled.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// WebhookTestData is an answer of the service, or a part of one.
+// WebhookTestData is part of a response.
 type WebhookTestData struct {
 	// A text for people.
 	Message string `json:"message"`
@@ -2433,115 +2433,115 @@ type WebhookTestData struct {
 	WebhookID string `json:"webhook_id"`
 }
 
-// WebhookTestEvent is an answer of the service, or a part of one.
+// WebhookTestEvent is part of a response.
 type WebhookTestEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data WebhookTestData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of webhook.test.
+	// The type of the event. One of webhook.test.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// Workspace is an answer of the service, or a part of one.
+// Workspace is part of a response.
 type Workspace struct {
-	// Origins whose pages may come with the tokens of users.
+	// Origins of web pages that may use the API with user tokens.
 	AllowedOrigins []string `json:"allowed_origins"`
-	// Whom it may call, and for how much.
+	// Destination rules and spend cap.
 	Calling DestinationRules `json:"calling"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
-	// ISO 3166: how numbers without a country code are read.
+	// Country of numbers without a country code, as an ISO 3166 code.
 	DefaultCountry string `json:"default_country"`
-	// The list of numbers that are never called.
+	// The default do-not-call list.
 	DefaultDNCListID string `json:"default_dnc_list_id"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// How often somebody may be rung.
+	// Frequency caps of calls.
 	FrequencyCaps FrequencyCaps `json:"frequency_caps"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Its ceilings.
+	// Limits of the workspace.
 	Limits Limits `json:"limits"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 	// starter, professional or enterprise. One of starter, professional, enterprise.
 	Plan string `json:"plan"`
-	// What an account on enterprise pays for an attempt; null: nothing.
+	// Price of attempts on the enterprise plan; null: free.
 	Pricing *Pricing `json:"pricing,omitempty"`
-	// What is not kept of what is said and written to it.
+	// Redaction rules for transcripts and messages.
 	Redaction Redaction `json:"redaction"`
-	// How long its data are kept.
+	// Retention periods.
 	Retention Retention `json:"retention"`
-	// What a segment of a text message costs, on any plan; missing: nothing.
+	// Price of a text message segment, on any plan; missing: free.
 	SMSPricePerSegment *Money `json:"sms_price_per_segment,omitempty"`
-	// The number of the price that holds now; each change of it counts on.
+	// Number of the current price; it increases with each change.
 	Tariff int64 `json:"tariff"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// spend_cap_without_costs: daily_spend_cap does not hold for calls over trunks without costs.
+	// spend_cap_without_costs: daily_spend_cap does not cover calls over trunks without costs.
 	Warnings []Detail `json:"warnings,omitzero"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// WorkspaceUpdate is sent to the service.
+// WorkspaceUpdate is part of a request.
 type WorkspaceUpdate struct {
-	// Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none.
+	// Origins of web pages that may use the API with user tokens, e.g. https://app.example.com. []: none.
 	AllowedOrigins Optional[[]string] `json:"allowed_origins,omitzero"`
 	// Operators only.
 	Calling Optional[DestinationRulesUpdate] `json:"calling,omitzero"`
-	// ISO 3166: how numbers without a country code are read. Default: US.
+	// Country of numbers without a country code, as an ISO 3166 code. Default: US.
 	DefaultCountry Optional[string] `json:"default_country,omitzero"`
-	// How often somebody may be rung.
+	// Frequency caps of calls.
 	FrequencyCaps Optional[FrequencyCapsUpdate] `json:"frequency_caps,omitzero"`
-	// On enterprise only. Operators only.
+	// Enterprise plan only. Operators only.
 	Limits Optional[LimitsUpdate] `json:"limits,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name *string `json:"name,omitempty"`
 	// Default: starter. Operators only. One of starter, professional, enterprise.
 	Plan Optional[string] `json:"plan,omitzero"`
-	// What an account on enterprise has agreed to pay. Operators only.
+	// Price of attempts on the enterprise plan. Operators only.
 	Pricing Optional[PricingUpdate] `json:"pricing,omitzero"`
-	// What is not kept of what is said and written to it.
+	// Redaction rules for transcripts and messages.
 	Redaction Optional[RedactionUpdate] `json:"redaction,omitzero"`
-	// How long its data are kept.
+	// Retention periods.
 	Retention Optional[RetentionUpdate] `json:"retention,omitzero"`
-	// Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. Operators only.
+	// Price of each segment of a live text message that a carrier accepted, on any plan, at most 1000.00. Operators only.
 	SMSPricePerSegment Optional[MoneyUpdate] `json:"sms_price_per_segment,omitzero"`
 }
 
-// WorkspaceUpdatedEvent is an answer of the service, or a part of one.
+// WorkspaceUpdatedEvent is part of a response.
 type WorkspaceUpdatedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// What happened; its shape goes by the type.
+	// Payload; its schema depends on the type.
 	Data ResourceChangedData `json:"data"`
-	// Names the event.
+	// Id of the event.
 	ID string `json:"id"`
-	// Counts the events of a subject from 1.
+	// Sequence number of the event for its subject, from 1.
 	Sequence int64 `json:"sequence"`
-	// What it is about: a call, a campaign.
+	// The id of the call, campaign or other resource of the event.
 	Subject string `json:"subject"`
-	// The unit that it is of.
+	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// The name of the event. One of workspace.updated.
+	// The type of the event. One of workspace.updated.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// GetUsageQuery is what GetUsage can be asked; what is zero is left out.
+// GetUsageQuery holds the query parameters of GetUsage. Zero values are not sent.
 type GetUsageQuery struct {
-	// The first day, YYYY-MM-DD; the first of this month unless said.
+	// The first day, YYYY-MM-DD. Default: the first day of this month.
 	From string
-	// The last day; today unless said.
+	// The last day. Default: today.
 	To string
 }
 
@@ -28,22 +28,22 @@ func (q *GetUsageQuery) values() url.Values {
 	return v
 }
 
-// GetUsage: Attempts, minutes, messages and what they cost, by day and month.
+// GetUsage: Get attempts, minutes, messages and costs by day and month.
 //
 // GET /v1/usage
 //
-// An attempt is billed once, if it reached a carrier; those that were throttled, not sent or interrupted are free, and so is all of the test environment. Each month begins with the plan's quota; what a change of the plan finds used of it stays used. Days are those of UTC. The time at which an attempt was opened sets its day, its month and its price.
+// An attempt is billed once if it reached a carrier. Throttled, unsent and interrupted attempts are free, and so is the whole test environment. Each month starts with the quota of the plan. A change of the plan keeps the used part of the quota. Days are in UTC. The start time of an attempt sets its day, its month and its price.
 func (c *Client) GetUsage(ctx context.Context, q GetUsageQuery, options ...Option) (*Usage, error) {
 	return send[Usage](ctx, c, "GET", "/v1/usage", q.values(), nil, options)
 }
 
-// ExportLedgerQuery is what ExportLedger can be asked; what is zero is left out.
+// ExportLedgerQuery holds the query parameters of ExportLedger. Zero values are not sent.
 type ExportLedgerQuery struct {
-	// The first day, YYYY-MM-DD; the first of this month unless said.
+	// The first day, YYYY-MM-DD. Default: the first day of this month.
 	From string
-	// The last day; today unless said.
+	// The last day. Default: today.
 	To string
-	// csv, or one JSON object per line.
+	// csv, or jsonl with one JSON object per line.
 	Format string
 }
 
@@ -65,156 +65,156 @@ func (q *ExportLedgerQuery) values() url.Values {
 //
 // GET /v1/usage/ledger
 //
-// One row per attempt that is billed and per call that was taken, in the order in which they were opened; streamed. The amounts add up to what /v1/usage says. Days are those of UTC. The time at which an attempt was opened sets its day, its month and its price.
+// One row per billed attempt and per answered inbound call, in the order of their start, streamed. The amounts add up to the totals of /v1/usage. Days are in UTC. The start time of an attempt sets its day, its month and its price.
 //
 // The caller reads the body and closes it.
 func (c *Client) ExportLedger(ctx context.Context, q ExportLedgerQuery, options ...Option) (*http.Response, error) {
 	return c.open(ctx, "GET", "/v1/usage/ledger", q.values(), nil, options)
 }
 
-// GetRateLimits: Get what is used of the rate limits.
+// GetRateLimits: Get the use of the rate limits.
 //
 // GET /v1/usage/rate-limits
 //
-// Of the environment of the credential: live and test count apart. Asking counts as a request. Windows slide: what was made is what was made within the last minute or hour. endpoints counts the requests that were permitted and valid; reading exports and bulk jobs is not counted there.
+// For the environment of the credential, because live and test are counted separately. This request counts too. Windows slide: requests_made covers the last minute or hour. endpoints counts permitted and valid requests. Reading exports and bulk jobs is not counted there.
 func (c *Client) GetRateLimits(ctx context.Context, options ...Option) (*RateLimits, error) {
 	return send[RateLimits](ctx, c, "GET", "/v1/usage/rate-limits", nil, nil, options)
 }
 
-// LimitUse is an answer of the service, or a part of one.
+// LimitUse is part of a response.
 type LimitUse struct {
-	// The most in a window; a burst above it is slowed down.
+	// Maximum requests per window. A burst above it is delayed.
 	RequestsLimit int64 `json:"requests_limit"`
-	// Within the window that ends now.
+	// Requests within the window that ends now.
 	RequestsMade int64 `json:"requests_made"`
-	// How long the window is.
+	// Length of the window.
 	WindowSeconds int64 `json:"window_seconds"`
 }
 
-// RateLimits is an answer of the service, or a part of one.
+// RateLimits is part of a response.
 type RateLimits struct {
-	// Of the whole workspace.
+	// Requests of the whole workspace.
 	CurrentWindow WindowUse `json:"current_window"`
-	// Paths with limits of their own.
+	// Paths with a separate limit.
 	Endpoints map[string]LimitUse `json:"endpoints"`
 }
 
-// Usage is an answer of the service, or a part of one.
+// Usage is part of a response.
 type Usage struct {
-	// Days on which something was used.
+	// Days with usage.
 	Days []UsedOn `json:"days"`
-	// live or test; nothing is counted in test.
+	// live or test. Nothing is billed in test.
 	Environment string `json:"environment"`
 	// The first day.
 	From string `json:"from"`
-	// The months of these days, as far as they belong to them.
+	// Months of these days, restricted to these days.
 	Months []UsedIn `json:"months"`
-	// usage.
+	// Always usage.
 	Object string `json:"object"`
-	// The plan of now. One of starter, professional, enterprise.
+	// The current plan. One of starter, professional, enterprise.
 	Plan string `json:"plan"`
 	// The last day.
 	To string `json:"to"`
-	// All of these days.
+	// Total of these days.
 	Total Used `json:"total"`
 }
 
-// Used is an answer of the service, or a part of one.
+// Used is part of a response.
 type Used struct {
-	// What the overage costs, by the price of each attempt's opening.
+	// Cost of the overage, by the price at the start of each attempt.
 	Amount Money `json:"amount"`
-	// Attempts that are billed.
+	// Billed attempts.
 	Attempts int64 `json:"attempts"`
-	// Calls that were taken.
+	// Answered inbound calls.
 	InboundCalls int64 `json:"inbound_calls"`
-	// How long was talked on them.
+	// Duration of inbound calls.
 	InboundSeconds int64 `json:"inbound_seconds"`
-	// Of the attempts, those within the quota of their month.
+	// Attempts within the quota of their month.
 	Included int64 `json:"included"`
-	// Of all calls, outbound and inbound.
+	// Minutes of all calls, outbound and inbound.
 	Minutes float64 `json:"minutes"`
-	// How long was talked on billed attempts.
+	// Duration of billed attempts.
 	OutboundSeconds int64 `json:"outbound_seconds"`
-	// The other attempts.
+	// Attempts beyond the quota.
 	Overage int64 `json:"overage"`
-	// Messages sent.
+	// Sent messages.
 	SMS int64 `json:"sms"`
-	// What they cost, by the price of a segment when they were sent.
+	// Cost of messages, by the segment price at the time of sending.
 	SMSAmount Money `json:"sms_amount"`
-	// The segments that they were in.
+	// Segments of sent messages.
 	SMSSegments int64 `json:"sms_segments"`
-	// What attempts and messages cost together.
+	// Total cost of attempts and messages.
 	TotalAmount Money `json:"total_amount"`
 }
 
-// UsedIn is an answer of the service, or a part of one.
+// UsedIn is part of a response.
 type UsedIn struct {
-	// What it costs.
+	// Cost.
 	Amount Money `json:"amount"`
-	// Attempts that are billed.
+	// Billed attempts.
 	Attempts int64 `json:"attempts"`
-	// Calls that were taken.
+	// Answered inbound calls.
 	InboundCalls int64 `json:"inbound_calls"`
-	// How long was talked on them.
+	// Duration of inbound calls.
 	InboundSeconds int64 `json:"inbound_seconds"`
-	// Of the attempts, those within the quota of their month.
+	// Attempts within the quota of their month.
 	Included int64 `json:"included"`
-	// Of all calls, outbound and inbound.
+	// Minutes of all calls, outbound and inbound.
 	Minutes float64 `json:"minutes"`
 	// YYYY-MM.
 	Month string `json:"month"`
-	// How long was talked on billed attempts.
+	// Duration of billed attempts.
 	OutboundSeconds int64 `json:"outbound_seconds"`
-	// The other attempts.
+	// Attempts beyond the quota.
 	Overage int64 `json:"overage"`
-	// Messages sent.
+	// Sent messages.
 	SMS int64 `json:"sms"`
-	// What they cost, by the price of a segment when they were sent.
+	// Cost of messages, by the segment price at the time of sending.
 	SMSAmount Money `json:"sms_amount"`
-	// The segments that they were in.
+	// Segments of sent messages.
 	SMSSegments int64 `json:"sms_segments"`
-	// What attempts and messages cost together.
+	// Total cost of attempts and messages.
 	TotalAmount Money `json:"total_amount"`
 }
 
-// UsedOn is an answer of the service, or a part of one.
+// UsedOn is part of a response.
 type UsedOn struct {
-	// What it costs.
+	// Cost.
 	Amount Money `json:"amount"`
-	// Attempts that are billed.
+	// Billed attempts.
 	Attempts int64 `json:"attempts"`
 	// YYYY-MM-DD in UTC.
 	Day string `json:"day"`
-	// Calls that were taken.
+	// Answered inbound calls.
 	InboundCalls int64 `json:"inbound_calls"`
-	// How long was talked on them.
+	// Duration of inbound calls.
 	InboundSeconds int64 `json:"inbound_seconds"`
-	// Of the attempts, those within the quota of their month.
+	// Attempts within the quota of their month.
 	Included int64 `json:"included"`
-	// Of all calls, outbound and inbound.
+	// Minutes of all calls, outbound and inbound.
 	Minutes float64 `json:"minutes"`
-	// How long was talked on billed attempts.
+	// Duration of billed attempts.
 	OutboundSeconds int64 `json:"outbound_seconds"`
-	// The other attempts.
+	// Attempts beyond the quota.
 	Overage int64 `json:"overage"`
-	// Messages sent.
+	// Sent messages.
 	SMS int64 `json:"sms"`
-	// What they cost, by the price of a segment when they were sent.
+	// Cost of messages, by the segment price at the time of sending.
 	SMSAmount Money `json:"sms_amount"`
-	// The segments that they were in.
+	// Segments of sent messages.
 	SMSSegments int64 `json:"sms_segments"`
-	// What attempts and messages cost together.
+	// Total cost of attempts and messages.
 	TotalAmount Money `json:"total_amount"`
 }
 
-// WindowUse is an answer of the service, or a part of one.
+// WindowUse is part of a response.
 type WindowUse struct {
-	// The most in a window; a burst above it is slowed down.
+	// Maximum requests per window. A burst above it is delayed.
 	RequestsLimit int64 `json:"requests_limit"`
-	// Within the window that ends now.
+	// Requests within the window that ends now.
 	RequestsMade int64 `json:"requests_made"`
 	// When the oldest request leaves the window.
 	WindowReset time.Time `json:"window_reset"`
-	// How long the window is.
+	// Length of the window.
 	WindowSeconds int64 `json:"window_seconds"`
 }

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ListUsersQuery is what ListUsers can be asked; what is zero is left out.
+// ListUsersQuery holds the query parameters of ListUsers. Zero values are not sent.
 type ListUsersQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -46,7 +46,7 @@ func (c *Client) ListUsers(ctx context.Context, q ListUsersQuery, options ...Opt
 	return send[ListUser](ctx, c, "GET", "/v1/users", q.values(), nil, options)
 }
 
-// AllUsers walks the pages of ListUsers to their end; an error is the last that comes.
+// AllUsers iterates over all pages of ListUsers. It ends after the first error.
 func (c *Client) AllUsers(ctx context.Context, q ListUsersQuery, options ...Option) iter.Seq2[User, error] {
 	return pages(&q.Cursor, func() ([]User, *string, error) {
 		l, err := c.ListUsers(ctx, q, options...)
@@ -66,7 +66,7 @@ func (c *Client) CreateUser(ctx context.Context, body *NewUser, options ...Optio
 	return send[User](ctx, c, "POST", "/v1/users", nil, asJSON(body), options)
 }
 
-// DeleteUser: Delete a user, with sessions and consents, at once.
+// DeleteUser: Delete a user and end all sessions and consents at once.
 //
 // DELETE /v1/users/{id}
 //
@@ -91,15 +91,15 @@ func (c *Client) UpdateUser(ctx context.Context, id string, body *UserUpdate, op
 	return send[User](ctx, c, "PATCH", "/v1/users/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// ListSessionsQuery is what ListSessions can be asked; what is zero is left out.
+// ListSessionsQuery holds the query parameters of ListSessions. Zero values are not sent.
 type ListSessionsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -120,14 +120,14 @@ func (q *ListSessionsQuery) values() url.Values {
 	return v
 }
 
-// ListSessions: List where a user is signed in.
+// ListSessions: List the browser sessions of a user.
 //
 // GET /v1/users/{id}/sessions
 func (c *Client) ListSessions(ctx context.Context, id string, q ListSessionsQuery, options ...Option) (*ListSession, error) {
 	return send[ListSession](ctx, c, "GET", "/v1/users/"+url.PathEscape(id)+"/sessions", q.values(), nil, options)
 }
 
-// AllSessions walks the pages of ListSessions to their end; an error is the last that comes.
+// AllSessions iterates over all pages of ListSessions. It ends after the first error.
 func (c *Client) AllSessions(ctx context.Context, id string, q ListSessionsQuery, options ...Option) iter.Seq2[Session, error] {
 	return pages(&q.Cursor, func() ([]Session, *string, error) {
 		l, err := c.ListSessions(ctx, id, q, options...)
@@ -138,7 +138,7 @@ func (c *Client) AllSessions(ctx context.Context, id string, q ListSessionsQuery
 	})
 }
 
-// EndSession: Sign a user out in one browser.
+// EndSession: End a browser session of a user.
 //
 // DELETE /v1/users/{id}/sessions/{session_id}
 //
@@ -147,133 +147,133 @@ func (c *Client) EndSession(ctx context.Context, id string, sessionID string, op
 	return send[Deleted](ctx, c, "DELETE", "/v1/users/"+url.PathEscape(id)+"/sessions/"+url.PathEscape(sessionID), nil, nil, options)
 }
 
-// CreateSignInLink: Make a link that signs a user in.
+// CreateSignInLink: Create a sign-in link for a user.
 //
 // POST /v1/users/{id}/sign-in-link
 //
-// Needs an API key or a dashboard session. The link opens once, within five minutes.
+// Needs an API key or a dashboard session. The link can be used once, within five minutes.
 func (c *Client) CreateSignInLink(ctx context.Context, id string, options ...Option) (*SignInLink, error) {
 	return send[SignInLink](ctx, c, "POST", "/v1/users/"+url.PathEscape(id)+"/sign-in-link", nil, nil, options)
 }
 
-// ListSession is an answer of the service, or a part of one.
+// ListSession is part of a response.
 type ListSession struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Session `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListUser is an answer of the service, or a part of one.
+// ListUser is part of a response.
 type ListUser struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []User `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewUser is sent to the service.
+// NewUser is part of a request.
 type NewUser struct {
 	// Addresses or CIDRs from which the user signs in, within those of the key that creates the user. Default: those of the key. []: from everywhere.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// true: the dashboard shows the user all workspaces, and lets an admin stop dialling, drain the node and keep alert rules. Operators only; for a viewer or an admin of the live environment.
+	// true: the dashboard shows all workspaces to the user. An admin can also stop all dialing, drain nodes and change alert rules. Set by operators only, for a viewer or an admin of the live environment.
 	Operator *bool `json:"operator,omitempty"`
-	// viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything. Not more than the key may that makes it. One of viewer, agent, manager, admin.
+	// viewer reads, agent also places calls, manager also changes agents and campaigns, admin may do everything. At most the permissions of the key that creates the user. One of viewer, agent, manager, admin.
 	Role string `json:"role"`
 }
 
-// Session is an answer of the service, or a part of one.
+// Session is part of a response.
 type Session struct {
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// When it ends.
+	// When it expires.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// The address that it was used from last.
+	// The address of the last request.
 	IP string `json:"ip"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// When it was used last, to five minutes.
+	// Time of the last request, with a precision of five minutes.
 	SeenAt time.Time `json:"seen_at"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// What the browser calls itself.
+	// The User-Agent header of the browser.
 	UserAgent string `json:"user_agent"`
-	// Who is signed in.
+	// The signed-in user.
 	UserID string `json:"user_id"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// SignInLink is an answer of the service, or a part of one.
+// SignInLink is part of a response.
 type SignInLink struct {
-	// When it ends.
+	// When it expires.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Whoever opens it first is that user: hand it on with care.
+	// The link signs in the first person who opens it, so share it securely.
 	URL string `json:"url"`
-	// Whom it signs in.
+	// The user that the link signs in.
 	UserID string `json:"user_id"`
 }
 
-// User is an answer of the service, or a part of one.
+// User is part of a response.
 type User struct {
-	// From where the user signs in; empty: from everywhere.
+	// Addresses from which the user signs in; empty: from everywhere.
 	AllowedIPs []string `json:"allowed_ips"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
-	// true: the dashboard shows the user all workspaces, and lets an admin act on the node.
+	// true: the dashboard shows all workspaces to the user, and an admin can control nodes.
 	Operator bool `json:"operator"`
-	// When the user was made an operator. Who signed in before does so anew to see all workspaces.
+	// When the user became an operator. Earlier sessions have no operator rights.
 	OperatorSince *time.Time `json:"operator_since,omitempty"`
-	// viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything. One of viewer, agent, manager, admin.
+	// viewer reads, agent also places calls, manager also changes agents and campaigns, admin may do everything. One of viewer, agent, manager, admin.
 	Role string `json:"role"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// UserUpdate is sent to the service.
+// UserUpdate is part of a request.
 type UserUpdate struct {
 	// Addresses or CIDRs from which the user signs in, within those of the key that creates the user. Default: those of the key. []: from everywhere.
 	AllowedIPs Optional[[]string] `json:"allowed_ips,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name *string `json:"name,omitempty"`
-	// true: the dashboard shows the user all workspaces, and lets an admin stop dialling, drain the node and keep alert rules. Operators only; for a viewer or an admin of the live environment.
+	// true: the dashboard shows all workspaces to the user. An admin can also stop all dialing, drain nodes and change alert rules. Set by operators only, for a viewer or an admin of the live environment.
 	Operator Optional[bool] `json:"operator,omitzero"`
-	// viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything. Not more than the key may that makes it. One of viewer, agent, manager, admin.
+	// viewer reads, agent also places calls, manager also changes agents and campaigns, admin may do everything. At most the permissions of the key that creates the user. One of viewer, agent, manager, admin.
 	Role *string `json:"role,omitempty"`
 }

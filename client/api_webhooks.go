@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// ListWebhooksQuery is what ListWebhooks can be asked; what is zero is left out.
+// ListWebhooksQuery holds the query parameters of ListWebhooks. Zero values are not sent.
 type ListWebhooksQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
-	// Only those that a campaign owns.
+	// Filters by the campaign that owns the endpoint.
 	CampaignID string
-	// Only those in this state.
+	// Filters by status.
 	Status string
-	// Only those that subscribe to this event.
+	// Filters by subscribed event type.
 	Event string
 }
 
@@ -61,7 +61,7 @@ func (c *Client) ListWebhooks(ctx context.Context, q ListWebhooksQuery, options 
 	return send[ListWebhook](ctx, c, "GET", "/v1/webhooks", q.values(), nil, options)
 }
 
-// AllWebhooks walks the pages of ListWebhooks to their end; an error is the last that comes.
+// AllWebhooks iterates over all pages of ListWebhooks. It ends after the first error.
 func (c *Client) AllWebhooks(ctx context.Context, q ListWebhooksQuery, options ...Option) iter.Seq2[Webhook, error] {
 	return pages(&q.Cursor, func() ([]Webhook, *string, error) {
 		l, err := c.ListWebhooks(ctx, q, options...)
@@ -72,11 +72,11 @@ func (c *Client) AllWebhooks(ctx context.Context, q ListWebhooksQuery, options .
 	})
 }
 
-// CreateWebhook: Register an endpoint.
+// CreateWebhook: Create a webhook endpoint.
 //
 // POST /v1/webhooks
 //
-// Needs an API key or a dashboard session. The answer holds the secret, this once.
+// Needs an API key or a dashboard session. Only this response contains the secret.
 func (c *Client) CreateWebhook(ctx context.Context, body *NewWebhook, options ...Option) (*Webhook, error) {
 	return send[Webhook](ctx, c, "POST", "/v1/webhooks", nil, asJSON(body), options)
 }
@@ -97,24 +97,24 @@ func (c *Client) GetWebhook(ctx context.Context, id string, options ...Option) (
 	return send[Webhook](ctx, c, "GET", "/v1/webhooks/"+url.PathEscape(id), nil, nil, options)
 }
 
-// UpdateWebhook: Change an endpoint.
+// UpdateWebhook: Change a webhook endpoint.
 //
 // PATCH /v1/webhooks/{id}
 //
-// Needs an API key or a dashboard session. The answer to a change of the secret holds it, this once.
+// Needs an API key or a dashboard session. Only the response to a change of the secret contains the secret.
 func (c *Client) UpdateWebhook(ctx context.Context, id string, body *WebhookUpdate, options ...Option) (*Webhook, error) {
 	return send[Webhook](ctx, c, "PATCH", "/v1/webhooks/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// GetFailedEventsQuery is what GetFailedEvents can be asked; what is zero is left out.
+// GetFailedEventsQuery holds the query parameters of GetFailedEvents. Zero values are not sent.
 type GetFailedEventsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -135,14 +135,14 @@ func (q *GetFailedEventsQuery) values() url.Values {
 	return v
 }
 
-// GetFailedEvents: List the events that were given up.
+// GetFailedEvents: List events whose delivery failed finally.
 //
 // GET /v1/webhooks/{id}/failed
 func (c *Client) GetFailedEvents(ctx context.Context, id string, q GetFailedEventsQuery, options ...Option) (*ListFailedEvent, error) {
 	return send[ListFailedEvent](ctx, c, "GET", "/v1/webhooks/"+url.PathEscape(id)+"/failed", q.values(), nil, options)
 }
 
-// AllFailedEvents walks the pages of GetFailedEvents to their end; an error is the last that comes.
+// AllFailedEvents iterates over all pages of GetFailedEvents. It ends after the first error.
 func (c *Client) AllFailedEvents(ctx context.Context, id string, q GetFailedEventsQuery, options ...Option) iter.Seq2[FailedEvent, error] {
 	return pages(&q.Cursor, func() ([]FailedEvent, *string, error) {
 		l, err := c.GetFailedEvents(ctx, id, q, options...)
@@ -153,15 +153,15 @@ func (c *Client) AllFailedEvents(ctx context.Context, id string, q GetFailedEven
 	})
 }
 
-// GetWebhookLogsQuery is what GetWebhookLogs can be asked; what is zero is left out.
+// GetWebhookLogsQuery holds the query parameters of GetWebhookLogs. Zero values are not sent.
 type GetWebhookLogsQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -182,18 +182,18 @@ func (q *GetWebhookLogsQuery) values() url.Values {
 	return v
 }
 
-// GetWebhookLogs: Read the log of deliveries.
+// GetWebhookLogs: List deliveries.
 //
 // GET /v1/webhooks/{id}/logs
 func (c *Client) GetWebhookLogs(ctx context.Context, id string, q GetWebhookLogsQuery, options ...Option) (*Logs, error) {
 	return send[Logs](ctx, c, "GET", "/v1/webhooks/"+url.PathEscape(id)+"/logs", q.values(), nil, options)
 }
 
-// PauseWebhook: Hold the deliveries back.
+// PauseWebhook: Pause deliveries.
 //
 // POST /v1/webhooks/{id}/pause
 //
-// Events queue for 72 hours.
+// Events are queued for up to 72 hours.
 func (c *Client) PauseWebhook(ctx context.Context, id string, options ...Option) (*Webhook, error) {
 	return send[Webhook](ctx, c, "POST", "/v1/webhooks/"+url.PathEscape(id)+"/pause", nil, nil, options)
 }
@@ -202,28 +202,28 @@ func (c *Client) PauseWebhook(ctx context.Context, id string, options ...Option)
 //
 // POST /v1/webhooks/{id}/replay
 //
-// Either event_ids (100 at most), or what the endpoint subscribes to between from and to, of some types: about 1000 at most (what was made at one moment stays together), more tells that there are others. Events keep id and created_at, come with X-Svc-Replay: true and have all five attempts again; those that are on their way already go on as they are.
+// Delivers the events in event_ids (at most 100), or the subscribed events between from and to, optionally of some types. One request delivers about 1000 events; more reports that others remain. Events keep id and created_at, have the header X-Svc-Replay: true and get all five attempts again. Events with a pending delivery are not delivered twice.
 func (c *Client) ReplayEvents(ctx context.Context, id string, body *ReplayRequest, options ...Option) (*Replay, error) {
 	return send[Replay](ctx, c, "POST", "/v1/webhooks/"+url.PathEscape(id)+"/replay", nil, asJSON(body), options)
 }
 
-// ResumeWebhook: Deliver again.
+// ResumeWebhook: Resume deliveries.
 //
 // POST /v1/webhooks/{id}/resume
 //
-// What queued goes out in order.
+// Queued events are delivered in order.
 func (c *Client) ResumeWebhook(ctx context.Context, id string, options ...Option) (*Webhook, error) {
 	return send[Webhook](ctx, c, "POST", "/v1/webhooks/"+url.PathEscape(id)+"/resume", nil, nil, options)
 }
 
-// TestWebhook: Send a test event and wait for the answer.
+// TestWebhook: Send a test event and wait for the response.
 //
 // POST /v1/webhooks/{id}/test
 func (c *Client) TestWebhook(ctx context.Context, id string, body *TestRequest, options ...Option) (*TestResult, error) {
 	return send[TestResult](ctx, c, "POST", "/v1/webhooks/"+url.PathEscape(id)+"/test", nil, asJSON(body), options)
 }
 
-// EventFilters is sent to the service.
+// EventFilters is part of a request.
 type EventFilters struct {
 	// Agents that the event is about, or whose call it is about.
 	AgentIDs []string `json:"agent_ids,omitzero"`
@@ -235,7 +235,7 @@ type EventFilters struct {
 	Numbers []string `json:"numbers,omitzero"`
 }
 
-// EventFiltersUpdate is sent to the service.
+// EventFiltersUpdate is part of a request.
 type EventFiltersUpdate struct {
 	// Agents that the event is about, or whose call it is about.
 	AgentIDs Optional[[]string] `json:"agent_ids,omitzero"`
@@ -247,10 +247,10 @@ type EventFiltersUpdate struct {
 	Numbers Optional[[]string] `json:"numbers,omitzero"`
 }
 
-// FailedEvent is an answer of the service, or a part of one.
+// FailedEvent is part of a response.
 type FailedEvent struct {
 	Attempts int64 `json:"attempts"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt     time.Time  `json:"created_at"`
 	EventID       string     `json:"event_id"`
 	EventType     string     `json:"event_type"`
@@ -258,33 +258,33 @@ type FailedEvent struct {
 	LastError     string     `json:"last_error"`
 }
 
-// ListFailedEvent is an answer of the service, or a part of one.
+// ListFailedEvent is part of a response.
 type ListFailedEvent struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []FailedEvent `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// ListWebhook is an answer of the service, or a part of one.
+// ListWebhook is part of a response.
 type ListWebhook struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Webhook `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// LogEntry is an answer of the service, or a part of one.
+// LogEntry is part of a response.
 type LogEntry struct {
-	// When it was made.
+	// When the resource was created.
 	CreatedAt      time.Time  `json:"created_at"`
 	DeliveredAt    *time.Time `json:"delivered_at"`
 	Error          string     `json:"error,omitzero"`
@@ -299,66 +299,66 @@ type LogEntry struct {
 	Status string `json:"status"`
 }
 
-// Logs is an answer of the service, or a part of one.
+// Logs is part of a response.
 type Logs struct {
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool       `json:"has_more"`
 	Logs    []LogEntry `json:"logs"`
 	// The cursor of the next page; null on the last.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// NewWebhook is sent to the service.
+// NewWebhook is part of a request.
 type NewWebhook struct {
-	// Event names, a category such as call.*, or *.
+	// Event types, categories such as call.*, or *.
 	Events []string `json:"events"`
-	// Of these events, only those that pass: of each list one entry.
+	// Filters for these events. An event passes if it matches one entry of each list.
 	Filters *EventFilters `json:"filters,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// With test keys only. Divides the delays before retries (30 seconds, 2 minutes, 10 minutes, 1 hour): 1440 makes all five attempts within 3 seconds. Default: 1.
 	RetryTimeFactor *int64 `json:"retry_time_factor,omitempty"`
-	// Signs the deliveries; made here unless said.
+	// Secret that signs deliveries. Default: Callboard creates one.
 	Secret *string `json:"secret,omitempty"`
 	// https only.
 	URL string `json:"url"`
 }
 
-// Replay is an answer of the service, or a part of one.
+// Replay is part of a response.
 type Replay struct {
-	// The events that are delivered again.
+	// Ids of events that are delivered again.
 	Accepted []string `json:"accepted"`
-	// Nothing was delivered: it was only asked.
+	// true if nothing was delivered, because the request set dry_run.
 	DryRun bool `json:"dry_run"`
-	// There may be more events between from and to: go on from next_from.
+	// true if there may be more events between from and to; continue with next_from.
 	More bool `json:"more"`
-	// With more: from, for the next request.
+	// Value of from for the next request, if more is true.
 	NextFrom *time.Time `json:"next_from,omitempty"`
-	// Those that there are not, or not any more.
+	// Ids of events that do not exist or were deleted.
 	NotFound []string `json:"not_found"`
 }
 
-// ReplayRequest is sent to the service.
+// ReplayRequest is part of a request.
 type ReplayRequest struct {
-	// Only tell which would be delivered.
+	// true: only list the events that would be delivered.
 	DryRun *bool `json:"dry_run,omitempty"`
-	// Which; or from and to.
+	// Ids of events. Set either event_ids or from.
 	EventIDs []string `json:"event_ids,omitzero"`
-	// What was made at this time or later.
+	// Events created at this time or later.
 	From *time.Time `json:"from,omitempty"`
-	// What was made before this time; now unless said.
+	// Events created before this time. Default: now.
 	To *time.Time `json:"to,omitempty"`
-	// With from: event names, or a category such as call.*.
+	// Event types, or categories such as call.*. Only with from.
 	Types []string `json:"types,omitzero"`
 }
 
-// TestRequest is sent to the service.
+// TestRequest is part of a request.
 type TestRequest struct {
-	// A sample of this event instead of webhook.test.
+	// Event type of the sample to send. Default: webhook.test.
 	EventType *string `json:"event_type,omitempty"`
 }
 
-// TestResult is an answer of the service, or a part of one.
+// TestResult is part of a response.
 type TestResult struct {
 	Delivered      bool   `json:"delivered"`
 	Error          string `json:"error,omitzero"`
@@ -367,18 +367,18 @@ type TestResult struct {
 	ResponseTimeMs int64  `json:"response_time_ms"`
 }
 
-// Webhook is an answer of the service, or a part of one.
+// Webhook is part of a response.
 type Webhook struct {
-	// Of which campaign it is, where it is of one.
+	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id,omitzero"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The credential that created it.
 	CreatedBy  *Creator   `json:"created_by,omitempty"`
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`
 	// Why it was disabled: gone (it answered 410), failing (no delivery succeeded for three days).
 	DisabledReason string `json:"disabled_reason,omitzero"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment string   `json:"environment"`
 	Events      []string `json:"events"`
 	// The first of the failed attempts since which none succeeded.
@@ -386,16 +386,16 @@ type Webhook struct {
 	FailureCount int64      `json:"failure_count"`
 	// Of these events, only those that pass.
 	Filters *EventFilters `json:"filters,omitempty"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID             string     `json:"id"`
 	LastDeliveryAt *time.Time `json:"last_delivery_at"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// When it does; until then X-Svc-Signature-Next carries its signature.
 	NextSecretAt *time.Time `json:"next_secret_at,omitempty"`
 	// Of the secret that takes over.
 	NextSecretHint string `json:"next_secret_hint,omitzero"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 	// Since when it is paused. What was queued then is given up 72 hours later, what came since 72 hours after it came.
 	PausedAt *time.Time `json:"paused_at,omitempty"`
@@ -405,26 +405,26 @@ type Webhook struct {
 	SecretHint      string `json:"secret_hint"`
 	// One of active, paused, disabled.
 	Status string `json:"status"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	URL       string    `json:"url"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// WebhookUpdate is sent to the service.
+// WebhookUpdate is part of a request.
 type WebhookUpdate struct {
-	// Event names, a category such as call.*, or *.
+	// Event types, categories such as call.*, or *.
 	Events []string `json:"events,omitzero"`
-	// Of these events, only those that pass: of each list one entry.
+	// Filters for these events. An event passes if it matches one entry of each list.
 	Filters Optional[EventFiltersUpdate] `json:"filters,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// With test keys only. Divides the delays before retries; with null they are the documented ones again.
+	// With test keys only. Divides the delays before retries. null: the documented delays.
 	RetryTimeFactor Optional[int64] `json:"retry_time_factor,omitzero"`
-	// Another secret. With null Callboard makes one. The answer shows it, this once.
+	// New secret. null: Callboard creates one. Only this response contains the secret.
 	Secret Optional[string] `json:"secret,omitzero"`
-	// With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all.
+	// With secret: how many hours the old secret still signs X-Svc-Signature, while the new one signs X-Svc-Signature-Next. 0: none. Default: 24.
 	SecretOverlapHours Optional[int64] `json:"secret_overlap_hours,omitzero"`
 	// https only.
 	URL *string `json:"url,omitempty"`

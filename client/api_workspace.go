@@ -17,7 +17,7 @@ func (c *Client) GetWorkspace(ctx context.Context, options ...Option) (*Workspac
 //
 // PATCH /v1/workspace
 //
-// Needs an API key or a dashboard session. Plan, price, limits and destination rules take an operator key: 403 operator_required. warnings tell of a daily_spend_cap over trunks without costs.
+// Needs an API key or a dashboard session. Plan, price, limits and destination rules need an operator key, otherwise 403 operator_required. warnings lists trunks without costs, for which daily_spend_cap has no effect.
 func (c *Client) UpdateWorkspace(ctx context.Context, body *WorkspaceUpdate, options ...Option) (*Workspace, error) {
 	return send[Workspace](ctx, c, "PATCH", "/v1/workspace", nil, asJSON(body), options)
 }

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ListWorkspacesQuery is what ListWorkspaces can be asked; what is zero is left out.
+// ListWorkspacesQuery holds the query parameters of ListWorkspaces. Zero values are not sent.
 type ListWorkspacesQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -39,14 +39,14 @@ func (q *ListWorkspacesQuery) values() url.Values {
 	return v
 }
 
-// ListWorkspaces: List the workspaces of the install.
+// ListWorkspaces: List the workspaces of the installation.
 //
 // GET /v1/workspaces
 func (c *Client) ListWorkspaces(ctx context.Context, q ListWorkspacesQuery, options ...Option) (*ListWorkspace, error) {
 	return send[ListWorkspace](ctx, c, "GET", "/v1/workspaces", q.values(), nil, options)
 }
 
-// AllWorkspaces walks the pages of ListWorkspaces to their end; an error is the last that comes.
+// AllWorkspaces iterates over all pages of ListWorkspaces. It ends after the first error.
 func (c *Client) AllWorkspaces(ctx context.Context, q ListWorkspacesQuery, options ...Option) iter.Seq2[Workspace, error] {
 	return pages(&q.Cursor, func() ([]Workspace, *string, error) {
 		l, err := c.ListWorkspaces(ctx, q, options...)
@@ -61,47 +61,47 @@ func (c *Client) AllWorkspaces(ctx context.Context, q ListWorkspacesQuery, optio
 //
 // POST /v1/workspaces
 //
-// Needs an API key or a dashboard session. Operators only, as all of /v1/workspaces. Default plan: starter. The setting default_plan is the plan of the first workspace only, default, which the first start makes.
+// Needs an API key or a dashboard session. Operators only, like all of /v1/workspaces. Default plan: starter. The setting default_plan applies only to the workspace default, which the first start creates.
 func (c *Client) CreateWorkspace(ctx context.Context, body *NewWorkspace, options ...Option) (*WorkspaceCreated, error) {
 	return send[WorkspaceCreated](ctx, c, "POST", "/v1/workspaces", nil, asJSON(body), options)
 }
 
-// DeleteWorkspace: Delete a workspace with everything in it.
+// DeleteWorkspace: Delete a workspace with all its data.
 //
 // DELETE /v1/workspaces/{id}
 //
-// Needs an API key or a dashboard session. Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: what backups hold of its secrets and recordings does not open any more. 409 invalid_state for the workspace whose key asks.
+// Needs an API key or a dashboard session. As of the response its keys are refused and its calls hang up. Records, events, recordings and exports are deleted in the background, and so is its encryption key: its secrets and recordings in backups can no longer be decrypted. 409 invalid_state for the workspace of the requesting key.
 func (c *Client) DeleteWorkspace(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/workspaces/"+url.PathEscape(id), nil, nil, options)
 }
 
-// GetAnyWorkspace: Get a workspace of the install.
+// GetAnyWorkspace: Get a workspace of the installation.
 //
 // GET /v1/workspaces/{id}
 func (c *Client) GetAnyWorkspace(ctx context.Context, id string, options ...Option) (*Workspace, error) {
 	return send[Workspace](ctx, c, "GET", "/v1/workspaces/"+url.PathEscape(id), nil, nil, options)
 }
 
-// UpdateAnyWorkspace: Change a workspace of the install.
+// UpdateAnyWorkspace: Change a workspace of the installation.
 //
 // PATCH /v1/workspaces/{id}
 //
-// Needs an API key or a dashboard session. Plan, limits and rules hold from the answer on.
+// Needs an API key or a dashboard session. Plan, limits and rules apply as of the response.
 func (c *Client) UpdateAnyWorkspace(ctx context.Context, id string, body *WorkspaceUpdate, options ...Option) (*Workspace, error) {
 	return send[Workspace](ctx, c, "PATCH", "/v1/workspaces/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
-// ListAnyNumbersQuery is what ListAnyNumbers can be asked; what is zero is left out.
+// ListAnyNumbersQuery holds the query parameters of ListAnyNumbers. Zero values are not sent.
 type ListAnyNumbersQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
-	// In this state only.
+	// Filters by status.
 	Status string
 }
 
@@ -125,16 +125,16 @@ func (q *ListAnyNumbersQuery) values() url.Values {
 	return v
 }
 
-// ListAnyNumbers: List the numbers of a workspace of the install.
+// ListAnyNumbers: List the numbers of a workspace of the installation.
 //
 // GET /v1/workspaces/{id}/phone-numbers
 //
-// Operators only. Those of the live environment.
+// Operators only. Numbers of the live environment.
 func (c *Client) ListAnyNumbers(ctx context.Context, id string, q ListAnyNumbersQuery, options ...Option) (*ListPhoneNumber, error) {
 	return send[ListPhoneNumber](ctx, c, "GET", "/v1/workspaces/"+url.PathEscape(id)+"/phone-numbers", q.values(), nil, options)
 }
 
-// AllAnyNumbers walks the pages of ListAnyNumbers to their end; an error is the last that comes.
+// AllAnyNumbers iterates over all pages of ListAnyNumbers. It ends after the first error.
 func (c *Client) AllAnyNumbers(ctx context.Context, id string, q ListAnyNumbersQuery, options ...Option) iter.Seq2[PhoneNumber, error] {
 	return pages(&q.Cursor, func() ([]PhoneNumber, *string, error) {
 		l, err := c.ListAnyNumbers(ctx, id, q, options...)
@@ -145,24 +145,24 @@ func (c *Client) AllAnyNumbers(ctx context.Context, id string, q ListAnyNumbersQ
 	})
 }
 
-// ApproveNumber: Let a number go live.
+// ApproveNumber: Approve a number.
 //
 // POST /v1/workspaces/{id}/phone-numbers/{number_id}/approve
 //
-// Needs an API key or a dashboard session. Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.
+// Needs an API key or a dashboard session. Operators only. In an installation with several workspaces, a number that no operator created is pending until its approval: it cannot receive or place calls and messages.
 func (c *Client) ApproveNumber(ctx context.Context, id string, numberID string, options ...Option) (*PhoneNumber, error) {
 	return send[PhoneNumber](ctx, c, "POST", "/v1/workspaces/"+url.PathEscape(id)+"/phone-numbers/"+url.PathEscape(numberID)+"/approve", nil, nil, options)
 }
 
-// ListAnyTrunksQuery is what ListAnyTrunks can be asked; what is zero is left out.
+// ListAnyTrunksQuery holds the query parameters of ListAnyTrunks. Zero values are not sent.
 type ListAnyTrunksQuery struct {
 	// Rows per page.
 	Limit int64
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Only what was created after this time.
+	// Only resources created after this time.
 	CreatedAfter time.Time
-	// Only what was created before this time.
+	// Only resources created before this time.
 	CreatedBefore time.Time
 }
 
@@ -183,16 +183,16 @@ func (q *ListAnyTrunksQuery) values() url.Values {
 	return v
 }
 
-// ListAnyTrunks: List the trunks of a workspace of the install.
+// ListAnyTrunks: List the trunks of a workspace of the installation.
 //
 // GET /v1/workspaces/{id}/trunks
 //
-// Operators only. Those of the live environment.
+// Operators only. Trunks of the live environment.
 func (c *Client) ListAnyTrunks(ctx context.Context, id string, q ListAnyTrunksQuery, options ...Option) (*ListTrunk, error) {
 	return send[ListTrunk](ctx, c, "GET", "/v1/workspaces/"+url.PathEscape(id)+"/trunks", q.values(), nil, options)
 }
 
-// AllAnyTrunks walks the pages of ListAnyTrunks to their end; an error is the last that comes.
+// AllAnyTrunks iterates over all pages of ListAnyTrunks. It ends after the first error.
 func (c *Client) AllAnyTrunks(ctx context.Context, id string, q ListAnyTrunksQuery, options ...Option) iter.Seq2[Trunk, error] {
 	return pages(&q.Cursor, func() ([]Trunk, *string, error) {
 		l, err := c.ListAnyTrunks(ctx, id, q, options...)
@@ -203,80 +203,80 @@ func (c *Client) AllAnyTrunks(ctx context.Context, id string, q ListAnyTrunksQue
 	})
 }
 
-// UpdateAnyTrunk: Change a trunk of a workspace of the install.
+// UpdateAnyTrunk: Change a trunk of a workspace of the installation.
 //
 // PATCH /v1/workspaces/{id}/trunks/{trunk_id}
 //
-// Needs an API key or a dashboard session. Operators only. Sets what the workspace itself may not set on its trunks: costs, by which daily_spend_cap counts, number_strip, number_add and number_format national with any number_country; every other member too. A patch that names number_strip or number_add approves both, also with the same values. Trunks of the live environment.
+// Needs an API key or a dashboard session. Operators only, for trunks of the live environment. Sets every member, including those that the workspace cannot set: costs, by which daily_spend_cap counts, number_strip, number_add, and number_format national with any number_country. A patch that contains number_strip or number_add approves both, also with unchanged values.
 func (c *Client) UpdateAnyTrunk(ctx context.Context, id string, trunkID string, body *TrunkUpdate, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "PATCH", "/v1/workspaces/"+url.PathEscape(id)+"/trunks/"+url.PathEscape(trunkID), nil, asJSON(body), options)
 }
 
-// ListWorkspace is an answer of the service, or a part of one.
+// ListWorkspace is part of a response.
 type ListWorkspace struct {
-	// The rows of this page.
+	// The resources of this page.
 	Data []Workspace `json:"data"`
-	// Whether there is another page.
+	// true if there is another page.
 	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
+	// Cursor of the next page; null on the last page.
 	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
+	// The type of the resource. One of list.
 	Object string `json:"object"`
 }
 
-// NewDestinationRules is sent to the service.
+// NewDestinationRules is part of a request.
 type NewDestinationRules struct {
-	// Beginnings of numbers that are never called.
+	// Number prefixes that are never called.
 	BlockedPrefixes []string `json:"blocked_prefixes,omitzero"`
-	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
+	// Countries that may be called, as ISO 3166 codes. *: every country. []: the current default_country; a later change of default_country does not change this list.
 	Countries []string `json:"countries,omitzero"`
-	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. A call reserves its first minute when it is placed, then each next minute ahead; without money it ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out.
+	// Maximum spend per UTC day for outbound calls and text messages. Calls count by the costs of the trunk, or by the plan's price of an attempt for a trunk without costs. Text messages count by sms_price_per_segment: a message sent over the API when it is queued, an agent's reply before it is sent. A call reserves its first minute when it is placed and each following minute in advance. A call that cannot reserve a minute ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out.
 	DailySpendCap *NewMoney `json:"daily_spend_cap,omitempty"`
-	// Of an outbound or transferred call. 0: none of its own.
+	// Maximum duration of an outbound or transferred call. 0: no limit.
 	MaxCallMinutes *int64 `json:"max_call_minutes,omitempty"`
 }
 
-// NewFrequencyCaps is sent to the service.
+// NewFrequencyCaps is part of a request.
 type NewFrequencyCaps struct {
 	// Maximum attempts to reach one number per calendar day in its time zone, over all campaigns and single calls. Attempts are counted from the moment a cap is set. 0: no cap.
 	PerNumberPerDay *int64 `json:"per_number_per_day,omitempty"`
 }
 
-// NewLimits is sent to the service.
+// NewLimits is part of a request.
 type NewLimits struct {
-	// Outbound calls that may begin in a minute.
+	// Maximum outbound calls that start per minute.
 	CallsPerMinute *int64 `json:"calls_per_minute,omitempty"`
-	// Inbound calls at once.
+	// Maximum concurrent inbound calls.
 	ConcurrentInbound *int64 `json:"concurrent_inbound,omitempty"`
-	// Outbound calls at once.
+	// Maximum concurrent outbound calls.
 	ConcurrentOutbound *int64 `json:"concurrent_outbound,omitempty"`
-	// Requests to the API.
+	// Maximum API requests per minute.
 	RequestsPerMinute *int64 `json:"requests_per_minute,omitempty"`
 }
 
-// NewMoney is sent to the service.
+// NewMoney is part of a request.
 type NewMoney struct {
-	// Decimal text.
+	// Decimal amount.
 	Amount string `json:"amount"`
 	// ISO 4217. One of USD.
 	Currency *string `json:"currency,omitempty"`
 }
 
-// NewPricing is sent to the service.
+// NewPricing is part of a request.
 type NewPricing struct {
-	// Per month.
+	// Free attempts per month.
 	IncludedAttempts *int64 `json:"included_attempts,omitempty"`
-	// Of each further one.
+	// Price of each further attempt.
 	PricePerAttempt NewMoney `json:"price_per_attempt"`
 }
 
-// NewRedaction is sent to the service.
+// NewRedaction is part of a request.
 type NewRedaction struct {
 	// Regular expressions (RE2) of at most 500 bytes each. Matches in utterances, in sequences of pressed keys and in received text messages are stored as [redacted]. []: no redaction. Applies to calls answered from now on.
 	Patterns []string `json:"patterns,omitzero"`
 }
 
-// NewRetention is sent to the service.
+// NewRetention is part of a request.
 type NewRetention struct {
 	// Days after their end after which appointments are deleted; 0: they are kept.
 	AppointmentsDays *int64 `json:"appointments_days,omitempty"`
@@ -302,57 +302,57 @@ type NewRetention struct {
 	UploadsDays *int64 `json:"uploads_days,omitempty"`
 }
 
-// NewWorkspace is sent to the service.
+// NewWorkspace is part of a request.
 type NewWorkspace struct {
-	// Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none.
+	// Origins of web pages that may use the API with user tokens, e.g. https://app.example.com. []: none.
 	AllowedOrigins []string `json:"allowed_origins,omitzero"`
 	// Operators only.
 	Calling *NewDestinationRules `json:"calling,omitempty"`
-	// ISO 3166: how numbers without a country code are read. Default: US.
+	// Country of numbers without a country code, as an ISO 3166 code. Default: US.
 	DefaultCountry *string `json:"default_country,omitempty"`
-	// How often somebody may be rung.
+	// Frequency caps of calls.
 	FrequencyCaps *NewFrequencyCaps `json:"frequency_caps,omitempty"`
-	// On enterprise only. Operators only.
+	// Enterprise plan only. Operators only.
 	Limits *NewLimits `json:"limits,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
 	// Default: starter. Operators only. One of starter, professional, enterprise.
 	Plan *string `json:"plan,omitempty"`
-	// What an account on enterprise has agreed to pay. Operators only.
+	// Price of attempts on the enterprise plan. Operators only.
 	Pricing *NewPricing `json:"pricing,omitempty"`
-	// What is not kept of what is said and written to it.
+	// Redaction rules for transcripts and messages.
 	Redaction *NewRedaction `json:"redaction,omitempty"`
-	// How long its data are kept.
+	// Retention periods.
 	Retention *NewRetention `json:"retention,omitempty"`
-	// Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. Operators only.
+	// Price of each segment of a live text message that a carrier accepted, on any plan, at most 1000.00. Operators only.
 	SMSPricePerSegment *NewMoney `json:"sms_price_per_segment,omitempty"`
 }
 
-// WorkspaceCreated is an answer of the service, or a part of one.
+// WorkspaceCreated is part of a response.
 type WorkspaceCreated struct {
 	AllowedOrigins []string         `json:"allowed_origins"`
 	Calling        DestinationRules `json:"calling"`
-	// When it was made.
+	// When the resource was created.
 	CreatedAt        time.Time `json:"created_at"`
 	DefaultCountry   string    `json:"default_country"`
 	DefaultDNCListID string    `json:"default_dnc_list_id"`
-	// live or test; the two never see each other.
+	// live or test. The environments are separate.
 	Environment   string        `json:"environment"`
 	FrequencyCaps FrequencyCaps `json:"frequency_caps"`
-	// Names it; never changes and is never given again.
+	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// Its text: live, may do everything but what takes an operator. Shown this once.
+	// The secret of the key, which is live and has all permissions except those of operators. Only in this response.
 	Key string `json:"key"`
 	// The first API key.
 	KeyID  string `json:"key_id"`
 	Limits Limits `json:"limits"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
+	// Name for people.
 	Name string `json:"name"`
-	// What kind of resource this is.
+	// The type of the resource.
 	Object string `json:"object"`
 	// One of starter, professional, enterprise.
 	Plan               string    `json:"plan"`
@@ -361,9 +361,9 @@ type WorkspaceCreated struct {
 	Retention          Retention `json:"retention"`
 	SMSPricePerSegment *Money    `json:"sms_price_per_segment,omitempty"`
 	Tariff             int64     `json:"tariff"`
-	// When it was last changed.
+	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	Warnings  []Detail  `json:"warnings,omitzero"`
-	// Whose it is.
+	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestAlertRulesAreHeldToTheirKind(t *testing.T) {
+func TestAlertRulesAreValidatedByKind(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	for name, c := range map[string]struct {
 		body  m

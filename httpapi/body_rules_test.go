@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// Each body breaks a bound of its schema and a rule that the schema does not have.
+// Each body violates a limit of its schema and a rule that the schema cannot express.
 func TestResponseListsProblemsOfSchemaAndRulesTogether(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	long := strings.Repeat("x", 5000)
@@ -48,11 +48,11 @@ func TestResponseListsProblemsOfSchemaAndRulesTogether(t *testing.T) {
 		assert.Equal(t, params[0], f["param"], route)
 		seen := map[string]bool{}
 		for _, p := range params {
-			assert.False(t, seen[p], "%s is told twice of %s", p, route)
+			assert.False(t, seen[p], "problem %s of %s is reported twice", p, route)
 			seen[p] = true
 		}
 	}
 
 	f := d.must(422, "POST", "/v1/trunks", "operator", m{"name": 5, "costs": []m{{"prefix": "+", "cost": "1e3"}}}).failure(t)
-	assert.NotContains(t, f["details"], "cost", "what cannot be decoded is not held to the rules")
+	assert.NotContains(t, f["details"], "cost", "a field that cannot be decoded is not checked against the rules")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
+func TestBulkItemsAreValidatedSeparately(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	agent := "agent_" + ulidOf(1)
 	r := d.must(202, "POST", "/v1/bulk/calls", "operator", m{
@@ -31,10 +31,10 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 	for _, hidden := range []string{"key_id", "operator", "next"} {
 		assert.NotContains(t, r, hidden)
 	}
-	var told [][]any
+	var problems [][]any
 	for _, e := range r["errors"].([]any) {
 		one := e.(map[string]any)
-		told = append(told, []any{one["index"], one["code"], one["param"]})
+		problems = append(problems, []any{one["index"], one["code"], one["param"]})
 	}
 	assert.Equal(t, [][]any{
 		{1.0, "validation_error", "to"},
@@ -43,12 +43,12 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 		{4.0, "validation_error", ""},
 		{6.0, "validation_error", "to"},
 		{7.0, "validation_error", ""},
-	}, told)
+	}, problems)
 	orders := d.fakeJobs.orders[0].Items
-	assert.Equal(t, []string{"1", "3"}, texts(orders[0].Call, "a", "b"))
-	assert.Equal(t, []string{"1", "2"}, texts(orders[5].Call, "a", "b"), "an item changes no other's defaults")
+	assert.Equal(t, []string{"1", "3"}, contextTexts(orders[0].Call, "a", "b"))
+	assert.Equal(t, []string{"1", "2"}, contextTexts(orders[5].Call, "a", "b"), "an item keeps the defaults of other items")
 
-	d.unlimited()
+	d.resetLimits()
 	for body, param := range map[*m]string{
 		{"items": []m{}}: "items", {"defaults": m{"to": 5}, "items": []m{{}}}: "defaults.to", {}: "items", {"items": make([]m, 10_001)}: "items",
 		{"items": []m{{}}, "item": 1}: "item", {"items": 5}: "items", {"items": []m{{}}, "metadata": m{"a": 1}}: "metadata.a",
@@ -59,29 +59,29 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 		{"defaults": m{"compliance": m{"calling_hours": m{"start": "8"}}}, "items": []m{{}}}:       "defaults.compliance.calling_hours.start",
 		{"defaults": m{"amd": m{"mode": "guess"}}, "items": []m{{}}}:                               "defaults.amd.mode",
 	} {
-		d.unlimited()
+		d.resetLimits()
 		assert.Equal(t, param, d.must(422, "POST", "/v1/bulk/calls", "operator", *body).failure(t)["param"])
 	}
-	d.unlimited()
+	d.resetLimits()
 	assert.Equal(t, "defaults.campaign_id", d.must(422, "POST", "/v1/bulk/contacts", "operator", m{"items": []m{{"phone": "1"}}}).failure(t)["param"])
 	d.must(400, "POST", "/v1/bulk/calls", "operator", "[")
-	d.unlimited()
+	d.resetLimits()
 	assert.Equal(t, "defaults.body", d.must(422, "POST", "/v1/bulk/sms", "operator", m{"defaults": m{"body": padded(1601)}, "items": []m{{"to": "+12025550123"}}}).failure(t)["param"])
-	d.unlimited()
+	d.resetLimits()
 	d.must(202, "POST", "/v1/bulk/calls", "operator", m{"defaults": m{"voicemail": m{"action": "leave_message"}}, "items": []m{{"to": "+12025550123", "voicemail": m{"message": "Hello."}}}})
 }
 
-func TestADurationOfZeroIsNoneInABulkJobEither(t *testing.T) {
+func TestBulkCallRefusesZeroDuration(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{})
 	for _, field := range []string{"ring_timeout_seconds", "max_duration_seconds"} {
-		d.unlimited()
+		d.resetLimits()
 		item := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1), field: 0}
 		r := d.must(202, "POST", "/v1/bulk/calls", "operator", m{"items": []any{item}}).json(t)
 		wrong, _ := r["errors"].([]any)
 		require.Len(t, wrong, 1, field)
 		assert.Equal(t, field, wrong[0].(map[string]any)["param"])
-		d.unlimited()
+		d.resetLimits()
 		f := d.must(422, "POST", "/v1/bulk/calls", "operator", m{"defaults": m{field: 0}, "items": []any{m{"to": "+12025550123"}}}).failure(t)
 		assert.Equal(t, "defaults."+field, f["param"])
 	}
@@ -89,7 +89,7 @@ func TestADurationOfZeroIsNoneInABulkJobEither(t *testing.T) {
 
 func padded(n int) string { return strings.Repeat("x", n) }
 
-func texts(c *domain.NewCall, names ...string) []string {
+func contextTexts(c *domain.NewCall, names ...string) []string {
 	var out []string
 	for _, name := range names {
 		text, _ := c.Context.Text(name)
@@ -98,19 +98,19 @@ func texts(c *domain.NewCall, names ...string) []string {
 	return out
 }
 
-func TestAnExportIsForThoseWhoMayReadWhatItIsOf(t *testing.T) {
+func TestExportNeedsReadPermissionForItsRecords(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/exports", "calls:read", m{"type": "audit_logs"}).failure(t)["code"])
 	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/exports", "analytics:read", m{"type": "calls"}).failure(t)["code"])
 	d.must(202, "POST", "/v1/exports", "analytics:read", m{"type": "campaign_results", "filters": m{"campaign_id": "campaign_" + ulidOf(1)}})
 	results := d.must(202, "POST", "/v1/exports", "analytics:read", m{"type": "events"}).json(t)
-	assert.Equal(t, []any{"campaign.call.completed"}, results["filters"].(map[string]any)["types"], "it may read the results of campaigns and no other resource that events are of")
+	assert.Equal(t, []any{"campaign.call.completed"}, results["filters"].(map[string]any)["types"], "the key may read campaign results, but no other events")
 	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/exports", "analytics:read", m{"type": "events", "filters": m{"types": []string{"sms.received"}}}).failure(t)["code"])
-	d.unlimited()
+	d.resetLimits()
 	of := d.must(202, "POST", "/v1/exports", "operator", m{"type": "events", "filters": m{"types": []string{"sms.*", "webhook.*"}}}).json(t)
 	d.must(403, "GET", "/v1/exports/"+of["id"].(string)+"/download", "calls:read", nil)
 	assert.Contains(t, of["filters"].(map[string]any)["types"], "sms.received")
-	d.unlimited()
+	d.resetLimits()
 	for body, param := range map[*m]string{
 		{"type": "contacts"}: "filters.campaign_id", {"type": "usage", "filters": m{"status": "x"}}: "filters.status",
 		{"type": "calls", "filters": m{"status": "ended"}}: "filters.status", {"type": "events", "filters": m{"types": []string{"call.stopped"}}}: "filters.types",
@@ -118,26 +118,26 @@ func TestAnExportIsForThoseWhoMayReadWhatItIsOf(t *testing.T) {
 	} {
 		assert.Equal(t, param, d.must(422, "POST", "/v1/exports", "operator", *body).failure(t)["param"])
 	}
-	d.unlimited()
+	d.resetLimits()
 	id, _ := d.must(202, "POST", "/v1/exports", "operator", m{"type": "calls"}).json(t)["id"].(string)
 	d.must(202, "GET", "/v1/exports/"+id+"/download", "operator", nil)
-	id = d.stockJob("exports")
+	id = d.addJob("exports")
 	r := d.must(206, "GET", "/v1/exports/"+id+"/download", "calls:read", nil, "Range", "bytes=4-9")
 	assert.Equal(t, "call_1", string(r.Body))
 	d.must(416, "GET", "/v1/exports/"+id+"/download", "calls:read", nil, "Range", "bytes=400-")
 	d.must(403, "GET", "/v1/exports/"+id+"/download", "analytics:read", nil)
-	d.unlimited()
+	d.resetLimits()
 	last := 0
 	for n := range 14 {
 		if last = d.do("POST", "/v1/exports", "operator", m{"type": "calls"}).Status; last == 429 {
-			assert.Equal(t, 12, n, "ten and ⌈0.15·10⌉ = 2 more in an hour")
+			assert.Equal(t, 12, n, "10 per hour and ⌈0.15·10⌉ = 2 more as a burst")
 			break
 		}
 	}
 	assert.Equal(t, 429, last)
 }
 
-func TestAMemberThatIsNotKnownIsNamedByItsPath(t *testing.T) {
+func TestUnknownBulkMemberIsNamedByPath(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{})
 	f := d.do("POST", "/v1/bulk/calls", "operator", m{

@@ -12,14 +12,14 @@ import (
 	"github.com/callboard/callboard/service/calls"
 )
 
-func TestWhatIsDoneToALiveCallIsCheckedFirst(t *testing.T) {
+func TestLiveCallActionsAreValidated(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.stock("POST /v1/calls/{id}/hangup")
+	id := d.pathWithResource("POST /v1/calls/{id}/hangup")
 	id = strings.TrimSuffix(id, "/hangup")
 	for name, c := range map[string]struct {
 		verb string
 		body m
-		want []string // params to blame
+		want []string // parameters that the error names
 	}{
 		"nobody":               {"transfer", m{}, []string{"to"}},
 		"two at once":          {"transfer", m{"to": "+12025550123", "phone": "201"}, []string{"to"}},
@@ -40,22 +40,22 @@ func TestWhatIsDoneToALiveCallIsCheckedFirst(t *testing.T) {
 		}
 	}
 	assert.Empty(t, d.transfers)
-	assert.Empty(t, d.said)
+	assert.Empty(t, d.spoken)
 	d.must(200, "POST", id+"/transfer", "operator", m{"destination": "desk", "mode": "attended", "summary": "Ada calls."})
 	assert.Equal(t, []calls.Transfer{{Destination: "desk", Mode: domain.TransferAttended, Summary: "Ada calls."}}, d.transfers)
 	d.must(200, "POST", id+"/say", "operator", m{"text": " One moment. "})
 	d.must(200, "POST", id+"/dtmf", "operator", m{"digits": "1aw,#"})
-	assert.Equal(t, []string{"One moment.", "1Aw,#"}, d.said)
+	assert.Equal(t, []string{"One moment.", "1Aw,#"}, d.spoken)
 }
 
-func TestTheMessagesOfACallComeInThreeForms(t *testing.T) {
+func TestCallSIPMessagesAsJSONLadderAndPcap(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := d.stock("GET /v1/calls/{id}/sip")
+	path := d.pathWithResource("GET /v1/calls/{id}/sip")
 	r := d.must(200, "GET", path, "operator", nil)
 	first, _ := r.json(t)["messages"].([]any)[0].(m)
 	assert.Equal(t, "INVITE sip:+12025550123@192.0.2.1 SIP/2.0", first["start_line"])
 	assert.Equal(t, "sent", first["direction"])
-	assert.True(t, strings.HasSuffix(first["message"].(string), "\ufffd"), "whatever stood there, the answer is JSON")
+	assert.True(t, strings.HasSuffix(first["message"].(string), "\ufffd"), "a cut character is replaced, so that the response is valid JSON")
 	r = d.must(200, "GET", path+"?format=ladder", "operator", nil)
 	assert.Contains(t, string(r.Body), "INVITE")
 	assert.True(t, strings.HasPrefix(r.Header.Get("Content-Type"), "text/plain"))
@@ -65,9 +65,9 @@ func TestTheMessagesOfACallComeInThreeForms(t *testing.T) {
 	d.must(422, "GET", path+"?format=xml", "operator", nil)
 }
 
-func TestTheEventsOfACallAreAList(t *testing.T) {
+func TestCallEventsArePaged(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := d.stock("GET /v1/calls/{id}/events")
+	path := d.pathWithResource("GET /v1/calls/{id}/events")
 	page := d.must(200, "GET", path+"?limit=1", "operator", nil).json(t)
 	assert.Equal(t, true, page["has_more"])
 	assert.Equal(t, "evt_"+ulidOf(1), page["next_cursor"])

@@ -11,14 +11,14 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func (d *testServer) become(id string, s domain.CampaignStatus) {
+func (d *testServer) setCampaignStatus(id string, s domain.CampaignStatus) {
 	d.t.Helper()
 	now := time.Now()
 	_, err := updateRecord(&d.campaigns, id, func(c *domain.Campaign) error { c.Status, c.StartedAt = s, &now; return nil })
 	require.NoError(d.t, err)
 }
 
-func TestOfACampaignThatRunsOnlySomeThingsCanBeChanged(t *testing.T) {
+func TestRunningCampaignAllowsOnlySomeChanges(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	always := map[string]m{
 		"pacing.calls_per_minute": {"pacing": m{"calls_per_minute": 7}}, "schedule.end": {"schedule": m{"end": "2090-01-01T00:00:00+01:00"}},
@@ -39,8 +39,8 @@ func TestOfACampaignThatRunsOnlySomeThingsCanBeChanged(t *testing.T) {
 		domain.CampaignDraft, domain.CampaignScheduled, domain.CampaignRunning, domain.CampaignPaused, domain.CampaignCompleted, domain.CampaignCancelled,
 	} {
 		path := func() string {
-			id := d.campaign()
-			d.become(id, s)
+			id := d.createCampaign()
+			d.setCampaignStatus(id, s)
 			return "/v1/campaigns/" + id
 		}
 		for name, body := range always {
@@ -59,15 +59,15 @@ func TestOfACampaignThatRunsOnlySomeThingsCanBeChanged(t *testing.T) {
 			f := d.must(409, "PATCH", path(), "operator", body).failure(t)
 			assert.Equal(t, "invalid_state", f["code"])
 			if !s.Final() {
-				assert.Equal(t, []any{param, []any{"draft"}}, []any{f["param"], f["allowed_from"]}, "%s of one that is %s", param, s)
+				assert.Equal(t, []any{param, []any{"draft"}}, []any{f["param"], f["allowed_from"]}, "field %s of a campaign with status %s", param, s)
 			}
 		}
 	}
 }
 
-func TestAChangeIsCheckedAndKeepsWhatItLeavesOut(t *testing.T) {
+func TestCampaignPatchIsValidatedAndKeepsMissingMembers(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.make("/v1/campaigns", m{
+	id := d.create("/v1/campaigns", m{
 		"name": "c", "agent_id": "agent_" + ulidOf(1), "retry": m{"enabled": true, "max_attempts": 5, "interval_hours": 2},
 		"pacing": m{"calls_per_minute": 9, "max_concurrent": 3}, "schedule": m{"end": "2090-01-01T00:00:00Z", "timezone": "Europe/Berlin"},
 	})
@@ -79,7 +79,7 @@ func TestAChangeIsCheckedAndKeepsWhatItLeavesOut(t *testing.T) {
 	c = d.must(200, "PATCH", path, "operator", m{"compliance": m{"dnc_list_id": list}}).json(t)
 	assert.Equal(t, list, c["compliance"].(m)["dnc_list_id"])
 	c = d.must(200, "PATCH", path, "operator", m{"compliance": m{"dnc_scrub": true}}).json(t)
-	assert.Equal(t, list, c["compliance"].(m)["dnc_list_id"], "what is left out stays")
+	assert.Equal(t, list, c["compliance"].(m)["dnc_list_id"], "an omitted field keeps its value")
 	c = d.must(200, "PATCH", path, "operator", m{"compliance": m{"dnc_list_id": ""}}).json(t)
 	assert.NotContains(t, c["compliance"], "dnc_list_id")
 	c = d.must(200, "PATCH", path, "operator", m{"pacing": m{"mode": "adaptive"}}).json(t)
@@ -93,7 +93,7 @@ func TestAChangeIsCheckedAndKeepsWhatItLeavesOut(t *testing.T) {
 		f := d.must(422, "PATCH", path, "operator", body).failure(t)
 		assert.Equal(t, param, f["param"], "%v", body)
 	}
-	assert.Equal(t, c["pacing"], d.must(200, "GET", path, "operator", nil).json(t)["pacing"], "what was refused changed nothing")
+	assert.Equal(t, c["pacing"], d.must(200, "GET", path, "operator", nil).json(t)["pacing"], "a refused update changes nothing")
 
 	_, err := updateRecord(&d.campaigns, id, func(c *domain.Campaign) error {
 		past := time.Now().Add(-time.Hour)
@@ -104,28 +104,28 @@ func TestAChangeIsCheckedAndKeepsWhatItLeavesOut(t *testing.T) {
 	d.must(200, "PATCH", path, "all", m{"pacing": m{"max_concurrent": 5}})
 }
 
-func TestACopyHasTheContactsThatAreAskedFor(t *testing.T) {
+func TestCampaignCopyHasSelectedContacts(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.campaign()
+	id := d.createCampaign()
 	c := d.must(201, "POST", "/v1/campaigns/"+id+"/duplicate", "operator", nil).json(t)
 	assert.Equal(t, []any{"c", "draft"}, []any{c["name"], c["status"]})
 	assert.NotEqual(t, id, c["id"])
-	assert.Contains(t, d.copied, "pending")
-	assert.Contains(t, d.copied, "completed")
+	assert.Contains(t, d.copiedStates, "pending")
+	assert.Contains(t, d.copiedStates, "completed")
 	c = d.must(201, "POST", "/v1/campaigns/"+id+"/duplicate", "operator", m{"name": "again", "contacts": false}).json(t)
 	assert.Equal(t, "again", c["name"])
-	assert.Empty(t, d.copied)
+	assert.Empty(t, d.copiedStates)
 	path := "/v1/campaigns/" + id + "/redial"
 	assert.Equal(t, "invalid_state", d.must(409, "POST", path, "operator", m{"outcomes": []string{"busy"}}).failure(t)["code"])
-	d.become(id, domain.CampaignRunning)
+	d.setCampaignStatus(id, domain.CampaignRunning)
 	d.must(201, "POST", path, "operator", m{"outcomes": []string{"busy", "no_answer"}})
-	assert.Equal(t, []string{"busy", "no_answer"}, d.copied)
+	assert.Equal(t, []string{"busy", "no_answer"}, d.copiedStates)
 	d.must(422, "POST", path, "operator", m{"outcomes": []string{"pending"}})
 	d.must(422, "POST", path, "operator", m{"outcomes": []string{}})
 	d.must(422, "POST", path, "operator", m{})
 }
 
-func TestASecretForACampaignsWebhooksMayBeBrought(t *testing.T) {
+func TestCampaignWebhookSecretCanBeSet(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	body := m{"name": "c", "agent_id": "agent_" + ulidOf(1), "webhooks": m{"campaign.call_completed": "https://example.com/x"}, "webhook_secret": "my own secret"}
 	assert.Equal(t, "my own secret", d.must(201, "POST", "/v1/campaigns", "operator", body).json(t)["webhook_secret"])

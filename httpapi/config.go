@@ -12,10 +12,10 @@ import (
 	"github.com/callboard/callboard/httpapi/v1/agents"
 )
 
-// Config sets a Server up. The zero value works.
+// Config configures a Server. The zero value works.
 type Config struct {
 	Log            *slog.Logger
-	PublicURL      string         // base of the URLs in answers; "": relative ones
+	PublicURL      string         // base URL of links in responses; "": links are relative
 	TrustedProxies []netip.Prefix // proxies that set X-Forwarded-For
 	// Certificate returns the certificate of each TLS handshake; nil: no TLS.
 	Certificate    func() (*tls.Certificate, error)
@@ -30,16 +30,15 @@ type Config struct {
 	JSONLimit      int64                // bytes of a JSON body (10 MB)
 	UploadLimit    int64                // bytes of an upload (1 GB)
 	MaxConnections int                  // 16384
-	Heartbeat      time.Duration        // between two signs of life on a stream of events (15 s)
-	EventStreams   int                  // of one workspace (100)
-	// Shards are the shards of the installation; nil: this one is the only one.
+	Heartbeat      time.Duration        // time between two heartbeats of an event stream (15 s)
+	EventStreams   int                  // event streams per workspace (100)
+	// Shards are the shards of the installation. nil: the installation has this shard only.
 	Shards cluster.Shards
-	// Nodes returns the live nodes; nil: this one is the only one.
+	// Nodes returns the live nodes. nil: the installation has this node only.
 	Nodes func() []cluster.Node
-	// ShardMoves says whether the shard is being handed over to another node; nil: never.
+	// ShardMoves reports whether the shard is being handed over to another node. nil: never.
 	ShardMoves func() bool
-	// Observe is called after each response; method is valid until it returns. nil: it is
-	// not called.
+	// Observe is called after each response unless it is nil. method is valid until Observe returns.
 	Observe func(method []byte, status int, took time.Duration)
 }
 
@@ -64,7 +63,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	if c.BodyRate == 0 {
-		c.BodyRate = router.SlowestBody
+		c.BodyRate = router.MinBodyRate
 	}
 	if c.JSONLimit == 0 {
 		c.JSONLimit = 10 << 20

@@ -14,8 +14,7 @@ import (
 	"github.com/callboard/callboard/httpapi/apitest"
 )
 
-// walkSeed is that of a walk: the same each time, so that a fault is found
-// again, unless API_SEED says another one.
+// walkSeed returns the seed of a walk: API_SEED if set, otherwise a fixed seed, so that faults are reproducible.
 func walkSeed(t *testing.T) uint64 {
 	t.Helper()
 	seed := uint64(1)
@@ -28,10 +27,10 @@ func walkSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// anyTime finds the times in an answer, those of a place's own clock left out.
+// anyTime matches the times in a response, except local times.
 var anyTime = regexp.MustCompile(`"[a-km-z_]\w*":"\d{4}-\d\d-\d\dT[^"]*"`)
 
-func TestNoRequestToAnyRouteBreaksTheContract(t *testing.T) {
+func TestContractWalkOverAllRoutes(t *testing.T) {
 	d := startServer(t, httpapi.Config{TrustedProxies: loopback()})
 	n, times := 0, 0
 	w := apitest.Walk{
@@ -39,9 +38,9 @@ func TestNoRequestToAnyRouteBreaksTheContract(t *testing.T) {
 		Send: func(r apitest.Request) (apitest.Reply, error) {
 			n++
 			if hasSmallLimit(r.Path) {
-				d.unlimited() // or most of these would be refused, after a second's wait
+				d.resetLimits() // otherwise the rate limit would refuse or delay most requests
 			}
-			from := addressNo(n % 250) // or strangers' requests would soon be too many
+			from := addressNo(n % 250) // otherwise invalid credentials would reach their rate limit
 			got, err := d.send(r, from)
 			if err == nil && got.Status < 300 && strings.HasPrefix(r.Path, "/v1/") && strings.HasPrefix(got.Header.Get("Content-Type"), "application/json") {
 				for _, at := range anyTime.FindAllString(string(got.Body), -1) {

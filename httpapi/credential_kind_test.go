@@ -17,10 +17,9 @@ import (
 
 var updateCredentials = flag.Bool("update-credentials", false, "write the credentials of the routes anew")
 
-// The file is the decision on each route that changes something: whether what it
-// creates or changes outlives the token that it is called with. A new route
-// stands in it before this test passes.
-func TestCredentialsOfEveryWritingRouteAreDecided(t *testing.T) {
+// testdata/credentials.txt records the credential kind of each writing route: whether its result outlives a token.
+// The test fails until a new route is added to that file.
+func TestCredentialKindOfEveryWritingRouteIsRecorded(t *testing.T) {
 	t.Parallel()
 	b := sharedDocuments().Registry
 	names := map[router.CredentialKind]string{router.AnyCredential: "any", router.KeyOrSession: "key or session", router.KeyOnly: "key", router.JWTOnly: "the token itself"}
@@ -46,7 +45,7 @@ func TestCredentialsOfEveryWritingRouteAreDecided(t *testing.T) {
 	assert.Equal(t, string(want), got)
 }
 
-func TestCredentialKindsRefuseWhatTheyDoNotTake(t *testing.T) {
+func TestCredentialKindRefusesOtherCredentials(t *testing.T) {
 	t.Parallel()
 	holders := map[string]domain.Principal{
 		"key": {KeyID: "key"}, "session": {UserID: "user", UsesSession: true}, "JWT": {KeyID: "key", UserID: "user"},

@@ -14,10 +14,10 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestEachRouteTakesTheKindsOfCredentialThatItIsSaidTo(t *testing.T) {
+func TestRoutesAcceptDocumentedCredentialKinds(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	keysOnly := keyRoutes(t)
-	kinds := map[string]string{"api_key": "operator", "token": d.issued("ada", "*:read", "*:write"), "oauth": d.token("*:read", "*:write")}
+	kinds := map[string]string{"api_key": "operator", "token": d.userToken("ada", "*:read", "*:write"), "oauth": d.token("*:read", "*:write")}
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Security []map[string][]string `json:"security"`
@@ -37,8 +37,8 @@ func TestEachRouteTakesTheKindsOfCredentialThatItIsSaidTo(t *testing.T) {
 				if route == "POST /v1/auth/refresh" {
 					want = kind == "token"
 				}
-				said := slices.ContainsFunc(op.Security, func(s map[string][]string) bool { _, ok := s[kind]; return ok })
-				assert.Equal(t, want, said, "the document says of %s whether it takes %s", route, kind)
+				documented := slices.ContainsFunc(op.Security, func(s map[string][]string) bool { _, ok := s[kind]; return ok })
+				assert.Equal(t, want, documented, "the OpenAPI document states whether %s accepts %s", route, kind)
 				r := d.do(strings.ToUpper(method), strings.NewReplacer("{", "", "}", "").Replace(path), credential, nil)
 				assert.NotEqual(t, 401, r.Status, "%s by %s", route, kind)
 				assert.Equal(t, want, !wrongKind(t, r), "%s by %s: %s", route, kind, r.Body)
@@ -48,8 +48,7 @@ func TestEachRouteTakesTheKindsOfCredentialThatItIsSaidTo(t *testing.T) {
 	assert.Greater(t, routes, 150)
 }
 
-// keyRoutes are the routes that take no token, as testdata/credentials.txt
-// decides it.
+// keyRoutes returns the routes that accept no token, by testdata/credentials.txt.
 func keyRoutes(t *testing.T) (routes []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "credentials.txt"))
@@ -62,7 +61,7 @@ func keyRoutes(t *testing.T) (routes []string) {
 	return routes
 }
 
-// wrongKind says whether an answer asks for another kind of credential.
+// wrongKind reports whether a response requires another kind of credential.
 func wrongKind(t *testing.T, r reply) bool {
 	t.Helper()
 	if r.Status != 403 {

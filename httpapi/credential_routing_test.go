@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// everyRoute are those of the document and those of the dashboard.
+// everyRoute returns the routes of the OpenAPI document and of the dashboard.
 func everyRoute(t *testing.T, d *testServer) []string {
 	t.Helper()
 	var doc struct {
@@ -43,9 +43,8 @@ func everyRoute(t *testing.T, d *testServer) []string {
 	return all
 }
 
-// destinations says where requests of a route go, with each kind of credential in
-// turn: to the workspace of what stands in the header, the cookie, the query,
-// the form or the path, or to the house, which is not named.
+// destinations returns the workspaces to which requests of a route go, for each kind of credential: the workspace
+// of the header, cookie, query, form or path. A request for any shard has no entry.
 func destinations(t *testing.T, route string) string {
 	t.Helper()
 	ws := func(n int) string { return "ws_" + ulidOf(n) }
@@ -62,7 +61,7 @@ func destinations(t *testing.T, route string) string {
 	client := &domain.OAuthClient{Meta: domain.Meta{ID: "client_" + ulidOf(3), WorkspaceID: ws(3)}}
 	method, path, _ := strings.Cut(route, " ")
 	path = strings.ReplaceAll(path, "{id}", "x_"+ulidOf(8))
-	var says []string
+	var lines []string
 	for _, c := range []struct{ name, query, form, header, value string }{
 		{name: "key", header: "Authorization", value: "Bearer " + key},
 		{name: "token", header: "Authorization", value: sign(token.UserClaims("i", "u", domain.Principal{WorkspaceID: ws(2), KeyID: "key_" + ulidOf(1)}, nil, time.Hour, time.Now()))},
@@ -97,15 +96,15 @@ func destinations(t *testing.T, route string) string {
 		switch to {
 		case "":
 		case c.name:
-			says = append(says, to)
+			lines = append(lines, to)
 		default:
-			says = append(says, c.name+":"+to)
+			lines = append(lines, c.name+":"+to)
 		}
 	}
-	return strings.Join(says, " ")
+	return strings.Join(lines, " ")
 }
 
-func TestEveryRouteGoesToWhoHasItsCredentials(t *testing.T) {
+func TestEveryRouteIsForwardedByItsCredential(t *testing.T) {
 	const (
 		api   = "key token oauth ticket link"
 		pages = "key token oauth cookie"
@@ -138,15 +137,15 @@ func TestEveryRouteGoesToWhoHasItsCredentials(t *testing.T) {
 	}
 }
 
-// emptyDirectory knows no id.
+// emptyDirectory is a Directory without ids.
 type emptyDirectory struct{}
 
 func (emptyDirectory) WorkspaceOf(context.Context, string) (string, error) {
 	return "", domain.ErrNotFound
 }
 
-// A ticket leads to the server that has sold it.
-func TestATicketLeadsToItsWorkspace(t *testing.T) {
+// A ticket contains its workspace, so that the request reaches the node that issued the ticket.
+func TestTicketURLLocatesItsWorkspace(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	at, ok := d.must(201, "POST", "/v1/tickets", "operator", m{"path": "/v1/events/stream?type=call.*"}).json(t)["url"].(string)
 	require.True(t, ok)

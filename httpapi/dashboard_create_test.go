@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestWebhooksAndClientsAreMadeByWhoMayAndTheirSecretsShownOnce(t *testing.T) {
+func TestDashboardCreatesWebhooksAndClientsWithSecretShownOnce(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, user := d.signedIn("admin")
@@ -36,5 +36,5 @@ func TestWebhooksAndClientsAreMadeByWhoMayAndTheirSecretsShownOnce(t *testing.T)
 	assert.NotEmpty(t, created["sign_in_key_id"], "the API key whose sign-in link opened the session")
 	wrong := b.send("POST", "/webhooks", url.Values{"url": {"ftp://example.com"}, "events": {"*"}})
 	assert.Equal(t, 422, wrong.Status)
-	assert.Contains(t, string(wrong.Body), `value="ftp://example.com"`, "what was typed stays")
+	assert.Contains(t, string(wrong.Body), `value="ftp://example.com"`, "the form keeps the typed value")
 }

@@ -14,17 +14,16 @@ import (
 	"github.com/callboard/callboard/httpapi/dashboard"
 )
 
-// operating is a browser of a fresh operator with a role.
-func (d *testServer) operating(role string) (b *browser, user string) {
+// signedInOperator returns a browser of a new operator with a role.
+func (d *testServer) signedInOperator(role string) (b *browser, user string) {
 	d.t.Helper()
-	user = d.make("/v1/users", m{"name": "Grace <b>", "role": role})
+	user = d.create("/v1/users", m{"name": "Grace <b>", "role": role})
 	d.must(200, "PATCH", "/v1/users/"+user, "operator", m{"operator": true})
 	return d.signIn(user), user
 }
 
-// Whoever had signed in as somebody, or had a link, has no more by what that
-// user becomes later.
-func TestAnOperatorSignsInAsOne(t *testing.T) {
+// Sessions and sign-in links from before a user became an operator have no operator rights.
+func TestOperatorRightsApplyToSessionsStartedAfterPromotion(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	early, user := d.signedIn("admin")
@@ -35,23 +34,23 @@ func TestAnOperatorSignsInAsOne(t *testing.T) {
 	}
 	since := promote(true)
 	require.NotNil(t, since)
-	assert.Equal(t, since, promote(true), "one already")
+	assert.Equal(t, since, promote(true), "the user is an operator already")
 	assert.Equal(t, 404, early.send("GET", "/operator", nil).Status)
 	assert.Equal(t, 404, early.send("POST", "/operator/drain", nil).Status)
 	assert.NotContains(t, string(early.send("GET", "/", nil).Body), `href="/operator"`)
-	assert.NotEqual(t, 200, early.send("POST", "/sign-in", url.Values{"token": {token}}).Status, "a link of before")
+	assert.NotEqual(t, 200, early.send("POST", "/sign-in", url.Values{"token": {token}}).Status, "the link was created before the user became an operator")
 	b := d.signIn(user)
 	assert.Equal(t, 200, b.send("GET", "/operator", nil).Status)
 	assert.Nil(t, promote(false))
 	assert.Equal(t, 404, b.send("GET", "/operator", nil).Status)
 	promote(true)
-	assert.Equal(t, 404, b.send("GET", "/operator", nil).Status, "made one again: signed in before that")
-	assert.Empty(t, d.asked, "nothing was drained")
+	assert.Equal(t, 404, b.send("GET", "/operator", nil).Status, "the session began before the user became an operator again")
+	assert.Empty(t, d.arguments, "no node was drained")
 }
 
-// operatorPages are the requests of the operator's page.
-func (d *testServer) operatorPages() (all []paged) {
-	rule := d.make("/v1/alert-rules", m{"name": "<script>alert(1)</script>", "kind": "trunk_down"})
+// operatorPageRequests returns the requests of the operator's page.
+func (d *testServer) operatorPageRequests() (all []pageRequest) {
+	rule := d.create("/v1/alert-rules", m{"name": "<script>alert(1)</script>", "kind": "trunk_down"})
 	for _, r := range dashboard.Routes() {
 		if !r.Operator {
 			continue
@@ -61,7 +60,7 @@ func (d *testServer) operatorPages() (all []paged) {
 			case !strings.Contains(r.Path, ":verb") && verb != "drain":
 			case strings.Contains(r.Path, ":verb") && of != strings.Contains("test pause resume delete", verb):
 			default:
-				all = append(all, paged{r.Method, strings.NewReplacer(":id", rule, ":verb", verb).Replace(r.Path), false})
+				all = append(all, pageRequest{r.Method, strings.NewReplacer(":id", rule, ":verb", verb).Replace(r.Path), false})
 			}
 		}
 	}
@@ -80,9 +79,9 @@ func TestOnlyOperatorKeysCreateAndChangeOperators(t *testing.T) {
 	for key, role := range map[string]string{"operator": "manager", "test operator": "admin"} {
 		assert.Equal(t, "operator", d.must(422, "POST", "/v1/users", key, m{"name": "Eve", "role": role, "operator": true}).failure(t)["param"])
 	}
-	made := d.must(201, "POST", "/v1/users", "operator", m{"name": "Ada", "role": "admin", "operator": true}).json(t)
-	assert.Equal(t, true, made["operator"])
-	path, _ := made["id"].(string)
+	created := d.must(201, "POST", "/v1/users", "operator", m{"name": "Ada", "role": "admin", "operator": true}).json(t)
+	assert.Equal(t, true, created["operator"])
+	path, _ := created["id"].(string)
 	path = "/v1/users/" + path
 	_, plain := d.signedIn("admin")
 	refused("all", "PATCH", "/v1/users/"+plain, m{"operator": true})
@@ -93,50 +92,50 @@ func TestOnlyOperatorKeysCreateAndChangeOperators(t *testing.T) {
 	refused("all", "DELETE", path, nil)
 	refused("all", "DELETE", path+"/sessions/sess_"+ulidOf(1), nil)
 	d.must(200, "GET", path, "all", nil)
-	assert.Equal(t, "operator", d.must(422, "PATCH", path, "operator", m{"role": "agent"}).failure(t)["param"], "nobody stays one in a role that may not see")
+	assert.Equal(t, "operator", d.must(422, "PATCH", path, "operator", m{"role": "agent"}).failure(t)["param"], "a user cannot stay an operator with the role agent")
 	d.must(201, "POST", path+"/sign-in-link", "operator", nil)
 	assert.Equal(t, false, d.must(200, "PATCH", path, "operator", m{"operator": false, "role": "agent"}).json(t)["operator"])
 	d.must(200, "DELETE", path, "all", nil)
 }
 
-func TestTheOperatorsPageIsThereForOperatorsAlone(t *testing.T) {
+func TestOperatorPageIsNotFoundForOtherUsers(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	d.workspace.Name = "<script>alert(1)</script>"
-	pages := d.operatorPages()
+	pages := d.operatorPageRequests()
 	require.Len(t, pages, 10)
 	viewer, _ := d.signedIn("viewer")
 	admin, _ := d.signedIn("admin")
-	looker, _ := d.operating("viewer")
-	former, who := d.operating("admin")
+	looker, _ := d.signedInOperator("viewer")
+	former, who := d.signedInOperator("admin")
 	d.must(200, "PATCH", "/v1/users/"+who, "operator", m{"operator": false})
-	gone, user := d.operating("admin")
+	deleted, user := d.signedInOperator("admin")
 	d.must(200, "DELETE", "/v1/users/"+user, "operator", nil)
-	_ = d.noted()
+	_ = d.takeAuditEntries()
 	for n, p := range pages {
 		form := url.Values{"name": {"x"}, "kind": {"trunk_down"}}
 		for name, b := range map[string]*browser{"a viewer": viewer, "an admin": admin, "one who was an operator": former} {
 			page := b.send(p.method, p.path, form)
 			assert.Equal(t, 404, page.Status, "%s: %s %s", name, p.method, p.path)
-			assert.Empty(t, page.Header.Get("HX-Refresh"), "it is loaded anew once")
+			assert.Empty(t, page.Header.Get("HX-Refresh"), "a reload is requested once")
 			assert.NotContains(t, string(page.Body), "Workspaces")
 		}
-		assert.Equal(t, 401, gone.send(p.method, p.path, form, "X-Forwarded-For", addressNo(n)).Status, "%s: the user is no more", p.path)
+		assert.Equal(t, 401, deleted.send(p.method, p.path, form, "X-Forwarded-For", addressNo(n)).Status, "%s: the user was deleted", p.path)
 		if p.method == http.MethodPost {
-			assert.Equal(t, 403, looker.send(p.method, p.path, form).Status, "%s: a viewer looks on", p.path)
-			assert.Equal(t, 403, looker.send(p.method, p.path, form, "Origin", "https://evil.example.com").Status, "%s: from a page of somebody else's", p.path)
+			assert.Equal(t, 403, looker.send(p.method, p.path, form).Status, "%s: the user is only a viewer", p.path)
+			assert.Equal(t, 403, looker.send(p.method, p.path, form, "Origin", "https://evil.example.com").Status, "%s: the form comes from another site", p.path)
 		}
 	}
 	watched := former.send("GET", "/operator?part=live", nil, "HX-Request", "true")
-	assert.Equal(t, []any{404, "true"}, []any{watched.Status, watched.Header.Get("HX-Refresh")}, "a page that was left open says it, too")
+	assert.Equal(t, []any{404, "true"}, []any{watched.Status, watched.Header.Get("HX-Refresh")}, "an open page reloads and gets 404")
 	tried := 0
-	for _, act := range d.noted() {
+	for _, act := range d.takeAuditEntries() {
 		if strings.Contains(act, "auth.failed") && strings.Contains(act, "operator_required") {
 			tried++
 		}
 	}
-	assert.Equal(t, 3*9, tried, "who presses its buttons is in the audit log")
-	assert.Empty(t, d.asked, "nothing was stopped")
+	assert.Equal(t, 3*9, tried, "the audit log names the user")
+	assert.Empty(t, d.arguments, "dialling was not stopped")
 	assert.NotContains(t, string(admin.send("GET", "/", nil).Body), `href="/operator"`)
 	for _, part := range []string{"", "?part=live", "?part=people"} {
 		page := looker.send("GET", "/operator"+part, nil)
@@ -147,19 +146,19 @@ func TestTheOperatorsPageIsThereForOperatorsAlone(t *testing.T) {
 	}
 }
 
-func TestOperatorsStopAndDrainInPersonAndAreNoOperatorsElsewhere(t *testing.T) {
+func TestOperatorRightsApplyOnOperatorPageOnly(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hello."})
-	b, user := d.operating("admin")
+	agent := d.create("/v1/agents", m{"name": "a", "first_message": "Hello."})
+	b, user := d.signedInOperator("admin")
 	assert.Contains(t, string(b.send("GET", "/", nil).Body), `href="/operator"`)
-	_ = d.noted()
+	_ = d.takeAuditEntries()
 	for _, verb := range []string{"dialling-stop", "dialling-resume", "drain", "undrain"} {
-		assert.Equal(t, 403, b.send("POST", "/operator/"+verb, nil, "Origin", "https://evil.example.com").Status, "from a page of somebody else's")
+		assert.Equal(t, 403, b.send("POST", "/operator/"+verb, nil, "Origin", "https://evil.example.com").Status, "the form comes from another site")
 		assert.Equal(t, 303, b.send("POST", "/operator/"+verb, url.Values{"reason": {"a complaint"}}).Status)
 	}
-	assert.Equal(t, []any{"stop a complaint by " + user, "resume by " + user, "drain by " + user, "undrain by " + user}, d.asked)
-	acts := strings.Join(d.noted(), "\n")
+	assert.Equal(t, []any{"stop a complaint by " + user, "resume by " + user, "drain by " + user, "undrain by " + user}, d.arguments)
+	acts := strings.Join(d.takeAuditEntries(), "\n")
 	for _, act := range []string{"dialling.stopped", "dialling.resumed", "node.drained", "node.undrained"} {
 		assert.Contains(t, acts, "admin "+act)
 	}
@@ -168,7 +167,7 @@ func TestOperatorsStopAndDrainInPersonAndAreNoOperatorsElsewhere(t *testing.T) {
 	form := url.Values{"name": {"Rate"}, "kind": {"answer_rate"}, "percent": {"thirty"}, "emails": {"ops@example.com, night@example.com"}}
 	wrong := b.send("POST", "/operator/rules", form)
 	assert.Equal(t, 422, wrong.Status)
-	assert.Contains(t, string(wrong.Body), `value="thirty"`, "what was typed stays")
+	assert.Contains(t, string(wrong.Body), `value="thirty"`, "the form keeps the typed value")
 	form.Set("percent", "30")
 	form.Set("min_calls", "50")
 	require.Equal(t, 303, b.send("POST", "/operator/rules", form).Status)
@@ -179,26 +178,26 @@ func TestOperatorsStopAndDrainInPersonAndAreNoOperatorsElsewhere(t *testing.T) {
 	assert.Equal(t, true, d.must(200, "GET", "/v1/alert-rules/"+rule["id"].(string), "operator", nil).json(t)["paused"])
 	refused := b.send("POST", path+"/test", nil)
 	assert.Equal(t, 502, refused.Status)
-	assert.Contains(t, string(refused.Body), "ops@example.com: no", "it says which mail was not taken")
+	assert.Contains(t, string(refused.Body), "ops@example.com: no", "the message names the refused e-mail address")
 	require.Equal(t, 303, b.send("POST", path+"/delete", nil).Status)
 	d.must(404, "GET", "/v1/alert-rules/"+rule["id"].(string), "operator", nil)
 
 	d.callerIDs = nil
 	campaign := b.send("POST", "/campaigns", url.Values{"name": {"spring"}, "agent_id": {agent}, "calls_per_minute": {"30"}})
-	assert.Equal(t, 422, campaign.Status, "what only an operator key may is refused on other pages: %s", campaign.Body)
+	assert.Equal(t, 422, campaign.Status, "other pages refuse fields that need an operator key: %s", campaign.Body)
 }
 
-func TestANoisyWorkspaceKeepsNoOperatorFromTheStopButton(t *testing.T) {
+func TestOperatorPageHasRateLimitSeparateFromWorkspace(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	b, _ := d.operating("admin")
+	b, _ := d.signedInOperator("admin")
 	plain, _ := d.signedIn("admin")
 	d.workspace.Limits.RequestsPerMinute = 1
 	for range 3 {
 		plain.send("GET", "/", nil)
 	}
 	require.Equal(t, 429, plain.send("GET", "/", nil).Status)
-	require.Equal(t, 429, plain.send("GET", "/operator", nil).Status, "who is none spends what everybody does")
+	require.Equal(t, 429, plain.send("GET", "/operator", nil).Status, "a user without the operator permission uses the common rate limit")
 	assert.Equal(t, 200, b.send("GET", "/operator", nil).Status)
 	assert.Equal(t, 303, b.send("POST", "/operator/dialling-stop", nil).Status)
 }

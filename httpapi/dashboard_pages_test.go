@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-func TestAPageThatIsOnlyWatchedIsNoUseOfTheSession(t *testing.T) {
+func TestPageUpdatesDoNotExtendSession(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, _ := d.signedIn("admin")
@@ -38,7 +38,7 @@ func TestAPageThatIsOnlyWatchedIsNoUseOfTheSession(t *testing.T) {
 	}
 }
 
-func TestAKeyIsMadeByWhoHasJustSignedInAndShownOnce(t *testing.T) {
+func TestAPIKeyCreationNeedsRecentSignIn(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, _ := d.signedIn("admin")
@@ -57,7 +57,7 @@ func TestAKeyIsMadeByWhoHasJustSignedInAndShownOnce(t *testing.T) {
 	form["permissions"] = []string{"all"}
 	wrong := b.send("POST", "/access/keys", form)
 	assert.Equal(t, 422, wrong.Status)
-	assert.Contains(t, string(wrong.Body), `value="till"`, "what was typed stays")
+	assert.Contains(t, string(wrong.Body), `value="till"`, "the form keeps the typed value")
 
 	form["permissions"], form["once"] = []string{"calls:read"}, []string{strings.Repeat("ab", 16)}
 	count := func() int {
@@ -68,7 +68,7 @@ func TestAKeyIsMadeByWhoHasJustSignedInAndShownOnce(t *testing.T) {
 	before := count()
 	first, second := b.send("POST", "/access/keys", form), b.send("POST", "/access/keys", form)
 	assert.Equal(t, []int{200, 200}, []int{first.Status, second.Status}, "%s", second.Body)
-	assert.Equal(t, before+1, count(), "two clicks make one key")
+	assert.Equal(t, before+1, count(), "a double click creates one key")
 	form.Del("once")
 
 	id := strings.TrimPrefix(strings.TrimPrefix(b.cookie, "__Host-callboard="), "cookie-")
@@ -80,19 +80,19 @@ func TestAKeyIsMadeByWhoHasJustSignedInAndShownOnce(t *testing.T) {
 	form["permissions"], form["name"] = []string{"calls:read"}, []string{"late"}
 	late := b.send("POST", "/access/keys", form)
 	assert.Equal(t, 403, late.Status)
-	assert.Contains(t, string(late.Body), "Sign in once more")
-	assert.Contains(t, string(late.Body), `name="name" value="late"`, "what was typed is handed back")
+	assert.Contains(t, string(late.Body), "Sign in again")
+	assert.Contains(t, string(late.Body), `name="name" value="late"`, "the form keeps the typed value")
 	page := b.send("GET", "/access", nil)
-	assert.NotContains(t, string(page.Body), "late", "nothing was made")
+	assert.NotContains(t, string(page.Body), "late", "nothing was created")
 	assert.NotContains(t, string(page.Body), `id="newkey"`)
 }
 
-func TestListsOfAPageAreTurnedOneByOne(t *testing.T) {
+func TestListsOfPageHaveSeparateCursors(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, _ := d.signedIn("viewer")
 	for n := range 51 {
-		d.make("/v1/pathways", func() m { p := goodPathway(); p["name"] = "path " + strconv.Itoa(n); return p }())
+		d.create("/v1/pathways", func() m { p := goodPathway(); p["name"] = "path " + strconv.Itoa(n); return p }())
 	}
 	first := string(b.send("GET", "/agents", nil).Body)
 	assert.Contains(t, first, "path 50<")
@@ -104,18 +104,18 @@ func TestListsOfAPageAreTurnedOneByOne(t *testing.T) {
 	assert.NotContains(t, second, "path 50<")
 }
 
-func TestAppointmentsAreBookedMovedAndCancelledByForms(t *testing.T) {
+func TestAppointmentForms(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	provider := d.make("/v1/providers", m{"name": "Dr. <Rivera>", "timezone": "UTC", "hours": m{"monday": []m{{"start": "09:00", "end": "17:00"}}}})
+	provider := d.create("/v1/providers", m{"name": "Dr. <Rivera>", "timezone": "UTC", "hours": m{"monday": []m{{"start": "09:00", "end": "17:00"}}}})
 	b, _ := d.signedIn("manager")
 	page := string(b.send("GET", "/appointments/new?provider="+provider+"&from=2030-04-01", nil).Body)
-	assert.Contains(t, page, `value="2030-04-01T10:00:00Z"`, "a time that is free")
+	assert.Contains(t, page, `value="2030-04-01T10:00:00Z"`, "a free appointment time")
 	form := url.Values{"provider": {provider}, "from": {"2030-04-01"}, "datetime": {"2030-04-01T10:00:00Z"}, "name": {"Ada"}, "phone": {"(202) 555-0123"}, "notes": {"taken"}}
 	taken := b.send("POST", "/appointments", form)
 	assert.Equal(t, 409, taken.Status)
 	assert.Contains(t, string(taken.Body), "Somebody has it.")
-	assert.Contains(t, string(taken.Body), `value="Ada"`, "what was typed stays")
+	assert.Contains(t, string(taken.Body), `value="Ada"`, "the form keeps the typed value")
 	form.Del("notes")
 	made := b.send("POST", "/appointments", form)
 	require.Equal(t, 303, made.Status, "%s", made.Body)
@@ -124,16 +124,16 @@ func TestAppointmentsAreBookedMovedAndCancelledByForms(t *testing.T) {
 	require.Equal(t, 303, b.send("POST", path+"/reschedule", url.Values{"datetime": {"2030-04-02T11:00:00Z"}}).Status)
 	require.Equal(t, 303, b.send("POST", path+"/cancel", url.Values{"reason": {"ill"}}).Status)
 	d.mu.Lock()
-	asked := d.asked
+	asked := d.arguments
 	d.mu.Unlock()
 	assert.Contains(t, asked, any(booking.Reschedule{Datetime: "2030-04-02T11:00:00Z"}))
 	assert.Contains(t, asked, any("ill"))
 }
 
-func TestAPathwayIsEditedAsTextAndTriedOut(t *testing.T) {
+func TestPathwayIsEditedAsJSONAndTested(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	id := d.make("/v1/pathways", m{
+	id := d.create("/v1/pathways", m{
 		"name": "bar", "start": "ask",
 		"nodes": []m{{"id": "ask", "type": "collect", "input": "dtmf", "prompt": "Press <one>.", "length": 1}, {"id": "yes", "type": "end", "prompt": "Thanks."}, {"id": "no", "type": "end"}},
 		"edges": []m{{"from": "ask", "to": "yes", "when": m{"type": "dtmf", "digits": "1"}}, {"from": "ask", "to": "no", "when": m{"type": "else"}}},
@@ -144,13 +144,13 @@ func TestAPathwayIsEditedAsTextAndTriedOut(t *testing.T) {
 
 	broken := b.send("POST", "/pathways/"+id, url.Values{"plan": {plan + "x"}})
 	assert.Equal(t, 422, broken.Status)
-	assert.Contains(t, string(broken.Body), "nothing may follow the object")
-	assert.Contains(t, string(broken.Body), "}x</textarea>", "what was typed stays")
+	assert.Contains(t, string(broken.Body), "unexpected data after the object")
+	assert.Contains(t, string(broken.Body), "}x</textarea>", "the form keeps the typed value")
 	bad := strings.NewReplacer(`"start": "ask"`, `"start": "gone"`, `"to": "yes"`, `"to": "nowhere"`).Replace(plan)
 	for _, path := range []string{"/pathways/" + id, "/pathways/" + id + "/check"} {
 		page := string(b.send("POST", path, url.Values{"plan": {bad}}).Body)
 		assert.Contains(t, page, `data-param="start"`, path)
-		assert.Contains(t, page, `data-param="edges[0].to"`, "%s: all problems at once", path)
+		assert.Contains(t, page, `data-param="edges[0].to"`, "%s: the page shows all problems at once", path)
 	}
 	assert.Contains(t, string(b.send("POST", "/pathways/"+id+"/check", url.Values{"plan": {plan}}).Body), "Nothing is wrong with it.")
 	better := strings.ReplaceAll(plan, "Thanks.", "Thank you.")
@@ -159,10 +159,10 @@ func TestAPathwayIsEditedAsTextAndTriedOut(t *testing.T) {
 	assert.Contains(t, string(saved.Body), "Thank you.")
 
 	late := b.send("POST", "/pathways/"+id, url.Values{"version": {"1"}, "plan": {strings.ReplaceAll(plan, "Thanks.", "Thanks to you.")}})
-	assert.Equal(t, 409, late.Status, "somebody else was faster")
+	assert.Equal(t, 409, late.Status, "another user saved first")
 	assert.Contains(t, string(late.Body), "Thanks to you.")
-	assert.Contains(t, string(late.Body), "Thank you.", "both are shown")
-	assert.Contains(t, string(d.must(200, "GET", "/v1/pathways/"+id, "operator", nil).Body), "Thank you.", "and nothing is overwritten")
+	assert.Contains(t, string(late.Body), "Thank you.", "the page shows both versions")
+	assert.Contains(t, string(d.must(200, "GET", "/v1/pathways/"+id, "operator", nil).Body), "Thank you.", "the saved version is not overwritten")
 	f := d.must(409, "PATCH", "/v1/pathways/"+id, "operator", m{"name": "x", "version": 1}).failure(t)
 	assert.Equal(t, []any{"invalid_state", "version", 2.0}, []any{f["code"], f["param"], f["current_version"]})
 	d.must(200, "PATCH", "/v1/pathways/"+id, "operator", m{"name": "x", "version": 2})
@@ -177,10 +177,10 @@ func TestAPathwayIsEditedAsTextAndTriedOut(t *testing.T) {
 	form.Set("text", "1")
 	said := string(b.send("POST", "/pathways/"+id+"/try", form).Body)
 	assert.Regexp(t, `(?s)Press &lt;one&gt;.*<q>1</q>.*Thank you\..*has ended`, said)
-	assert.NotContains(t, said, `id="say"`, "nothing more is asked")
+	assert.NotContains(t, said, `id="say"`, "an ended conversation has no input field")
 }
 
-func TestSettingsAreSavedTogether(t *testing.T) {
+func TestSettingsFormSavesAllFields(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, _ := d.signedIn("admin")
@@ -196,10 +196,10 @@ func TestSettingsAreSavedTogether(t *testing.T) {
 	assert.Contains(t, string(wrong.Body), `value="a month"`)
 }
 
-func TestAPageListensByATicketThatItsSessionKeepsGood(t *testing.T) {
+func TestListenPageTicketEndsWithSession(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	call := d.call()
+	call := d.createCall()
 	ticket := func(b *browser) string {
 		page := b.send("POST", "/calls/"+call+"/listen", nil)
 		require.Equal(t, 200, page.Status, "%s", page.Body)
@@ -207,25 +207,25 @@ func TestAPageListensByATicketThatItsSessionKeepsGood(t *testing.T) {
 	}
 	b, user := d.signedIn("agent")
 	path := ticket(b)
-	ws, status, err := d.socket(path, "")
+	ws, status, err := d.openSocket(path, "")
 	require.NoError(t, err, status)
 	_ = ws.Close(websocket.StatusNormalClosure, "")
-	_, status, err = d.socket(path, "")
+	_, status, err = d.openSocket(path, "")
 	require.Error(t, err)
 	assert.Equal(t, 401, status, "once")
 
 	again := ticket(b)
 	d.must(200, "DELETE", "/v1/users/"+user, "operator", nil)
-	_, status, err = d.socket(again, "")
+	_, status, err = d.openSocket(again, "")
 	require.Error(t, err)
-	assert.Equal(t, 401, status, "the user is no more")
+	assert.Equal(t, 401, status, "the user was deleted")
 }
 
-func TestColumnsOfAFileAreNamedBeforeIt(t *testing.T) {
+func TestUploadFormNamesColumnsBeforeFile(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, _ := d.signedIn("manager")
-	path := "/v1/campaigns/" + d.campaign() + "/contacts"
+	path := "/v1/campaigns/" + d.createCampaign() + "/contacts"
 	part := func(name, value string) string {
 		return "--cut\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
 	}
@@ -253,33 +253,33 @@ func TestColumnsOfAFileAreNamedBeforeIt(t *testing.T) {
 	}
 
 	page := string(b.send("GET", strings.TrimSuffix(strings.TrimPrefix(path, "/v1"), "/contacts"), nil).Body)
-	assert.Less(t, strings.Index(page, `name="phone_column"`), strings.Index(page, `type="file"`), "browsers send fields in their order, and the file is read as it comes")
+	assert.Less(t, strings.Index(page, `name="phone_column"`), strings.Index(page, `type="file"`), "browsers send fields in page order, and the server reads the file as a stream")
 }
 
-func TestAFormOutlivesItsSession(t *testing.T) {
+func TestFormValuesAreReturnedAfterSessionEnds(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
-	id := d.make("/v1/pathways", goodPathway())
+	id := d.create("/v1/pathways", goodPathway())
 	b, user := d.signedIn("admin")
 	d.must(200, "DELETE", "/v1/users/"+user, "operator", nil)
 	form := url.Values{"plan": {"{\n\"mine\": \"<b>\"}"}, "version": {"1"}}
 	page := b.send("POST", "/pathways/"+id, form)
 	assert.Equal(t, 401, page.Status)
-	assert.Contains(t, string(page.Body), "Nothing was done with what you sent.")
+	assert.Contains(t, string(page.Body), "The form was not processed.")
 	assert.Contains(t, string(page.Body), `action="/pathways/`+id+`"`)
 	assert.Contains(t, html.UnescapeString(string(page.Body)), "{\n\"mine\": \"<b>\"}</textarea>")
 	assert.NotContains(t, string(page.Body), "<b>")
 	for _, origin := range []string{"https://evil.example.com", ""} {
 		foreign := b.send("POST", "/pathways/"+id, form, "Origin", origin)
 		assert.Equal(t, 401, foreign.Status)
-		assert.NotContains(t, string(foreign.Body), "mine", "what a page of somebody else's sends is not shown as ours: %q", origin)
+		assert.NotContains(t, string(foreign.Body), "mine", "a form from another site is not shown on a page of the dashboard: %q", origin)
 	}
 }
 
-func TestWhoIsNotSignedInIsHandedBackALittleAndNothingOnceLimited(t *testing.T) {
+func TestSignedOutFormReturnIsLimitedInSizeAndRate(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
-	id := d.make("/v1/pathways", goodPathway())
+	id := d.create("/v1/pathways", goodPathway())
 	stranger := &browser{d: d}
 	send := func(plan string, fields int) reply {
 		form := url.Values{"plan": {plan}}
@@ -306,13 +306,13 @@ func TestWhoIsNotSignedInIsHandedBackALittleAndNothingOnceLimited(t *testing.T) 
 
 	user, _ := d.signedIn("admin")
 	again := user.send("POST", "/pathways/"+id, url.Values{"plan": {"mine" + strings.Repeat("m", 300<<10)}, "version": {"1"}})
-	assert.Contains(t, string(again.Body), "minem", "who is signed in keeps all of it")
+	assert.Contains(t, string(again.Body), "minem", "a signed-in user gets the whole form back")
 }
 
-func TestASecondClickThatWaitsIsCountedOnce(t *testing.T) {
+func TestRepeatedPageRequestIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hello."})
+	agent := d.create("/v1/agents", m{"name": "a", "first_message": "Hello."})
 	b, _ := d.signedIn("manager")
 	used := func() float64 {
 		window, _ := d.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)["current_window"].(m)
@@ -321,10 +321,10 @@ func TestASecondClickThatWaitsIsCountedOnce(t *testing.T) {
 	}
 	send := func(busy int) float64 {
 		before := used()
-		d.busy = busy
+		d.keysInUse = busy
 		page := b.send("POST", "/campaigns", url.Values{"name": {"spring"}, "agent_id": {agent}, "calls_per_minute": {"30"}, "once": {strings.Repeat("a"+strconv.Itoa(busy), 16)}})
 		require.Equal(t, 303, page.Status, "%s", page.Body)
 		return used() - before
 	}
-	assert.InDelta(t, send(0), send(3), 0, "what waits for its answer asks for nothing more")
+	assert.InDelta(t, send(0), send(3), 0, "waiting for the first response uses no further requests of the rate limit")
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // A zero value in a body has the same default as a missing member.
-func TestZeroInABodyIsTheDefault(t *testing.T) {
+func TestZeroMeansDefaultInRequestBody(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	trunk := func(outbound m) m {
 		return m{"name": "t", "proxies": []m{{"host": "192.0.2.1", "weight": 1}}, "outbound_proxy": outbound}
@@ -18,8 +18,8 @@ func TestZeroInABodyIsTheDefault(t *testing.T) {
 	for _, one := range []struct {
 		path  string
 		body  m
-		taken string // member that is not there then
-		param string // or what is wrong
+		taken string // member that is missing in the response
+		param string // parameter of the error
 	}{
 		{path: "/v1/agents", body: m{"name": "a", "first_message": "Hi", "on_inbound": m{"timeout_ms": 0}}, taken: "on_inbound"},
 		{path: "/v1/agents", body: m{"name": "a", "first_message": "Hi", "on_inbound": m{}}, taken: "on_inbound"},
@@ -35,13 +35,13 @@ func TestZeroInABodyIsTheDefault(t *testing.T) {
 		}
 		assert.Equal(t, []any{201, nil}, []any{r.Status, r.json(t)[one.taken]}, "%v %s", one.body, r.Body)
 	}
-	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hi", "on_inbound": m{"url": "https://example.com/calls"}})
+	agent := d.create("/v1/agents", m{"name": "a", "first_message": "Hi", "on_inbound": m{"url": "https://example.com/calls"}})
 	assert.Nil(t, d.must(200, "PATCH", "/v1/agents/"+agent, "operator", m{"on_inbound": nil}).json(t)["on_inbound"])
-	id := d.make("/v1/trunks", trunk(m{"host": "sip.example.com"}))
+	id := d.create("/v1/trunks", trunk(m{"host": "sip.example.com"}))
 	assert.Nil(t, d.must(200, "PATCH", "/v1/trunks/"+id, "operator", m{"outbound_proxy": nil}).json(t)["outbound_proxy"])
 }
 
-func TestDefaultsOfACall(t *testing.T) {
+func TestCallDefaults(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	for body, want := range map[string][]any{
 		``:                              {201, 30 * time.Second, true},

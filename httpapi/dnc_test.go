@@ -37,28 +37,28 @@ func (f *fakeServices) UpdateDNCList(_ context.Context, _ domain.Principal, id s
 }
 
 func (f *fakeServices) DeleteDNCList(_ context.Context, _ domain.Principal, id string) error {
-	return f.dncLists.drop(id)
+	return f.dncLists.remove(id)
 }
 
 func (f *fakeServices) ImportDNC(_ context.Context, _ domain.Principal, id string, rows iter.Seq2[domain.RawNumber, error]) (dnc.DNCImport, error) {
 	if _, err := f.dncLists.get(id); err != nil {
 		return dnc.DNCImport{}, err
 	}
-	sum := dnc.DNCImport{ListID: id, Errors: []domain.ContactError{}}
+	summary := dnc.DNCImport{ListID: id, Errors: []domain.ContactError{}}
 	for row, err := range rows {
 		if err != nil {
-			return sum, err
+			return summary, err
 		}
-		sum.Received++
+		summary.Received++
 		if row.Problem != "" {
-			sum.Invalid++
-			sum.Errors = append(sum.Errors, domain.ContactError{Line: row.Line, Code: "invalid_row", Message: row.Problem})
+			summary.Invalid++
+			summary.Errors = append(summary.Errors, domain.ContactError{Line: row.Line, Code: "invalid_row", Message: row.Problem})
 			continue
 		}
-		sum.Added++
+		summary.Added++
 		f.dncNumbers = append(f.dncNumbers, row.Phone)
 	}
-	return sum, nil
+	return summary, nil
 }
 
 func (f *fakeServices) ListDNCEntries(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[domain.DNCEntry], error) {
@@ -82,9 +82,9 @@ func (f *fakeServices) CheckDNC(_ context.Context, _ domain.Principal, phone str
 	return dnc.DNCCheck{Phone: phone, Listed: true, Lists: []dnc.DNCFound{{ListID: "dnc_" + ulidOf(1), Name: "Ours", Default: true, DNCEntry: domain.DNCEntry{Phone: phone, Source: domain.DNCImport}}}}, nil
 }
 
-func TestADoNotCallListIsKeptThroughTheDoor(t *testing.T) {
+func TestDNCListLifecycle(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	fakeList := d.make("/v1/dnc-lists", m{"name": "Registry"})
+	fakeList := d.create("/v1/dnc-lists", m{"name": "Registry"})
 	d.must(422, "POST", "/v1/dnc-lists", "operator", `{"name":""}`)
 	d.must(200, "GET", "/v1/dnc-lists", "operator", nil)
 	d.must(200, "GET", "/v1/dnc-lists/"+fakeList, "operator", nil)
@@ -101,7 +101,7 @@ func TestADoNotCallListIsKeptThroughTheDoor(t *testing.T) {
 	d.must(200, "DELETE", "/v1/dnc-lists/"+fakeList, "operator", nil)
 }
 
-func TestNumbersAreImportedInEveryForm(t *testing.T) {
+func TestDNCNumbersAreImportedInEveryFormat(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind, body string
 		added      []string
@@ -114,7 +114,7 @@ func TestNumbersAreImportedInEveryForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := startServer(t, httpapi.Config{})
-			fakeList := d.make("/v1/dnc-lists", m{"name": "Registry"})
+			fakeList := d.create("/v1/dnc-lists", m{"name": "Registry"})
 			r := d.must(200, "POST", "/v1/dnc-lists/"+fakeList+"/entries", "operator", c.body, "Content-Type", c.kind)
 			var sum dnc.DNCImport
 			require.NoError(t, json.Unmarshal(r.Body, &sum))
@@ -125,9 +125,9 @@ func TestNumbersAreImportedInEveryForm(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoImportOfNumbersIsRefused(t *testing.T) {
+func TestInvalidDNCImportIsRefused(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	fakeList := d.make("/v1/dnc-lists", m{"name": "Registry"})
+	fakeList := d.create("/v1/dnc-lists", m{"name": "Registry"})
 	path := "/v1/dnc-lists/" + fakeList + "/entries"
 	d.must(422, "POST", path, "operator", `{}`)
 	d.must(422, "POST", path, "operator", `{"entries":"+12025550123"}`)
@@ -139,10 +139,10 @@ func (f *fakeServices) ListDecisions(_ context.Context, _ domain.Principal, id, 
 	if _, err := f.campaigns.get(id); err != nil {
 		return record.Page[decisionlist.Decision]{}, err
 	}
-	return record.Page[decisionlist.Decision]{Data: []decisionlist.Decision{aDecision(phone)}, Next: "1-" + strconv.Itoa(q.Limit)}, nil
+	return record.Page[decisionlist.Decision]{Data: []decisionlist.Decision{sampleDecision(phone)}, Next: "1-" + strconv.Itoa(q.Limit)}, nil
 }
 
-func aDecision(phone string) decisionlist.Decision {
+func sampleDecision(phone string) decisionlist.Decision {
 	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	return decisionlist.Decision{
 		Row: 1, At: at, Phone: phone, Decision: "dial", Attempt: 1,
@@ -152,7 +152,7 @@ func aDecision(phone string) decisionlist.Decision {
 
 func (f *fakeServices) Decisions(_ context.Context, _ domain.Principal, id string) (iter.Seq2[decisionlist.Decision, error], error) {
 	_, err := f.campaigns.get(id)
-	return func(yield func(decisionlist.Decision, error) bool) { yield(aDecision("+12025550123"), nil) }, err
+	return func(yield func(decisionlist.Decision, error) bool) { yield(sampleDecision("+12025550123"), nil) }, err
 }
 
 func (f *fakeServices) VerifyDecisions(_ context.Context, _ domain.Principal, id string) (decisions.DecisionsVerified, error) {
@@ -163,7 +163,7 @@ func (f *fakeServices) VerifyDecisions(_ context.Context, _ domain.Principal, id
 
 func TestDecisionsAreListedAndDownloaded(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/campaigns/" + d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)}) + "/decisions"
+	path := "/v1/campaigns/" + d.create("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)}) + "/decisions"
 	r := d.must(200, "GET", path+"?phone=%2B12025550123&limit=1", "operator", nil)
 	assert.Contains(t, string(r.Body), `"phone":"+12025550123"`)
 	assert.Contains(t, string(r.Body), `"next_cursor":"1-1"`)
@@ -173,5 +173,5 @@ func TestDecisionsAreListedAndDownloaded(t *testing.T) {
 	assert.Equal(t, "1,2026-03-02T12:00:00.000Z,+12025550123,,dial,1,,dnc,true,,,,dnc_1 dnc_2,,0,0,0,,,,0", lines[1])
 	var one decisionlist.Decision
 	require.NoError(t, json.Unmarshal(d.must(200, "GET", path+".jsonl", "operator", nil).Body, &one))
-	assert.Equal(t, aDecision("+12025550123"), one)
+	assert.Equal(t, sampleDecision("+12025550123"), one)
 }

@@ -20,14 +20,14 @@ import (
 	"github.com/callboard/callboard/httpapi/v1/events"
 )
 
-// document is the OpenAPI document of the servers with one version and address.
+// document is the OpenAPI document for one version and one server URL.
 type document struct {
 	version, url string
 	text         func() []byte
-	reference    func() ([]byte, error) // the document as a page
+	reference    func() ([]byte, error) // the document as an HTML page
 }
 
-// documents holds the Registry of a process and the document of its last server.
+// documents holds the Registry of a process and the last document that a server has requested.
 type documents struct {
 	Registry *router.Registry
 
@@ -35,11 +35,10 @@ type documents struct {
 	last *document
 }
 
-// sharedDocuments registers all routes, once for all servers of a process.
+// sharedDocuments registers all routes once for all servers of a process.
 var sharedDocuments = sync.OnceValue(registerDocuments) //nolint:gochecknoglobals // never changed
 
-// Prepare makes what all servers of a process share: the first server starts faster
-// after it.
+// Prepare creates what all servers of a process share, so that the first server starts faster.
 func Prepare() {
 	sharedDocuments()
 	dashboard.Prepare()
@@ -62,15 +61,15 @@ func registerDocuments() *documents {
 	return &documents{Registry: b}
 }
 
-// document returns the document for a server's version and address.
+// document returns the document for a version and a server URL.
 func (d *documents) document(version, url string) *document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.last == nil || d.last.version != version || d.last.url != url {
-		made := &document{version: version, url: url}
-		made.text = sync.OnceValue(func() []byte { return d.write(version, url) })
-		made.reference = sync.OnceValues(func() ([]byte, error) { return reference.Render(made.text()) })
-		d.last = made
+		doc := &document{version: version, url: url}
+		doc.text = sync.OnceValue(func() []byte { return d.write(version, url) })
+		doc.reference = sync.OnceValues(func() ([]byte, error) { return reference.Render(doc.text()) })
+		d.last = doc
 	}
 	return d.last
 }
@@ -92,7 +91,7 @@ func (s *Server) Document() []byte { return s.document.text() }
 
 // registerDocument registers the OpenAPI document and its reference page.
 func (s *Server) registerDocument() {
-	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/openapi.json", ID: "getDocument", Tag: "Document", Summary: "This document", Public: true},
+	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/openapi.json", ID: "getDocument", Tag: "Document", Summary: "Get this document", Public: true},
 		func(h *huma.Operation) {
 			h.Responses["200"] = router.DescribeResponse("OpenAPI 3.1.", fiber.MIMEApplicationJSON, &huma.Schema{Type: huma.TypeObject})
 		},
@@ -102,8 +101,8 @@ func (s *Server) registerDocument() {
 			return c.Send(s.Document())
 		})
 	s.AddRaw(router.Operation{
-		Method: http.MethodGet, Path: "/docs", ID: "getReference", Tag: "Document", Summary: "This document as a page", Public: true,
-		Description: "For browsers. It loads nothing from anywhere.",
+		Method: http.MethodGet, Path: "/docs", ID: "getReference", Tag: "Document", Summary: "Get this document as an HTML page", Public: true,
+		Description: "An HTML page for browsers. It loads no other resources.",
 	}, func(h *huma.Operation) {
 		h.Responses["200"] = router.DescribeResponse("The reference.", fiber.MIMETextHTML, &huma.Schema{Type: huma.TypeString})
 	}, func(c *fiber.Ctx) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
+func TestDocumentIsOpenAPI31WithEveryRoute(t *testing.T) {
 	d := startServer(t, httpapi.Config{Version: "1.2.3"})
 	r := d.must(200, "GET", "/openapi.json", "", nil)
 	var doc struct {
@@ -48,7 +48,7 @@ func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
 	slices.Sort(have)
 	slices.Sort(ids)
 	assert.Equal(t, slices.Compact(slices.Clone(ids)), ids, "operation ids are unique")
-	want := []string{ // take a token, a form, people, or more than one right
+	want := []string{ // operations with a token, a form, a page, or several permissions
 		"POST /v1/auth/refresh", "POST /oauth/token", "POST /oauth/revoke", "POST /oauth/introspect", "GET /oauth/authorize", "POST /oauth/authorize",
 		"GET /sign-in", "POST /sign-in", "POST /sign-out", "POST /v1/users", "PATCH /v1/users/{id}", "DELETE /v1/users/{id}",
 		"POST /v1/users/{id}/sign-in-link", "DELETE /v1/users/{id}/sessions/{session_id}",
@@ -70,8 +70,7 @@ func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
 	assert.Equal(t, "public, max-age=300", r.Header.Get("Cache-Control"))
 }
 
-// Whoever reads the document learns what each field and parameter of calls,
-// trunks, phones and what belongs to them means.
+// Every field and parameter of the document has a description.
 func TestDocumentDescribesEveryField(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	var doc struct {
@@ -79,17 +78,17 @@ func TestDocumentDescribesEveryField(t *testing.T) {
 		Components struct{ Schemas map[string]json.RawMessage }
 	}
 	require.NoError(t, json.Unmarshal(d.must(200, "GET", "/openapi.json", "", nil).Body, &doc))
-	about := regexp.MustCompile(`^/v1/(trunks|phones|phone-numbers|calls|tickets|test|workspace|agents|users|oauth|appointments|providers|sms|knowledge-base)\b`)
+	allowed := regexp.MustCompile(`^/v1/(trunks|phones|phone-numbers|calls|tickets|test|workspace|agents|users|oauth|appointments|providers|sms|knowledge-base)\b`)
 	seen := map[string]bool{}
-	var look func(where string, raw json.RawMessage)
-	look = func(where string, raw json.RawMessage) {
+	var walk func(where string, raw json.RawMessage)
+	walk = func(where string, raw json.RawMessage) {
 		for _, m := range regexp.MustCompile(`"#/components/schemas/(\w+)"`).FindAllSubmatch(raw, -1) {
 			name := string(m[1])
 			if seen[name] || name == "Failure" {
 				continue
 			}
 			seen[name] = true
-			look(name, doc.Components.Schemas[name])
+			walk(name, doc.Components.Schemas[name])
 		}
 		var schema struct {
 			Properties map[string]struct{ Description string }
@@ -100,11 +99,11 @@ func TestDocumentDescribesEveryField(t *testing.T) {
 		}
 	}
 	for path, item := range doc.Paths {
-		if !about.MatchString(path) {
+		if !allowed.MatchString(path) {
 			continue
 		}
 		for method, raw := range item {
-			look(method+" "+path, raw)
+			walk(method+" "+path, raw)
 			var op struct {
 				Parameters []struct{ Name, Description string }
 				Responses  map[string]json.RawMessage
@@ -121,7 +120,7 @@ func TestDocumentDescribesEveryField(t *testing.T) {
 	assert.Greater(t, len(seen), 50)
 }
 
-func TestReferencePageShowsEveryRouteAndLoadsNothing(t *testing.T) {
+func TestReferencePageListsEveryRouteWithoutResources(t *testing.T) {
 	d := startServer(t, httpapi.Config{Version: "1.2.3"})
 	r := d.must(200, "GET", "/docs", "", nil)
 	assert.Equal(t, "text/html; charset=utf-8", r.Header.Get("Content-Type"))
@@ -158,7 +157,7 @@ func TestReferencePageShowsEveryRouteAndLoadsNothing(t *testing.T) {
 				examples++
 			}
 		}
-		assert.Equal(t, examples, strings.Count(section, "<pre>"), "%s: its examples", o.ID)
+		assert.Equal(t, examples, strings.Count(section, "<pre>"), "%s: number of examples", o.ID)
 		for status := range o.Responses {
 			assert.Contains(t, section, `<td>`+status+`</td>`, o.ID)
 		}
@@ -169,12 +168,12 @@ func TestReferencePageShowsEveryRouteAndLoadsNothing(t *testing.T) {
 	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(text, -1) {
 		id, err := url.PathUnescape(link[1])
 		require.NoError(t, err)
-		assert.True(t, ids[id], "every link leads somewhere: %s", id)
+		assert.True(t, ids[id], "the link target exists: %s", id)
 	}
 	assert.Contains(t, text, "Version 1.2.3.")
 }
 
-func TestThePostmanCollectionHoldsEveryOperation(t *testing.T) {
+func TestPostmanCollectionHasEveryOperation(t *testing.T) {
 	c := startServer(t, httpapi.Config{}).contract()
 	text, err := openapi.Postman(c.Document, "http://127.0.0.1:8080")
 	require.NoError(t, err)
@@ -205,19 +204,19 @@ func TestThePostmanCollectionHoldsEveryOperation(t *testing.T) {
 			require.NotNil(t, o, path)
 			found[o.ID] = true
 			assert.Len(t, r.URL.Variable, strings.Count(path, "{"))
-			assert.Equal(t, o.Open, r.Auth != nil, o.ID)
+			assert.Equal(t, o.Public, r.Auth != nil, o.ID)
 			in := map[string]int{}
 			for _, p := range o.Parameters {
 				in[p.In]++
 			}
 			assert.Len(t, r.URL.Query, in["query"], o.ID)
 			assert.Equal(t, len(o.Bodies) > 0, r.Body != nil, o.ID)
-			if r.Body != nil { // its Content-Type
+			if r.Body != nil { // the Content-Type of the body
 				in["header"]++
 			}
 			assert.Len(t, r.Header, in["header"], o.ID)
 			if r.Body != nil && r.Body.Mode == "raw" && o.Examples["application/json"] != nil {
-				require.NoError(t, c.Body(o, []byte(r.Body.Raw)), o.ID)
+				require.NoError(t, c.CheckRequest(o, []byte(r.Body.Raw)), o.ID)
 			}
 		}
 	}

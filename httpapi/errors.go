@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// respondError answers with an error. Errors of the library are unknown routes, unknown
-// methods and unreadable requests.
+// respondError answers with an error. Fiber reports unknown routes, unknown methods and unreadable requests as
+// fiber.Error.
 func (s *Server) respondError(c *fiber.Ctx, err error) error {
 	var fe *fiber.Error
 	if !errors.As(err, &fe) {
@@ -24,20 +24,20 @@ func (s *Server) respondError(c *fiber.Ctx, err error) error {
 	case http.StatusNotFound:
 		e.Message = "There is no such route."
 	case http.StatusMethodNotAllowed:
-		e.Message = "The route does not take this method."
+		e.Message = "The route does not support this method."
 	case http.StatusRequestHeaderFieldsTooLarge:
 		e.Message = middleware.ErrLargeHeaders.Message
 	case http.StatusRequestTimeout:
-		e.Message = "The request came too slowly."
+		e.Message = "The request arrived too slowly."
 	case http.StatusRequestEntityTooLarge:
 		e.Message = router.ErrBodyTooLarge.Message
 	default:
 		e.Message = "The request could not be read."
 	}
-	if !router.ExchangeOf(c.Context()).Routed { // the connection may be out of step
+	if !router.ExchangeOf(c.Context()).Routed { // the end of the request on the connection is unknown
 		c.Context().SetConnectionClose()
 		setSecurityHeaders(c.Context(), router.RequestID(c))
-		if c.Get(fiber.HeaderAuthorization) == "" { // or the header section was not read that far
+		if c.Get(fiber.HeaderAuthorization) == "" { // no credential, or the header section was not read that far
 			return s.RespondError(c, &router.Failure{Status: fe.Code, RequestID: router.RequestID(c), Err: e})
 		}
 		return s.withRequestContext(c, func() error { return s.respondUnmatchedRoute(c, fe.Code, e) })
@@ -45,23 +45,23 @@ func (s *Server) respondError(c *fiber.Ctx, err error) error {
 	return s.respondUnmatchedRoute(c, fe.Code, e)
 }
 
-// respondUnmatchedRoute answers a request that matches no route with an error. The request
-// counts like any other. A client over the limit gets the same error.
+// respondUnmatchedRoute answers a request that matches no route. The request counts against the rate limit, but a
+// client over the limit gets the same error.
 func (s *Server) respondUnmatchedRoute(c *fiber.Ctx, status int, e *domain.Error) error {
 	_ = s.access.CountUnmatchedRoute(c) // sets the headers of the rate limit
 	return s.RespondError(c, &router.Failure{Status: status, RequestID: router.RequestID(c), Err: e})
 }
 
-// respondPlainError answers with an error without the router.
+// respondPlainError answers with an error outside the router.
 func respondPlainError(rc *fasthttp.RequestCtx, status int, id string, e *domain.Error) {
-	kept := make(map[string]string)
+	named := make(map[string]string)
 	for _, name := range router.LimitHeaders() {
 		if v := rc.Response.Header.Peek(name); len(v) > 0 {
-			kept[name] = string(v)
+			named[name] = string(v)
 		}
 	}
 	rc.Response.Reset()
-	for name, v := range kept {
+	for name, v := range named {
 		rc.Response.Header.Set(name, v)
 	}
 	rc.Response.SetStatusCode(status)

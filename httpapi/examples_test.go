@@ -26,7 +26,7 @@ var recordExamples = flag.Bool("examples", false, "add what the tests sent and w
 
 const examplesFile = "router/examples.json"
 
-// Bounds of what is recorded, in bytes of JSON.
+// Limits of recorded examples, in bytes of JSON.
 const (
 	maxExampleRequest = 600
 	maxExampleAnswer  = 4000
@@ -36,14 +36,14 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
 	if *recordExamples {
-		if err := recorded.write(); err != nil {
+		if err := recorded.writeExamples(); err != nil {
 			panic(err)
 		}
 	}
 	os.Exit(code)
 }
 
-// recorder keeps the richest exchange of each operation that is not too long.
+// recorder keeps the example with most members of each operation, within the limits.
 type recorder struct {
 	mu  sync.Mutex
 	all map[string]*exchange
@@ -52,13 +52,13 @@ type recorder struct {
 type exchange struct {
 	request []byte
 	answers map[string][]byte
-	lines   []byte // of an answer in JSON lines
+	lines   []byte // of a response in JSON lines
 }
 
 var recorded recorder
 
-// of is what was recorded of an operation. The caller holds the lock.
-func (r *recorder) of(o *openapi.Operation) *exchange {
+// exchangeOf returns the recorded example of an operation. The caller holds the lock.
+func (r *recorder) exchangeOf(o *openapi.Operation) *exchange {
 	if r.all == nil {
 		r.all = make(map[string]*exchange)
 	}
@@ -70,14 +70,14 @@ func (r *recorder) of(o *openapi.Operation) *exchange {
 	return e
 }
 
-// note keeps an exchange that the document allows.
-func (r *recorder) note(o *openapi.Operation, request []byte, status int, answer []byte) {
+// add records an exchange that is valid by the document.
+func (r *recorder) add(o *openapi.Operation, request []byte, status int, answer []byte) {
 	if len(answer) > maxExampleAnswer || len(request) > maxExampleRequest {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.of(o)
+	e := r.exchangeOf(o)
 	if len(request) > len(e.request) {
 		e.request = request
 	}
@@ -86,8 +86,8 @@ func (r *recorder) note(o *openapi.Operation, request []byte, status int, answer
 	}
 }
 
-// write adds what was recorded to the file where it has no example.
-func (r *recorder) write() error {
+// writeExamples adds recorded examples to the file where an example is missing.
+func (r *recorder) writeExamples() error {
 	text, err := os.ReadFile(examplesFile)
 	if err != nil {
 		return err
@@ -97,23 +97,23 @@ func (r *recorder) write() error {
 		return err
 	}
 	for id, e := range r.all {
-		one := all[id]
-		if one.Request == nil && len(e.request) > 0 {
-			one.Request = plainExample(e.request)
+		example := all[id]
+		if example.Request == nil && len(e.request) > 0 {
+			example.Request = plainExample(e.request)
 		}
 		for code, answer := range e.answers {
-			if one.Responses[code] != nil {
+			if example.Responses[code] != nil {
 				continue
 			}
-			if one.Responses == nil {
-				one.Responses = make(map[string]any)
+			if example.Responses == nil {
+				example.Responses = make(map[string]any)
 			}
-			one.Responses[code] = plainExample(answer)
+			example.Responses[code] = plainExample(answer)
 		}
-		if one.Lines == "" {
-			one.Lines = plainLines(e.lines)
+		if example.Lines == "" {
+			example.Lines = plainLines(e.lines)
 		}
-		all[id] = one
+		all[id] = example
 	}
 	var out bytes.Buffer
 	out.WriteString("{\n")
@@ -139,8 +139,8 @@ var (
 	exampleSecret = regexp.MustCompile(`^(svc_sk_(?:live|test)_|whsec_|svc_cs_|eyJ)\S+$`)
 )
 
-// plainExample replaces what differs from run to run: ids, times, addresses and
-// secrets. A list keeps its first row.
+// plainExample replaces values that differ between runs: ids, times, addresses and secrets. A list keeps its first
+// row.
 func plainExample(text []byte) any {
 	var v any
 	if json.Unmarshal(text, &v) != nil {
@@ -149,12 +149,12 @@ func plainExample(text []byte) any {
 	return plainValue(v)
 }
 
-// plainLines is plainExample of JSON lines, of which two are kept.
+// plainLines is plainExample for JSON lines. It keeps two lines.
 func plainLines(text []byte) string {
 	var out strings.Builder
 	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
 		if plain := plainExample(line); plain != nil && i < 2 {
-			one, _ := json.Marshal(plain) // it was read as JSON
+			one, _ := json.Marshal(plain) // decoded from JSON: cannot fail
 			out.Write(append(one, '\n'))
 		}
 	}
@@ -187,7 +187,7 @@ func plainValue(v any) any {
 	return v
 }
 
-func TestEveryBodyOfTheDocumentHasAnExampleThatItAllows(t *testing.T) {
+func TestEveryDocumentedBodyHasValidExample(t *testing.T) {
 	c := startServer(t, httpapi.Config{}).contract()
 	shown := map[string]bool{}
 	for _, o := range c.Operations {
@@ -199,12 +199,12 @@ func TestEveryBodyOfTheDocumentHasAnExampleThatItAllows(t *testing.T) {
 			}
 			body, err := json.Marshal(example)
 			require.NoError(t, err)
-			require.NoError(t, c.Body(o, body), o.ID)
+			require.NoError(t, c.CheckRequest(o, body), o.ID)
 		}
 		for status, r := range o.Responses {
 			if lines, ok := r.Content["application/x-ndjson"]; ok {
 				shown[o.ID] = true
-				assert.NotEmpty(t, lines.Example, "%s has no example of its lines", o.ID)
+				assert.NotEmpty(t, lines.Example, "%s has no example of a line", o.ID)
 			}
 			media, ok := r.Content["application/json"]
 			if !strings.HasPrefix(status, "2") || !ok {
@@ -226,11 +226,11 @@ func TestEveryBodyOfTheDocumentHasAnExampleThatItAllows(t *testing.T) {
 	var all map[string]router.Example
 	require.NoError(t, json.Unmarshal(text, &all))
 	for id := range all {
-		assert.True(t, shown[id], "no operation has the example %s", id)
+		assert.True(t, shown[id], "no operation uses the example %s", id)
 	}
 }
 
-// record keeps an exchange of the tests.
+// record records an exchange of the tests with -examples.
 func (d *testServer) record(method, path string, request []byte, got reply) {
 	if !*recordExamples || got.Status >= http.StatusMultipleChoices {
 		return
@@ -242,7 +242,7 @@ func (d *testServer) record(method, path string, request []byte, got reply) {
 	if strings.HasPrefix(got.Header.Get("Content-Type"), "application/x-ndjson") {
 		recorded.mu.Lock()
 		defer recorded.mu.Unlock()
-		if e := recorded.of(o); len(e.lines) == 0 {
+		if e := recorded.exchangeOf(o); len(e.lines) == 0 {
 			e.lines = got.Body
 		}
 		return
@@ -250,8 +250,8 @@ func (d *testServer) record(method, path string, request []byte, got reply) {
 	if !json.Valid(got.Body) {
 		return
 	}
-	if o.Bodies["application/json"] == nil || d.contract().Body(o, request) != nil {
+	if o.Bodies["application/json"] == nil || d.contract().CheckRequest(o, request) != nil {
 		request = nil
 	}
-	recorded.note(o, request, got.Status, got.Body)
+	recorded.add(o, request, got.Status, got.Body)
 }

@@ -23,7 +23,7 @@ func (f *fakeServices) CreateKey(ctx context.Context, p domain.Principal, by rec
 	return k, "svc_sk_live_secret", nil
 }
 
-// noteKey audits as the keyring does: in the commit of the change.
+// noteKey writes the audit entry that the key service commits with its change.
 func (f *fakeServices) noteKey(ctx context.Context, p domain.Principal, by record.AuditAction, action, id string) {
 	by.Action, by.Resource = action, domain.Resource{Type: "api_key", ID: id}
 	f.RecordSoon(ctx, p, by)
@@ -43,7 +43,7 @@ func (f *fakeServices) UpdateKey(_ context.Context, _ domain.Principal, id strin
 
 func (f *fakeServices) RevokeKey(ctx context.Context, p domain.Principal, by record.AuditAction, id string, _ keys.RevokeRequest) (keys.RevokeResult, error) {
 	f.noteKey(ctx, p, by, "api_key.revoked", id)
-	return keys.RevokeResult{Remaining: []domain.ResourceRef{}, Ended: []domain.ResourceRef{}}, f.apiKeys.drop(id)
+	return keys.RevokeResult{Remaining: []domain.ResourceRef{}, Ended: []domain.ResourceRef{}}, f.apiKeys.remove(id)
 }
 
 func (f *fakeServices) SigningKey(_ context.Context, kid string) (*domain.SigningKey, error) {
@@ -54,7 +54,7 @@ func (f *fakeServices) SigningKey(_ context.Context, kid string) (*domain.Signin
 			return k, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // there is none
+	return nil, nil //nolint:nilnil // unknown key
 }
 
 func (f *fakeServices) EnsureSigningKeys(_ context.Context, fresh func() (string, string, error)) (domain.SigningKeySet, error) {
@@ -74,7 +74,7 @@ func (f *fakeServices) EnsureSigningKeys(_ context.Context, fresh func() (string
 func (f *fakeServices) CheckKeyIsValid(_ context.Context, _, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.dead[id] {
+	if f.revokedKeys[id] {
 		return domain.Errorf(domain.CodeExpiredToken, "The key behind it was revoked.")
 	}
 	return nil
@@ -89,8 +89,8 @@ func (f *fakeServices) OriginAllowed(origin string) bool {
 func (f *fakeServices) RecordSoon(_ context.Context, p domain.Principal, a record.AuditAction) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.kept = append(f.kept, a.UserAgent)
-	f.acts = append(f.acts, fmt.Sprintf("%s %s %s %s %v %s", a.Type, a.Action, p.KeyID, a.Resource.ID, a.Failed, a.Reason))
+	f.receivedStrings = append(f.receivedStrings, a.UserAgent)
+	f.auditEntries = append(f.auditEntries, fmt.Sprintf("%s %s %s %s %v %s", a.Type, a.Action, p.KeyID, a.Resource.ID, a.Failed, a.Reason))
 }
 
 func (f *fakeServices) WithAuditEntry(ctx context.Context, _ domain.Principal, _ record.AuditAction) context.Context {
@@ -101,11 +101,11 @@ func (f *fakeServices) Record(ctx context.Context, p domain.Principal, a record.
 	f.RecordSoon(ctx, p, a)
 }
 
-func (f *fakeServices) noted() []string {
+func (f *fakeServices) takeAuditEntries() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	acts := f.acts
-	f.acts = nil
+	acts := f.auditEntries
+	f.auditEntries = nil
 	return acts
 }
 
@@ -138,7 +138,7 @@ func (f *fakeServices) UpdateWorkspace(_ context.Context, _ domain.Principal, ch
 }
 
 func (f *fakeServices) ListEvents(_ context.Context, _ domain.Principal, q events.Query) (record.Page[event.Event], error) {
-	f.types = q.Types
+	f.eventTypes = q.Types
 	if q.After == "evt_"+ulidOf(9) {
 		return record.Page[event.Event]{}, domain.Errorf(domain.CodeCursorExpired, "The event is no longer kept.")
 	}
@@ -153,7 +153,7 @@ func (f *fakeServices) RefusesWrites() bool { return f.draining.Load() }
 func (f *fakeServices) Reserve(ctx context.Context, _ domain.Principal, k record.IdempotencyKey, _ string) (context.Context, *record.StoredReply, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.busy--; f.running[k] || f.busy >= 0 {
+	if f.keysInUse--; f.running[k] || f.keysInUse >= 0 {
 		return ctx, nil, domain.Errorf(domain.CodeIdempotencyConflict, "A request with this key is still running.")
 	}
 	if r := f.replies[k]; r != nil {
@@ -174,7 +174,7 @@ func (f *fakeServices) StoreReply(_ context.Context, _ domain.Principal, k recor
 func (f *fakeServices) Release(_ context.Context, _ domain.Principal, k record.IdempotencyKey, unknown bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.unknown = append(f.unknown, unknown)
+	f.releases = append(f.releases, unknown)
 	delete(f.running, k)
 	return nil
 }
@@ -193,7 +193,7 @@ func (f *fakeServices) Ledger(context.Context, domain.Principal, billing.UsageQu
 		row := domain.LedgerRow{AttemptID: "a/1", CallID: "call_1", CampaignID: "campaign_1", OpenedAt: at, ClosedAt: at.Add(time.Second), Seconds: 1}
 		if yield(billing.LedgerLine{LedgerRow: row, Plan: domain.Starter, Included: true, Amount: domain.Dollars(0)}, nil) {
 			row.AttemptID, row.CampaignID = "call_2", ""
-			yield(billing.LedgerLine{LedgerRow: row, Plan: domain.Starter, Amount: domain.Dollars(100_000)}, f.fault)
+			yield(billing.LedgerLine{LedgerRow: row, Plan: domain.Starter, Amount: domain.Dollars(100_000)}, f.campaignErr)
 		}
 	}, nil
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// fakeAlerts are the alert rules of a fake, and what they found.
+// fakeAlerts holds the alert rules and alerts of fakeServices.
 type fakeAlerts struct {
 	alertRules fakeRecords[*domain.AlertRule]
 	alerts     fakeRecords[*domain.Alert]
 }
 
-func (w *fakeAlerts) begin() {
+func (w *fakeAlerts) setKinds() {
 	w.alertRules.kind, w.alerts.kind = domain.PrefixAlertRule, domain.PrefixAlert
 	at := w.alerts.add(&domain.Alert{
 		RuleID: "alertrule_" + ulidOf(1), RuleName: "r", Kind: domain.AlertTrunkDown, OfWorkspaceID: "ws_" + ulidOf(1), Subject: "trunk_" + ulidOf(1), Name: "carrier",
@@ -41,14 +41,14 @@ func (f *fakeServices) UpdateAlertRule(_ context.Context, _ domain.Principal, id
 }
 
 func (f *fakeServices) DeleteAlertRule(_ context.Context, _ domain.Principal, id string) error {
-	return f.alertRules.drop(id)
+	return f.alertRules.remove(id)
 }
 
 func (f *fakeServices) ListAlerts(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Alert], error) {
 	return f.alerts.list(q), nil
 }
 
-func (f *fakeServices) LookFor(_ context.Context, rules []*domain.AlertRule) (map[string]alert.Findings, error) {
+func (f *fakeServices) EvaluateRules(_ context.Context, rules []*domain.AlertRule) (map[string]alert.Findings, error) {
 	out := make(map[string]alert.Findings)
 	for _, r := range rules {
 		out[r.ID] = alert.Findings{Attempts: 7, Readings: []alert.Reading{{WorkspaceID: f.workspace.ID, Subject: string(r.Kind)}}}

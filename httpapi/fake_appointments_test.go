@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/service/webhooks"
 )
 
-// fakeAppointments are the shelves of appointments, messages and knowledge bases.
+// fakeAppointments holds the appointments, messages and knowledge bases of fakeServices.
 type fakeAppointments struct {
 	providers    fakeRecords[*domain.Provider]
 	appointments fakeRecords[*domain.Appointment]
@@ -25,10 +25,10 @@ type fakeAppointments struct {
 	tools        fakeRecords[*domain.Tool]
 	gateways     fakeRecords[*domain.SMSGateway]
 	versions     []*domain.AgentVersion
-	asked        []any // the last orders, as they came
+	arguments    []any // the arguments of service calls, oldest first
 }
 
-func (f *fakeServices) furnish() {
+func (f *fakeServices) setKinds() {
 	f.tools.kind, f.gateways.kind, f.textings.kind = domain.PrefixTool, domain.PrefixGateway, domain.PrefixConversation
 	f.providers.kind, f.appointments.kind, f.messages.kind, f.knowledge.kind = domain.PrefixProvider, domain.PrefixAppointment, domain.PrefixMessage, domain.PrefixKnowledge
 }
@@ -37,10 +37,10 @@ func goodAppointment() m {
 	return m{"patient": m{"name": "Ada", "phone": "(202) 555-0123"}, "provider": "Dr. Rivera", "datetime": "2030-04-01T10:00:00Z"}
 }
 
-func (f *fakeServices) heard(v any) {
+func (f *fakeServices) recordArgument(v any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.asked = append(f.asked, v)
+	f.arguments = append(f.arguments, v)
 }
 
 func (f *fakeServices) CreateProvider(_ context.Context, _ domain.Principal, x *domain.Provider) (*domain.Provider, error) {
@@ -60,16 +60,16 @@ func (f *fakeServices) UpdateProvider(_ context.Context, _ domain.Principal, id 
 }
 
 func (f *fakeServices) DeleteProvider(_ context.Context, _ domain.Principal, id string) error {
-	return f.providers.drop(id)
+	return f.providers.remove(id)
 }
 
 func (f *fakeServices) Availability(_ context.Context, _ domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error) {
-	f.heard(q)
+	f.recordArgument(q)
 	return booking.Availability{Object: "availability", Provider: q.Provider, Slots: []booking.Slot{{LocalStart: "2030-04-01T10:00:00Z"}}}, nil
 }
 
 func (f *fakeServices) Book(_ context.Context, _ domain.Principal, o booking.NewAppointment) (*domain.Appointment, error) {
-	f.heard(o)
+	f.recordArgument(o)
 	if o.Notes == "taken" {
 		return nil, domain.Errorf(domain.CodeSlotUnavailable, "Somebody has it.").With("reason", "booked")
 	}
@@ -85,7 +85,7 @@ func (f *fakeServices) Appointment(_ context.Context, _ domain.Principal, id str
 }
 
 func (f *fakeServices) ListAppointments(_ context.Context, _ domain.Principal, q appointments.Query) (record.Page[*domain.Appointment], error) {
-	f.heard(q)
+	f.recordArgument(q)
 	return f.appointments.list(q.PageQuery), nil
 }
 
@@ -104,17 +104,17 @@ func (f *fakeServices) ConfirmAppointment(_ context.Context, _ domain.Principal,
 }
 
 func (f *fakeServices) CancelAppointment(_ context.Context, _ domain.Principal, id, reason string) (*domain.Appointment, error) {
-	f.heard(reason)
+	f.recordArgument(reason)
 	return f.appointments.get(id)
 }
 
 func (f *fakeServices) RescheduleAppointment(_ context.Context, _ domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error) {
-	f.heard(to)
+	f.recordArgument(to)
 	return f.appointments.get(id)
 }
 
 func (f *fakeServices) DeleteAppointment(_ context.Context, _ domain.Principal, id string) error {
-	return f.appointments.drop(id)
+	return f.appointments.remove(id)
 }
 
 func (f *fakeServices) CreateSMSGateway(_ context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error) {
@@ -141,11 +141,11 @@ func (f *fakeServices) UpdateSMSGateway(_ context.Context, _ domain.Principal, i
 }
 
 func (f *fakeServices) DeleteSMSGateway(_ context.Context, _ domain.Principal, id string) error {
-	return f.gateways.drop(id)
+	return f.gateways.remove(id)
 }
 
 func (f *fakeServices) SMSGatewayEvents(_ context.Context, _ domain.Principal, id string, all []sms.GatewayEvent) ([]sms.GatewayResult, error) {
-	f.heard(all)
+	f.recordArgument(all)
 	if _, err := f.gateways.get(id); err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (f *fakeServices) SMSGatewayEvents(_ context.Context, _ domain.Principal, i
 }
 
 func (f *fakeServices) SendMessage(_ context.Context, _ domain.Principal, o domain.NewMessage) (*domain.Message, error) {
-	f.heard(o)
+	f.recordArgument(o)
 	switch o.To {
 	case "+12025550188":
 		return nil, domain.Errorf(domain.CodeNoSMSRoute, "Nothing carries it.")
@@ -176,12 +176,12 @@ func (f *fakeServices) Message(_ context.Context, _ domain.Principal, id string)
 }
 
 func (f *fakeServices) ListMessages(_ context.Context, _ domain.Principal, q sms.MessageQuery) (record.Page[*domain.Message], error) {
-	f.heard(q)
+	f.recordArgument(q)
 	return f.messages.list(q.PageQuery), nil
 }
 
 func (f *fakeServices) DeleteMessage(_ context.Context, _ domain.Principal, id string) error {
-	return f.messages.drop(id)
+	return f.messages.remove(id)
 }
 
 func (f *fakeServices) TestInboundMessage(_ context.Context, _ domain.Principal, o sms.InboundMessage) (*domain.Message, error) {
@@ -189,7 +189,7 @@ func (f *fakeServices) TestInboundMessage(_ context.Context, _ domain.Principal,
 }
 
 func (f *fakeServices) CreateKnowledge(_ context.Context, _ domain.Principal, k *domain.KnowledgeBase, sources []domain.NewKnowledgeSource) (*domain.KnowledgeBase, error) {
-	f.heard(sources)
+	f.recordArgument(sources)
 	k.Status = domain.KnowledgeProcessing
 	return f.knowledge.add(k), nil
 }
@@ -207,7 +207,7 @@ func (f *fakeServices) UpdateKnowledge(_ context.Context, _ domain.Principal, id
 }
 
 func (f *fakeServices) DeleteKnowledge(_ context.Context, _ domain.Principal, id string) error {
-	return f.knowledge.drop(id)
+	return f.knowledge.remove(id)
 }
 
 func (f *fakeServices) source(id string, o domain.NewKnowledgeSource) (*domain.KnowledgeSource, error) {
@@ -218,7 +218,7 @@ func (f *fakeServices) source(id string, o domain.NewKnowledgeSource) (*domain.K
 }
 
 func (f *fakeServices) AddSource(_ context.Context, _ domain.Principal, id string, o domain.NewKnowledgeSource) (*domain.KnowledgeSource, error) {
-	f.heard(o)
+	f.recordArgument(o)
 	return f.source(id, o)
 }
 
@@ -244,7 +244,7 @@ func (f *fakeServices) SearchKnowledge(_ context.Context, _ domain.Principal, id
 }
 
 func (f *fakeServices) ReplayWebhook(_ context.Context, _ domain.Principal, id string, o webhooks.ReplayOrder) (webhooks.Replay, error) {
-	f.heard(o)
+	f.recordArgument(o)
 	_, err := f.webhooks.get(id)
 	return webhooks.Replay{Accepted: o.EventIDs, NotFound: []string{}}, err
 }
@@ -266,19 +266,19 @@ func (f *fakeServices) UpdateTool(_ context.Context, _ domain.Principal, id stri
 }
 
 func (f *fakeServices) DeleteTool(_ context.Context, _ domain.Principal, id string) error {
-	return f.tools.drop(id)
+	return f.tools.remove(id)
 }
 
 func (f *fakeServices) CheckPathway(context.Context, domain.Principal, *domain.Pathway) error {
 	return nil
 }
 
-// A model answers where the fake has one.
-func (f *fakeServices) Thinks(context.Context, domain.Principal, *domain.AgentLLM) bool {
+// HasModel reports whether the test has set a model.
+func (f *fakeServices) HasModel(context.Context, domain.Principal, *domain.AgentLLM) bool {
 	return f.model != nil
 }
 
-func (f *fakeServices) Think(_ context.Context, _ domain.Principal, _ *domain.AgentLLM, brief string, t pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
+func (f *fakeServices) AskModel(_ context.Context, _ domain.Principal, _ *domain.AgentLLM, brief string, t pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 	return f.model(brief, t)
 }
 

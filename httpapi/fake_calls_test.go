@@ -27,14 +27,14 @@ func (f *fakeServices) TransferCall(_ context.Context, _ domain.Principal, id st
 
 func (f *fakeServices) SayInCall(_ context.Context, _ domain.Principal, id, text string) (*domain.Call, error) {
 	f.mu.Lock()
-	f.said = append(f.said, text)
+	f.spoken = append(f.spoken, text)
 	f.mu.Unlock()
 	return f.calls.get(id)
 }
 
 func (f *fakeServices) PressInCall(_ context.Context, _ domain.Principal, id, digits string) (*domain.Call, error) {
 	f.mu.Lock()
-	f.said = append(f.said, digits)
+	f.spoken = append(f.spoken, digits)
 	f.mu.Unlock()
 	return f.calls.get(id)
 }

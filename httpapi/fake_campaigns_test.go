@@ -13,7 +13,7 @@ import (
 )
 
 func (f *fakeServices) CreateCampaign(_ context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error]) (campaigns.CreatedCampaign, error) {
-	sum, err := f.take(rows)
+	sum, err := f.readRows(rows)
 	c.Environment = p.Environment
 	return campaigns.CreatedCampaign{Campaign: f.campaigns.add(c), Upload: sum, WebhookSecret: secret}, err
 }
@@ -24,7 +24,7 @@ func (f *fakeServices) UpdateCampaign(_ context.Context, _ domain.Principal, id 
 }
 
 func (f *fakeServices) DeleteCampaign(_ context.Context, _ domain.Principal, id string) error {
-	return f.campaigns.drop(id)
+	return f.campaigns.remove(id)
 }
 
 func (f *fakeServices) CopyCampaign(_ context.Context, _ domain.Principal, id string, states []string, change func(*domain.Campaign) error) (campaigns.CreatedCampaign, error) {
@@ -37,13 +37,13 @@ func (f *fakeServices) CopyCampaign(_ context.Context, _ domain.Principal, id st
 	if err = change(&c); err != nil {
 		return campaigns.CreatedCampaign{}, err
 	}
-	f.copied = states
+	f.copiedStates = states
 	return campaigns.CreatedCampaign{Campaign: f.campaigns.add(&c)}, nil
 }
 
 func (f *fakeServices) Campaign(_ context.Context, _ domain.Principal, id string) (*domain.Campaign, error) {
-	if f.fault != nil {
-		return nil, f.fault
+	if f.campaignErr != nil {
+		return nil, f.campaignErr
 	}
 	return f.campaigns.get(id)
 }
@@ -53,8 +53,8 @@ func (f *fakeServices) ListCampaigns(_ context.Context, _ domain.Principal, q ca
 }
 
 func (f *fakeServices) status(id string, to domain.CampaignStatus) (domain.CampaignStatusObject, error) {
-	if f.fault != nil {
-		return domain.CampaignStatusObject{}, f.fault
+	if f.campaignErr != nil {
+		return domain.CampaignStatusObject{}, f.campaignErr
 	}
 	c, err := f.campaigns.get(id)
 	if err != nil {
@@ -100,16 +100,16 @@ func (f *fakeServices) CampaignProgress(_ context.Context, _ domain.Principal, i
 		p := &domain.Progress{CampaignID: id, Total: 100, Attempted: percent + 2, Attempts: percent + 5, Outcomes: map[domain.Outcome]int{domain.OutcomeCompleted: percent}}
 		return *domain.NewProgressMark(p, at.Add(time.Duration(percent)*time.Minute))
 	}
-	return []domain.ProgressMark{mark(5), mark(10)}, f.fault
+	return []domain.ProgressMark{mark(5), mark(10)}, f.campaignErr
 }
 
-func (f *fakeServices) take(rows iter.Seq2[domain.RawContact, error]) (contactlist.UploadSummary, error) {
-	sum := contactlist.UploadSummary{UploadID: "upload_" + ulidOf(1)}
+func (f *fakeServices) readRows(rows iter.Seq2[domain.RawContact, error]) (contactlist.UploadSummary, error) {
+	summary := contactlist.UploadSummary{UploadID: "upload_" + ulidOf(1)}
 	for r, err := range rows {
 		if err != nil {
-			return sum, err
+			return summary, err
 		}
-		sum.Summary.Received++
+		summary.Summary.Received++
 		if f.onRow != nil {
 			f.onRow(r)
 		} else {
@@ -119,15 +119,15 @@ func (f *fakeServices) take(rows iter.Seq2[domain.RawContact, error]) (contactli
 			r.Problem = "country is no country's two letters"
 		}
 		if r.Problem == "" {
-			sum.Summary.Accepted++
+			summary.Summary.Accepted++
 			continue
 		}
-		sum.Summary.Invalid++
-		if len(sum.Errors) < domain.MaxContactErrors {
-			sum.Errors = append(sum.Errors, domain.ContactError{Line: r.Line, Code: "invalid_row", Message: r.Problem})
+		summary.Summary.Invalid++
+		if len(summary.Errors) < domain.MaxContactErrors {
+			summary.Errors = append(summary.Errors, domain.ContactError{Line: r.Line, Code: "invalid_row", Message: r.Problem})
 		}
 	}
-	return sum, nil
+	return summary, nil
 }
 
 func (f *fakeServices) ContactVariables(_ context.Context, _ domain.Principal, id string) ([]string, error) {
@@ -139,7 +139,7 @@ func (f *fakeServices) UploadContacts(_ context.Context, _ domain.Principal, id 
 	if _, err := f.campaigns.get(id); err != nil {
 		return contactlist.UploadSummary{}, err
 	}
-	sum, err := f.take(upload.Rows)
+	sum, err := f.readRows(upload.Rows)
 	if upload.Columns != nil {
 		sum.ColumnMapping = *upload.Columns
 	}
@@ -166,8 +166,8 @@ func (f *fakeServices) ExportContacts(_ context.Context, _ domain.Principal, id,
 		return contactlist.ContactsExport{}, err
 	}
 	return contactlist.ContactsExport{Fields: []string{"n", "name"}, Rows: func(yield func(contactlist.Contact, error) bool) {
-		if f.fault != nil {
-			yield(contactlist.Contact{}, f.fault)
+		if f.campaignErr != nil {
+			yield(contactlist.Contact{}, f.campaignErr)
 		} else if c := f.contact(id); status == "" || status == c.Status {
 			yield(c, nil)
 		}

@@ -14,36 +14,35 @@ import (
 	"github.com/callboard/callboard/service/events"
 )
 
-// fakeEventStream is the events that are told to who follows them. Unless it is live,
-// a stream ends behind the last.
+// fakeEventStream is an event log that tests append to. Unless it is live, a stream ends after the last event.
 type fakeEventStream struct {
-	mu    sync.Mutex
-	rows  []event.Event
-	live  bool
-	more  chan struct{}
-	after string // of the last who came
-	given int    // how many events were taken
+	mu        sync.Mutex
+	rows      []event.Event
+	live      bool
+	more      chan struct{}
+	lastAfter string // after parameter of the last reader
+	readCount int    // number of events read
 }
 
 func oneEvent(n int) event.Event {
 	return someEvent(n, event.CallEnded, "call_x")
 }
 
-// someEvent is an event of a type with a payload of its own.
+// someEvent returns an event of a type with a sample payload.
 func someEvent(n int, t event.Type, subject string) event.Event {
 	data, _ := json.Marshal(webhook.SamplePayload(t, &domain.Webhook{}, time.Date(2026, 1, 31, 9, 30, 0, 0, time.UTC)))
 	return event.Event{ID: "evt_" + ulidOf(n), Type: t, Subject: subject, Sequence: uint64(n), Data: data}
 }
 
-// open makes streams last.
-func (t *fakeEventStream) open() {
+// keepOpen makes streams wait for new events.
+func (t *fakeEventStream) keepOpen() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.live, t.more = true, make(chan struct{})
 }
 
-// tell commits events.
-func (t *fakeEventStream) tell(events ...event.Event) {
+// commit appends events.
+func (t *fakeEventStream) commit(events ...event.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.rows = append(t.rows, events...)
@@ -51,11 +50,11 @@ func (t *fakeEventStream) tell(events ...event.Event) {
 	t.more = make(chan struct{})
 }
 
-// seen is how many events were taken, and what the last who came asked for.
-func (t *fakeEventStream) seen() (given int, after string) {
+// progress returns the number of events read and the after parameter of the last reader.
+func (t *fakeEventStream) progress() (given int, after string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.given, t.after
+	return t.readCount, t.lastAfter
 }
 
 func (f *fakeServices) FollowEvents(_ context.Context, _ domain.Principal, q events.Query) (func(context.Context) ([]event.Event, error), error) {
@@ -65,7 +64,7 @@ func (f *fakeServices) FollowEvents(_ context.Context, _ domain.Principal, q eve
 	t := &f.eventStream
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.after = q.After
+	t.lastAfter = q.After
 	at := 0
 	return func(ctx context.Context) ([]event.Event, error) {
 		for {
@@ -76,7 +75,7 @@ func (f *fakeServices) FollowEvents(_ context.Context, _ domain.Principal, q eve
 					out = append(out, t.rows[at])
 				}
 			}
-			t.given += len(out)
+			t.readCount += len(out)
 			more, live := t.more, t.live
 			t.mu.Unlock()
 			switch {
@@ -101,15 +100,15 @@ func (f *fakeServices) Event(_ context.Context, _ domain.Principal, id string) (
 	return event.Event{}, domain.Errorf(domain.CodeNotFound, "There is no such event.")
 }
 
-// revoke ends a key while requests go on.
+// revoke removes a key while requests run.
 func (f *fakeServices) revoke(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.keys, key)
 }
 
-// long is an event of some size.
-func long(n, size int) event.Event {
+// longEvent returns an event with a payload of some size.
+func longEvent(n, size int) event.Event {
 	e := oneEvent(n)
 	e.Data = json.RawMessage(`{"call_id":"` + strings.Repeat("x", size) + `"}`)
 	return e

@@ -13,17 +13,17 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// fakeJobs are those where work is done that takes long.
+// fakeJobs holds the bulk jobs, exports, data requests and workspaces of fakeServices.
 type fakeJobs struct {
-	bulks   fakeRecords[*domain.Bulk]
-	files   fakeRecords[*domain.Export]
-	data    fakeRecords[*domain.DataRequest]
-	tenants fakeRecords[*domain.Workspace]
-	orders  []bulk.NewJob
-	places  int
+	bulks          fakeRecords[*domain.Bulk]
+	files          fakeRecords[*domain.Export]
+	data           fakeRecords[*domain.DataRequest]
+	tenants        fakeRecords[*domain.Workspace]
+	orders         []bulk.NewJob
+	workspaceCount int
 }
 
-func (d *fakeJobs) begin() {
+func (d *fakeJobs) initRecords() {
 	d.bulks.kind, d.files.kind, d.data.kind, d.tenants.kind = domain.PrefixBulk, domain.PrefixExport, domain.PrefixDataRequest, domain.PrefixWorkspace
 }
 
@@ -63,29 +63,28 @@ func (f *fakeServices) CancelBulk(_ context.Context, _ domain.Principal, id stri
 	return updateRecord(&f.bulks, id, func(b *domain.Bulk) error { b.Status = domain.BulkCancelled; return nil })
 }
 
-// unlimited lets the requests that follow begin with fresh limits: those of
-// another workspace.
-func (f *fakeServices) unlimited() {
+// resetLimits moves to another workspace, so that following requests start with unused rate limits.
+func (f *fakeServices) resetLimits() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.places++
+	f.workspaceCount++
 	w := *f.workspace
-	w.ID = fmt.Sprintf("ws_%d", f.places)
+	w.ID = fmt.Sprintf("ws_%d", f.workspaceCount)
 	f.workspace = &w
 }
 
-// hasSmallLimit says whether a path has a limit of a few requests.
+// hasSmallLimit reports whether a path allows few requests per window.
 func hasSmallLimit(path string) bool {
 	return strings.Contains(path, "/v1/bulk") || strings.Contains(path, "/v1/exports")
 }
 
-// stockJob puts a job on the shelf that a path names.
-func (d *testServer) stockJob(kind string) string {
+// addJob adds a resource of the kind that a path contains and returns its id.
+func (d *testServer) addJob(kind string) string {
 	if kind == "bulk" {
 		return d.bulks.add(&domain.Bulk{Type: domain.BulkCalls, Status: domain.BulkRunning}).ID
 	}
 	if kind == "sms-conversations" {
-		return d.texted()
+		return d.addConversation()
 	}
 	if kind == "events" {
 		return "evt_" + ulidOf(1)
@@ -123,7 +122,7 @@ func (f *fakeServices) DataRequestFile(_ context.Context, _ domain.Principal, id
 		return record.Download{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
 	}
 	const text = "PK"
-	return record.Download{Size: int64(len(text)), Created: r.CreatedAt, Body: shut{strings.NewReader(text)}}, nil
+	return record.Download{Size: int64(len(text)), Created: r.CreatedAt, Body: readSeekNopCloser{strings.NewReader(text)}}, nil
 }
 
 func (f *fakeServices) CreateExport(_ context.Context, _ domain.Principal, e *domain.Export) (*domain.Export, error) {
@@ -148,12 +147,12 @@ func (f *fakeServices) ExportFile(_ context.Context, _ domain.Principal, id stri
 		return record.Download{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
 	}
 	text := "id\r\ncall_1\r\n"
-	return record.Download{Size: int64(len(text)), Created: e.CreatedAt, Body: shut{strings.NewReader(text)}}, nil
+	return record.Download{Size: int64(len(text)), Created: e.CreatedAt, Body: readSeekNopCloser{strings.NewReader(text)}}, nil
 }
 
-type shut struct{ io.ReadSeeker }
+type readSeekNopCloser struct{ io.ReadSeeker }
 
-func (shut) Close() error { return nil }
+func (readSeekNopCloser) Close() error { return nil }
 
 func (f *fakeServices) CreateWorkspace(_ context.Context, w *domain.Workspace) (*domain.Workspace, *domain.APIKey, string, error) {
 	w = f.tenants.add(w)
@@ -178,7 +177,7 @@ func (f *fakeServices) ApproveNumber(_ context.Context, _, id string) (*domain.P
 }
 
 func (f *fakeServices) DeleteWorkspace(_ context.Context, _ domain.Principal, id string) error {
-	return f.tenants.drop(id)
+	return f.tenants.remove(id)
 }
 
 func (f *fakeServices) LocalReport(_ context.Context, requests func(*domain.Workspace) int) (*load.Report, error) {
@@ -193,17 +192,17 @@ func (f *fakeServices) LocalReport(_ context.Context, requests func(*domain.Work
 }
 
 func (f *fakeServices) StopDialling(_ context.Context, p domain.Principal, reason string) (load.DiallingNow, error) {
-	f.heard("stop " + reason + " by " + p.UserID)
+	f.recordArgument("stop " + reason + " by " + p.UserID)
 	return load.DiallingNow{Stopped: true, Reason: reason, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
 }
 
 func (f *fakeServices) ResumeDialling(_ context.Context, p domain.Principal) (load.DiallingNow, error) {
-	f.heard("resume by " + p.UserID)
+	f.recordArgument("resume by " + p.UserID)
 	return load.DiallingNow{}, nil
 }
 
 func (f *fakeServices) DrainNode(_ context.Context, p domain.Principal) (load.DrainNow, error) {
-	f.heard("drain by " + p.UserID)
+	f.recordArgument("drain by " + p.UserID)
 	return load.DrainNow{On: true, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
 }
 
@@ -227,6 +226,6 @@ func (f *fakeServices) EndQuarantine(ctx context.Context, p domain.Principal) (*
 }
 
 func (f *fakeServices) UndrainNode(_ context.Context, p domain.Principal) (load.DrainNow, error) {
-	f.heard("undrain by " + p.UserID)
+	f.recordArgument("undrain by " + p.UserID)
 	return load.DrainNow{}, nil
 }

@@ -36,13 +36,13 @@ func (f *fakeServices) ListClients(_ context.Context, _ domain.Principal, q reco
 }
 
 func (f *fakeServices) DeleteClient(_ context.Context, _ domain.Principal, id string) error {
-	return f.clients.drop(id)
+	return f.clients.remove(id)
 }
 
 func (f *fakeServices) FindClient(_ context.Context, id string) (*domain.OAuthClient, error) {
 	c, err := f.clients.get(id)
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // there is none
+		return nil, nil //nolint:nilerr,nilnil // unknown client
 	}
 	return c, nil
 }
@@ -54,9 +54,9 @@ func (f *fakeServices) IsClientSecret(c *domain.OAuthClient, secret string) bool
 func (f *fakeServices) CheckOAuthToken(ctx context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error) {
 	c, _ := f.FindClient(ctx, p.ClientID)
 	f.mu.Lock()
-	gone := c == nil || f.refused[grant] || f.refused[token]
+	refused := c == nil || f.refused[grant] || f.refused[token]
 	f.mu.Unlock()
-	if gone {
+	if refused {
 		return nil, domain.Errorf(domain.CodeExpiredToken, "It was revoked.")
 	}
 	rights := access.IntersectPermissions(p.Permissions, c.Scopes)

@@ -9,16 +9,16 @@ import (
 	"github.com/callboard/callboard/service/sms"
 )
 
-func (f *fakeServices) Texting(_ context.Context, _ domain.Principal, id string) (*domain.Texting, error) {
+func (f *fakeServices) Conversation(_ context.Context, _ domain.Principal, id string) (*domain.Texting, error) {
 	return f.textings.get(id)
 }
 
-func (f *fakeServices) ListTextings(_ context.Context, _ domain.Principal, q sms.ConversationQuery) (record.Page[*domain.Texting], error) {
-	f.heard(q)
+func (f *fakeServices) ListConversations(_ context.Context, _ domain.Principal, q sms.ConversationQuery) (record.Page[*domain.Texting], error) {
+	f.recordArgument(q)
 	return f.textings.list(q.PageQuery), nil
 }
 
-func (f *fakeServices) CloseTexting(_ context.Context, _ domain.Principal, id string) (*domain.Texting, error) {
+func (f *fakeServices) CloseConversation(_ context.Context, _ domain.Principal, id string) (*domain.Texting, error) {
 	t, err := f.textings.get(id)
 	if err == nil {
 		t.End(domain.TextingClosed, "api", time.Now())
@@ -26,12 +26,12 @@ func (f *fakeServices) CloseTexting(_ context.Context, _ domain.Principal, id st
 	return t, err
 }
 
-func (f *fakeServices) DeleteTexting(_ context.Context, _ domain.Principal, id string) error {
-	return f.textings.drop(id)
+func (f *fakeServices) DeleteConversation(_ context.Context, _ domain.Principal, id string) error {
+	return f.textings.remove(id)
 }
 
-// texted puts a conversation onto the shelf.
-func (f *fakeServices) texted() string {
+// addConversation adds a conversation and returns its id.
+func (f *fakeServices) addConversation() string {
 	now := time.Now()
 	return f.textings.add(&domain.Texting{
 		AgentID: "agent_" + ulidOf(1), Number: "+12025550100", Contact: "+12025550123", Status: domain.TextingOpen, Variables: map[string]string{}, LastAt: now, ExpiresAt: now.Add(time.Hour),

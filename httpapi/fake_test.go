@@ -33,12 +33,12 @@ import (
 	"github.com/callboard/callboard/service/webhooks"
 )
 
-// fakeRecords keeps the nouns of one kind, oldest first.
+// fakeRecords stores the records of one kind, oldest first.
 type fakeRecords[T interface{ Base() *domain.Meta }] struct {
-	mu   sync.Mutex
-	kind domain.Prefix
-	rows []T
-	made int
+	mu      sync.Mutex
+	kind    domain.Prefix
+	rows    []T
+	created int
 }
 
 func ulidOf(n int) string { return fmt.Sprintf("01J0000000%016d", n) }
@@ -46,19 +46,19 @@ func ulidOf(n int) string { return fmt.Sprintf("01J0000000%016d", n) }
 func (s *fakeRecords[T]) add(v T) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.made++
+	s.created++
 	m := v.Base()
-	m.ID, m.Object, m.WorkspaceID = string(s.kind)+"_"+ulidOf(s.made), string(s.kind), "ws_"+ulidOf(1)
+	m.ID, m.Object, m.WorkspaceID = string(s.kind)+"_"+ulidOf(s.created), string(s.kind), "ws_"+ulidOf(1)
 	if m.Environment == "" {
 		m.Environment = domain.Live
 	}
-	m.CreatedAt = time.Date(2026, 3, 1, 12, 0, s.made, 0, time.UTC)
+	m.CreatedAt = time.Date(2026, 3, 1, 12, 0, s.created, 0, time.UTC)
 	m.UpdatedAt = m.CreatedAt
 	s.rows = append(s.rows, v)
 	return v
 }
 
-// fakeMeta is the Meta of a row that is made up where it is asked for.
+// fakeMeta returns the metadata of a record that is created when it is read.
 func fakeMeta(kind string) domain.Meta {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	return domain.Meta{ID: kind + "_" + ulidOf(1), Object: kind, WorkspaceID: "ws_" + ulidOf(1), Environment: domain.Live, CreatedAt: at, UpdatedAt: at}
@@ -93,7 +93,7 @@ func (s *fakeRecords[T]) list(q record.PageQuery) record.Page[T] {
 	return l
 }
 
-func (s *fakeRecords[T]) drop(id string) error {
+func (s *fakeRecords[T]) remove(id string) error {
 	if _, err := s.get(id); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *fakeRecords[T]) drop(id string) error {
 	return nil
 }
 
-// updateRecord changes a copy, as the services do.
+// updateRecord changes a copy and stores it, like the services.
 func updateRecord[N any, T interface {
 	*N
 	Base() *domain.Meta
@@ -126,40 +126,40 @@ func updateRecord[N any, T interface {
 	return T(&c), nil
 }
 
-// fakeServices are services in memory.
+// fakeServices implements all services of the API in memory.
 type fakeServices struct {
-	restored      bool // the store is in quarantine
-	windows       fakeRateWindows
-	mu            sync.Mutex
-	model         func(brief string, t pathway.ModelRequest) ([]string, pathway.ModelAnswered) // nil: there is none
-	caller        func(brief string, said []pathway.Message) (string, error)                   // whom a model plays
-	keys          map[string]domain.Principal
-	acts          []string
-	workspace     *domain.Workspace
-	callerIDs     []string
-	contacts      []domain.RawContact
-	orders        []domain.NewCall
-	transfers     []callsservice.Transfer
-	said          []string // texts and digits
-	results       iter.Seq2[contactlist.ResultRow, error]
-	ready         error
-	draining      atomic.Bool
-	fault         error // of every port that asks for a campaign
-	onRow         func(domain.RawContact)
-	replies       map[record.IdempotencyKey]*record.StoredReply
-	running       map[record.IdempotencyKey]bool
-	busy          int    // requests that find their key in use
-	panicOnCancel bool   // CancelCampaign panics
-	unknown       []bool // of each request under a key that failed
-	wav           []byte
-	listeners     fakeListeners   // who listens to calls
-	callers       fakeCallers     // who talks to an agent
-	types         []string        // of the last reading of events
-	eventStream   fakeEventStream // to who follows events
-	signers       []*domain.SigningKey
-	dead          map[string]bool // keys behind tokens
-	kept          []string        // strings as they came, to see whether they stay
-	copied        []string        // the states of the last copy of a campaign
+	restored        bool // the store is in quarantine
+	windows         fakeRateWindows
+	mu              sync.Mutex
+	model           func(brief string, t pathway.ModelRequest) ([]string, pathway.ModelAnswered) // nil: no language model
+	caller          func(brief string, spoken []pathway.Message) (string, error)                 // model that plays the caller of a pathway test
+	keys            map[string]domain.Principal
+	auditEntries    []string
+	workspace       *domain.Workspace
+	callerIDs       []string
+	contacts        []domain.RawContact
+	orders          []domain.NewCall
+	transfers       []callsservice.Transfer
+	spoken          []string // spoken texts and DTMF digits of live calls
+	results         iter.Seq2[contactlist.ResultRow, error]
+	ready           error
+	draining        atomic.Bool
+	campaignErr     error // returned by methods that read a campaign; nil: none
+	onRow           func(domain.RawContact)
+	replies         map[record.IdempotencyKey]*record.StoredReply
+	running         map[record.IdempotencyKey]bool
+	keysInUse       int    // number of requests that find their idempotency key in use
+	panicOnCancel   bool   // CancelCampaign panics
+	releases        []bool // the argument unknown of each released idempotency key
+	wav             []byte
+	listeners       fakeListeners   // listeners of calls
+	callers         fakeCallers     // browsers in a call with an agent
+	eventTypes      []string        // requested types of the last read of events
+	eventStream     fakeEventStream // followed events
+	signers         []*domain.SigningKey
+	revokedKeys     map[string]bool // revoked keys of tokens
+	receivedStrings []string        // strings that services received, which must outlive their request
+	copiedStates    []string        // contact states of the last copied campaign
 
 	dncLists   fakeRecords[*domain.DNCList]
 	dncNumbers []string
@@ -203,10 +203,10 @@ func newFakeServices() *fakeServices {
 	f.phones.kind = domain.PrefixPhone
 	f.dncLists.kind = domain.PrefixDNC
 	f.trunks.kind, f.numbers.kind, f.webhooks.kind, f.apiKeys.kind = domain.PrefixTrunk, domain.PrefixNumber, domain.PrefixWebhook, domain.PrefixKey
-	f.fakeUsers.begin()
-	f.fakeJobs.begin()
-	f.fakeAlerts.begin()
-	f.furnish()
+	f.fakeUsers.init()
+	f.fakeJobs.initRecords()
+	f.fakeAlerts.setKinds()
+	f.setKinds()
 	return f
 }
 
@@ -308,7 +308,7 @@ func (f *fakeServices) UpdateAgent(_ context.Context, _ domain.Principal, id str
 }
 
 func (f *fakeServices) DeleteAgent(_ context.Context, _ domain.Principal, id string) error {
-	return f.agents.drop(id)
+	return f.agents.remove(id)
 }
 
 func (f *fakeServices) CreatePathway(_ context.Context, _ domain.Principal, w *domain.Pathway) (*domain.Pathway, error) {
@@ -343,7 +343,7 @@ func (f *fakeServices) UpdatePathway(_ context.Context, _ domain.Principal, id s
 }
 
 func (f *fakeServices) DeletePathway(_ context.Context, _ domain.Principal, id string) error {
-	return f.pathways.drop(id)
+	return f.pathways.remove(id)
 }
 
 func (f *fakeServices) CreateTrunk(_ context.Context, _ domain.Principal, t *domain.Trunk) (*domain.Trunk, error) {
@@ -379,7 +379,7 @@ func (f *fakeServices) TestInboundCall(_ context.Context, p domain.Principal, o 
 }
 
 func (f *fakeServices) DeleteTrunk(_ context.Context, _ domain.Principal, id string) error {
-	return f.trunks.drop(id)
+	return f.trunks.remove(id)
 }
 
 func (f *fakeServices) CreatePhone(_ context.Context, _ domain.Principal, x *domain.Phone) (*domain.Phone, error) {
@@ -402,7 +402,7 @@ func (f *fakeServices) UpdatePhone(_ context.Context, _ domain.Principal, id str
 }
 
 func (f *fakeServices) DeletePhone(_ context.Context, _ domain.Principal, id string) error {
-	return f.phones.drop(id)
+	return f.phones.remove(id)
 }
 
 func (f *fakeServices) CreateNumber(_ context.Context, _ domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error) {
@@ -423,7 +423,7 @@ func (f *fakeServices) UpdateNumber(_ context.Context, _ domain.Principal, id st
 }
 
 func (f *fakeServices) DeleteNumber(_ context.Context, _ domain.Principal, id string) error {
-	return f.numbers.drop(id)
+	return f.numbers.remove(id)
 }
 
 func (f *fakeServices) CallerIDs(context.Context, domain.Principal) ([]string, error) {
@@ -468,7 +468,7 @@ func (f *fakeServices) RotateWebhook(ctx context.Context, p domain.Principal, id
 }
 
 func (f *fakeServices) DeleteWebhook(_ context.Context, _ domain.Principal, id string) error {
-	return f.webhooks.drop(id)
+	return f.webhooks.remove(id)
 }
 
 func (f *fakeServices) PauseWebhook(_ context.Context, _ domain.Principal, id string) (*domain.Webhook, error) {

@@ -14,19 +14,19 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// fakeUsers are the users of a fake, their sessions, and what they consented to.
+// fakeUsers holds the users, sessions, OAuth clients and grants of fakeServices.
 type fakeUsers struct {
 	clients  fakeRecords[*domain.OAuthClient]
 	refused  map[string]bool // revoked tokens and grants
 	users    fakeRecords[*domain.User]
 	sessions fakeRecords[*domain.Session]
 	links    map[string]*domain.SignIn
-	watching bool // whoever came last with a cookie only watched
+	watching bool // the last request with a cookie was a page update
 	codes    map[string]*domain.OAuthCode
 	grants   map[string]*domain.OAuthGrant
 }
 
-func (p *fakeUsers) begin() {
+func (p *fakeUsers) init() {
 	p.links, p.codes, p.grants = map[string]*domain.SignIn{}, map[string]*domain.OAuthCode{}, map[string]*domain.OAuthGrant{}
 	p.clients.kind, p.refused = domain.PrefixClient, map[string]bool{}
 	p.users.kind, p.sessions.kind = domain.PrefixUser, domain.PrefixSession
@@ -54,8 +54,8 @@ func (f *fakeServices) UpdateUser(_ context.Context, _ domain.Principal, id stri
 	})
 }
 
-// led is a user of whom somebody disposes who may.
-func (f *fakeServices) led(id string, may func(*domain.User) error) (*domain.User, error) {
+// manageableUser returns a user if may allows the caller to manage the user.
+func (f *fakeServices) manageableUser(id string, may func(*domain.User) error) (*domain.User, error) {
 	u, err := f.users.get(id)
 	if err != nil {
 		return nil, err
@@ -64,14 +64,14 @@ func (f *fakeServices) led(id string, may func(*domain.User) error) (*domain.Use
 }
 
 func (f *fakeServices) DeleteUser(_ context.Context, _ domain.Principal, id string, may func(*domain.User) error) error {
-	if _, err := f.led(id, may); err != nil {
+	if _, err := f.manageableUser(id, may); err != nil {
 		return err
 	}
-	return f.users.drop(id)
+	return f.users.remove(id)
 }
 
 func (f *fakeServices) CreateSignInLink(_ context.Context, p domain.Principal, id string, may func(*domain.User) error) (string, time.Time, error) {
-	u, err := f.led(id, may)
+	u, err := f.manageableUser(id, may)
 	if err != nil {
 		return "", time.Time{}, err
 	}
@@ -109,15 +109,15 @@ func (f *fakeServices) AuthenticateSession(_ context.Context, cookie string, fro
 	f.mu.Lock()
 	f.watching = watching
 	f.mu.Unlock()
-	nobody := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
+	notSignedIn := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
 	s, err := f.sessions.get(strings.TrimPrefix(cookie, "cookie-"))
 	if err != nil {
-		return nil, nil, nobody
+		return nil, nil, notSignedIn
 	}
 	u, err := f.users.get(s.UserID)
 	switch {
 	case err != nil:
-		return nil, nil, nobody
+		return nil, nil, notSignedIn
 	case !access.IsAllowedIP(u.AllowedIPs, from):
 		return u, s, domain.Errorf(domain.CodeIPNotAllowed, "Not from there.")
 	}
@@ -134,10 +134,10 @@ func (f *fakeServices) ListSessions(_ context.Context, _ domain.Principal, id st
 }
 
 func (f *fakeServices) EndSession(_ context.Context, _ domain.Principal, user, id string, may func(*domain.User) error) error {
-	if _, err := f.led(user, may); err != nil {
+	if _, err := f.manageableUser(user, may); err != nil {
 		return err
 	}
-	return f.sessions.drop(id)
+	return f.sessions.remove(id)
 }
 
 func (f *fakeServices) IssueCode(_ context.Context, c *domain.OAuthCode) (string, error) {
@@ -194,12 +194,12 @@ func (f *fakeServices) RenewGrant(_ context.Context, client *domain.OAuthClient,
 		}
 		return oauth.IssuedTokens{}, err
 	}
-	asked, err := access.ParseScope(scope, g.Scopes)
+	requested, err := access.ParseScope(scope, g.Scopes)
 	if err != nil {
 		return oauth.IssuedTokens{}, err
 	}
 	g.Generation++
-	rights, err := f.rights(client, g, asked)
+	rights, err := f.rights(client, g, requested)
 	return oauth.IssuedTokens{GrantID: id, UserID: g.UserID, Rights: rights, Refresh: access.NewRefreshToken(nil, id, g.Generation)}, err
 }
 

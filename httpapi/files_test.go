@@ -20,11 +20,11 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-func (d *testServer) campaign() string {
-	return d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
+func (d *testServer) createCampaign() string {
+	return d.create("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
 }
 
-func (d *testServer) processing(id string, now bool) {
+func (d *testServer) setProcessing(id string, now bool) {
 	_, err := updateRecord(&d.calls, id, func(c *domain.Call) error {
 		c.Processing, c.RecordingAvailable, c.TranscriptAvailable = now, !now, !now
 		return nil
@@ -32,9 +32,9 @@ func (d *testServer) processing(id string, now bool) {
 	require.NoError(d.t, err)
 }
 
-func TestContactsComeInFiveForms(t *testing.T) {
+func TestContactsUploadInEveryFormat(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/campaigns/" + d.campaign() + "/contacts"
+	path := "/v1/campaigns/" + d.createCampaign() + "/contacts"
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	require.NoError(t, w.WriteField("note", "not the file"))
@@ -83,13 +83,13 @@ func TestContactsComeInFiveForms(t *testing.T) {
 		d.must(c.status, "POST", path, "operator", c.body, "Content-Type", kind)
 	}
 	small := startServer(t, httpapi.Config{UploadLimit: 100_000, JSONLimit: 1000})
-	path = "/v1/campaigns/" + small.campaign() + "/contacts"
+	path = "/v1/campaigns/" + small.createCampaign() + "/contacts"
 	small.must(413, "POST", path, "operator", "phone\n"+strings.Repeat("+12025550123\n", 10_000), "Content-Type", "text/csv")
 	small.must(413, "POST", path, "operator", `[`+strings.Repeat(ada+",", 3000)+ada+`]`)
 	small.must(200, "POST", path, "operator", `[`+strings.Repeat(ada+",", 30)+ada+`]`)
 }
 
-// rowsOf makes n rows of CSV, one piece at a time.
+// rowsOf returns n CSV rows, streamed in parts.
 func rowsOf(n int) io.Reader {
 	r, w := io.Pipe()
 	go func() {
@@ -110,31 +110,31 @@ func rowsOf(n int) io.Reader {
 	return r
 }
 
-func heap() uint64 {
+func heapBytes() uint64 {
 	var s runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&s)
 	return s.HeapAlloc
 }
 
-func TestAnUploadOfTwoHundredThousandRowsIsNeverHeld(t *testing.T) {
+func TestLargeContactUploadUsesBoundedMemory(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/campaigns/" + d.campaign() + "/contacts"
+	path := "/v1/campaigns/" + d.createCampaign() + "/contacts"
 	const rows = 200_000
-	before, most, seen := heap(), uint64(0), 0
+	before, peak, seen := heapBytes(), uint64(0), 0
 	d.onRow = func(domain.RawContact) {
 		if seen++; seen%50_000 == 0 {
-			most = max(most, heap())
+			peak = max(peak, heapBytes())
 		}
 	}
 	r := d.must(200, "POST", path, "operator", rowsOf(rows), "Content-Type", "text/csv").json(t)
 	assert.InDelta(t, rows, r["contacts_summary"].(m)["accepted"], 0)
-	assert.Less(t, most, before+16<<20, "held, they would be forty megabytes and more")
+	assert.Less(t, peak, before+16<<20, "a buffered upload would need more than 40 MB")
 }
 
-func TestResultsAreStreamedAndDefused(t *testing.T) {
+func TestCampaignResultsAreStreamedAndFormulasEscaped(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.campaign()
+	id := d.createCampaign()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 3600))
 	d.results = func(yield func(contactlist.ResultRow, error) bool) {
 		yield(contactlist.ResultRow{
@@ -161,9 +161,9 @@ func TestResultsAreStreamedAndDefused(t *testing.T) {
 	assert.Len(t, all, 200_001)
 }
 
-func TestAResultThatBreaksOffDoesNotLookWhole(t *testing.T) {
+func TestAbortedResultsStreamClosesConnection(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.campaign()
+	id := d.createCampaign()
 	for name, last := range map[string]func(){"error": func() {}, "panic": func() { panic("lost") }} {
 		d.results = func(yield func(contactlist.ResultRow, error) bool) {
 			for range 1000 {
@@ -183,17 +183,17 @@ func TestAResultThatBreaksOffDoesNotLookWhole(t *testing.T) {
 	d.must(200, "GET", "/healthz", "", nil)
 }
 
-func TestRecordingsTakeRanges(t *testing.T) {
+func TestRecordingSupportsRange(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: "https://calls.example.com/"})
-	id := d.make("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
+	id := d.create("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
 	path := "/v1/calls/" + id + "/recording"
-	d.processing(id, true)
+	d.setProcessing(id, true)
 	still := d.must(202, "GET", path, "operator", nil)
 	assert.Equal(t, m{"call_id": id, "status": "processing"}, still.json(t))
 	words := d.must(202, "GET", "/v1/calls/"+id+"/transcript", "operator", nil)
 	assert.Equal(t, m{"call_id": id, "status": "processing", "language": "", "segments": []any{}, "text": ""}, words.json(t))
 	assert.Equal(t, []string{"2", "2"}, []string{still.Header.Get("Retry-After"), words.Header.Get("Retry-After")})
-	d.processing(id, false)
+	d.setProcessing(id, false)
 	call := d.must(200, "GET", "/v1/calls/"+id, "operator", nil).json(t)
 	assert.Equal(t, []any{"https://calls.example.com/v1/calls/" + id + "/recording", "https://calls.example.com/v1/calls/" + id + "/transcript"},
 		[]any{call["recording_url"], call["transcript_url"]})
@@ -226,11 +226,11 @@ func TestRecordingsTakeRanges(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestListsComeInPagesNewestFirst(t *testing.T) {
+func TestListsArePagedNewestFirst(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	var made []string
 	for range 5 {
-		made = append(made, d.make("/v1/agents", m{"name": "a", "first_message": "Hello."}))
+		made = append(made, d.create("/v1/agents", m{"name": "a", "first_message": "Hello."}))
 	}
 	var pages [][]string
 	cursor := ""
@@ -250,9 +250,9 @@ func TestListsComeInPagesNewestFirst(t *testing.T) {
 	assert.Equal(t, [][]string{{made[4], made[3]}, {made[2], made[1]}, {made[0]}}, pages)
 }
 
-func TestContactsAreExportedAsTheyAre(t *testing.T) {
+func TestContactExportHasCurrentState(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.campaign()
+	id := d.createCampaign()
 	path := "/v1/campaigns/" + id + "/contacts"
 	r := d.must(200, "GET", path+".csv", "operator", nil)
 	assert.Equal(t, "text/csv; charset=utf-8; header=present", r.Header.Get("Content-Type"))
@@ -265,18 +265,18 @@ func TestContactsAreExportedAsTheyAre(t *testing.T) {
 	one := lines.json(t)
 	assert.Equal(t, []any{"+12025550123", "busy", m{"name": "=Ada", "n": 7.0}}, []any{one["phone"], one["status"], one["context"]})
 	assert.Equal(t, "validation_error", d.must(422, "GET", path+".csv?status=asleep", "operator", nil).failure(t)["code"])
-	d.fault = errors.New("the disk is gone")
+	d.campaignErr = errors.New("the disk is gone")
 	res, err := d.client.Do(d.request(path + ".csv"))
 	if err == nil {
 		_, err = io.ReadAll(res.Body)
 		_ = res.Body.Close()
 	}
-	require.Error(t, err, "half a file does not look like a whole one")
+	require.Error(t, err, "a truncated file fails on reading")
 }
 
-func TestContactsAndUploadsAreReadOneByOne(t *testing.T) {
+func TestSingleContactAndUploadRoutes(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/campaigns/" + d.campaign()
+	path := "/v1/campaigns/" + d.createCampaign()
 	contact := path + "/contacts/contact_" + ulidOf(1)
 	assert.Equal(t, "+12025550123", d.must(200, "GET", contact, "operator", nil).json(t)["phone"])
 	r := d.must(200, "PATCH", contact, "operator", m{"phone": "+12025550199", "context": m{"n": nil, "name": m{"first": "Ada", "last": nil}}}).json(t)

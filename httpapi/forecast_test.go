@@ -8,9 +8,9 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestTheAssumptionsOfASimulationAreWhatWasSentOverWhatIsKnown(t *testing.T) {
+func TestSimulationAssumptionsOverrideMeasuredRates(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	at := d.stock("POST /v1/campaigns/{id}/simulate")
+	at := d.pathWithResource("POST /v1/campaigns/{id}/simulate")
 	assumed := func(body any) map[string]any {
 		got, ok := d.must(200, "POST", at, "*:read", body).json(t)["assumptions"].(map[string]any)
 		assert.True(t, ok)
@@ -22,7 +22,7 @@ func TestTheAssumptionsOfASimulationAreWhatWasSentOverWhatIsKnown(t *testing.T) 
 
 	over := assumed(m{"assumptions": m{"answer_rate": 0.7, "talk_seconds": 90}})
 	assert.InDelta(t, 0.7, over["answer_rate"], 1e-9)
-	assert.InDelta(t, 0.24, over["voicemail_rate"], 1e-9, "the others share what is left as before")
+	assert.InDelta(t, 0.24, over["voicemail_rate"], 1e-9, "the other outcomes share the rest in the same proportions")
 	assert.InDelta(t, 0.06, over["busy_rate"], 1e-9)
 	assert.InDelta(t, 0, over["no_answer_rate"], 1e-9)
 	assert.InDelta(t, 90, over["talk_seconds"], 1e-9)

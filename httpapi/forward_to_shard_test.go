@@ -25,29 +25,29 @@ import (
 
 // otherShards are the other shards of an installation.
 type otherShards struct {
-	has             string
+	remoteWorkspace string
 	requests        []string
 	body            string
 	forwardedHeader string
-	fails           error
+	err             error
 
-	others []int          // parts
-	parts  map[int]string // what they answer
-	mu     sync.Mutex
+	others    []int          // numbers of the other shards
+	responses map[int]string // response bodies by shard
+	mu        sync.Mutex
 }
 
-func (f *otherShards) IsElsewhere(id string) bool { return id == f.has }
+func (f *otherShards) IsElsewhere(id string) bool { return id == f.remoteWorkspace }
 
 func (f *otherShards) Send(_ context.Context, id, seed string, r *http.Request) (*http.Response, error) {
-	f.note(id + " " + seed + " " + r.Method + " " + r.URL.RequestURI())
+	f.record(id + " " + seed + " " + r.Method + " " + r.URL.RequestURI())
 	text, _ := io.ReadAll(r.Body)
-	f.body, f.forwardedHeader = string(text), r.Header.Get("Callboard-Lent")
-	if f.fails != nil {
-		return nil, f.fails
+	f.body, f.forwardedHeader = string(text), r.Header.Get("Callboard-Forwarded")
+	if f.err != nil {
+		return nil, f.err
 	}
 	return &http.Response{
 		StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Content-Type": {"application/json"}, "Retry-After": {"7"}},
-		Body: io.NopCloser(strings.NewReader(farAnswer)),
+		Body: io.NopCloser(strings.NewReader(remoteResponse)),
 	}, nil
 }
 
@@ -56,7 +56,7 @@ func (f *otherShards) Own() int { return 0 }
 func (f *otherShards) Others() []int { return f.others }
 
 func (f *otherShards) ShardOf(id string) int {
-	if id == f.has {
+	if id == f.remoteWorkspace {
 		return 7
 	}
 	return 0
@@ -64,63 +64,63 @@ func (f *otherShards) ShardOf(id string) int {
 
 func (f *otherShards) SendToShard(_ context.Context, part int, r *http.Request) (*http.Response, error) {
 	text, _ := io.ReadAll(r.Body)
-	f.note(strconv.Itoa(part) + " " + r.Method + " " + r.URL.Path + " " + string(text))
-	if f.fails != nil || f.parts[part] == "" {
+	f.record(strconv.Itoa(part) + " " + r.Method + " " + r.URL.Path + " " + string(text))
+	if f.err != nil || f.responses[part] == "" {
 		return nil, errors.New("away")
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(f.parts[part]))}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(f.responses[part]))}, nil
 }
 
-// note notes what was asked; many may ask at a time.
-func (f *otherShards) note(what string) {
+// record records a request. Requests may be concurrent.
+func (f *otherShards) record(what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.requests = append(f.requests, what)
 }
 
-const farAnswer = `{"success":false,"error":{"code":"unavailable","message":"It went.","retry_after":7,"request_id":"req_far"}}`
+const remoteResponse = `{"success":false,"error":{"code":"unavailable","message":"It went.","retry_after":7,"request_id":"req_far"}}`
 
-const farWorkspace = "ws_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0FA"
+const remoteWorkspaceID = "ws_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0FA"
 
-func TestWhatIsOfAnotherPartIsDoneThere(t *testing.T) {
+func TestOperatorRequestIsForwardedToOwningShard(t *testing.T) {
 	t.Parallel()
-	far := &otherShards{has: farWorkspace}
-	d := startServer(t, httpapi.Config{Shards: far})
+	owner := &otherShards{remoteWorkspace: remoteWorkspaceID}
+	d := startServer(t, httpapi.Config{Shards: owner})
 	for _, c := range []struct{ method, path, body, asked string }{
 		{"POST", "/v1/workspaces", `{"name":"new"}`, " turn POST /v1/workspaces"},
-		{"GET", "/v1/workspaces/" + farWorkspace, "", farWorkspace + " turn GET /v1/workspaces/" + farWorkspace},
-		{"PATCH", "/v1/workspaces/" + farWorkspace, `{"name":"renamed"}`, farWorkspace + " turn PATCH /v1/workspaces/" + farWorkspace},
-		{"DELETE", "/v1/workspaces/" + farWorkspace, "", farWorkspace + " turn DELETE /v1/workspaces/" + farWorkspace},
-		{"GET", "/v1/workspaces/" + farWorkspace + "/phone-numbers?status=pending", "", farWorkspace + " turn GET /v1/workspaces/" + farWorkspace + "/phone-numbers?status=pending"},
+		{"GET", "/v1/workspaces/" + remoteWorkspaceID, "", remoteWorkspaceID + " turn GET /v1/workspaces/" + remoteWorkspaceID},
+		{"PATCH", "/v1/workspaces/" + remoteWorkspaceID, `{"name":"renamed"}`, remoteWorkspaceID + " turn PATCH /v1/workspaces/" + remoteWorkspaceID},
+		{"DELETE", "/v1/workspaces/" + remoteWorkspaceID, "", remoteWorkspaceID + " turn DELETE /v1/workspaces/" + remoteWorkspaceID},
+		{"GET", "/v1/workspaces/" + remoteWorkspaceID + "/phone-numbers?status=pending", "", remoteWorkspaceID + " turn GET /v1/workspaces/" + remoteWorkspaceID + "/phone-numbers?status=pending"},
 	} {
-		far.requests = nil
+		owner.requests = nil
 		var body any
 		if c.body != "" {
 			body = m{"name": strings.Split(c.body, `"`)[3]}
 		}
 		r := d.do(c.method, c.path, "operator", body)
-		assert.Equal(t, http.StatusServiceUnavailable, r.Status, "%s: as it is answered there", c.asked)
-		assert.JSONEq(t, farAnswer, string(r.Body))
-		assert.Equal(t, []string{c.asked}, far.requests)
-		assert.Equal(t, c.body, strings.TrimSpace(far.body))
-		said, err := base64.StdEncoding.DecodeString(far.forwardedHeader)
+		assert.Equal(t, http.StatusServiceUnavailable, r.Status, "%s: the response of the owner", c.asked)
+		assert.JSONEq(t, remoteResponse, string(r.Body))
+		assert.Equal(t, []string{c.asked}, owner.requests)
+		assert.Equal(t, c.body, strings.TrimSpace(owner.body))
+		header, err := base64.StdEncoding.DecodeString(owner.forwardedHeader)
 		require.NoError(t, err)
-		assert.Contains(t, string(said), `"Operator":true`)
+		assert.Contains(t, string(header), `"Operator":true`)
 
-		far.requests = nil
+		owner.requests = nil
 		assert.Equal(t, "operator_required", d.must(403, c.method, c.path, "all", body).failure(t)["code"])
 		d.must(401, c.method, c.path, "nobody", body)
-		assert.Empty(t, far.requests, "nobody else is taken at their word there")
+		assert.Empty(t, owner.requests, "the owner gets no request with an invalid credential")
 	}
-	far.requests = nil
+	owner.requests = nil
 	d.must(200, "GET", "/v1/workspaces", "operator", nil)
 	d.must(404, "GET", "/v1/workspaces/ws_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0AA", "operator", nil)
-	assert.Empty(t, far.requests, "what is known here, or to nobody")
-	far.fails = errors.New("away")
-	assert.NotEmpty(t, d.must(503, "GET", "/v1/workspaces/"+farWorkspace, "operator", nil).Header.Get("Retry-After"))
+	assert.Empty(t, owner.requests, "the request is answered by this node")
+	owner.err = errors.New("away")
+	assert.NotEmpty(t, d.must(503, "GET", "/v1/workspaces/"+remoteWorkspaceID, "operator", nil).Header.Get("Retry-After"))
 }
 
-// nodeListener accepts connections as those of other nodes.
+// nodeListener accepts connections as connections of other nodes.
 type nodeListener struct{ net.Listener }
 
 func (n nodeListener) Accept() (net.Conn, error) {
@@ -135,19 +135,19 @@ type nodeConn struct{ net.Conn }
 
 func (o nodeConn) RemoteAddr() net.Addr { return forward.NodeAddr{Addr: o.Conn.RemoteAddr()} }
 
-// Who a node has let in is let in; a client says nothing by the same header.
-func TestTheWordOfANodeIsTakenFromNodesAlone(t *testing.T) {
+// A node's authentication of a request is accepted; a client cannot imitate it with the same header.
+func TestForwardedHeaderIsAcceptedFromNodesOnly(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{Shards: &otherShards{}})
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = d.server.ServeNodes(nodeListener{ln}) }()
-	word := base64.StdEncoding.EncodeToString([]byte(`{"principal":{"KeyID":"key_1","WorkspaceID":"ws_1","Environment":"live","Operator":true,"Permissions":["all:read","all:write"]},"request_id":"req_far","ip":"192.0.2.1","turn":"t"}`))
+	forgedHeader := base64.StdEncoding.EncodeToString([]byte(`{"principal":{"KeyID":"key_1","WorkspaceID":"ws_1","Environment":"live","Operator":true,"Permissions":["all:read","all:write"]},"request_id":"req_far","ip":"192.0.2.1","turn":"t"}`))
 	ask := func(addr, word string) (int, string) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/v1/workspaces", strings.NewReader(`{"name":"lent"}`))
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Callboard-Lent", word)
+		r.Header.Set("Callboard-Forwarded", word)
 		resp, err := d.client.Do(r)
 		require.NoError(t, err)
 		defer func() { _ = resp.Body.Close() }()
@@ -155,28 +155,27 @@ func TestTheWordOfANodeIsTakenFromNodesAlone(t *testing.T) {
 		require.NoError(t, err)
 		return resp.StatusCode, string(text)
 	}
-	code, text := ask(ln.Addr().String(), word)
+	code, text := ask(ln.Addr().String(), forgedHeader)
 	assert.Equal(t, http.StatusCreated, code, text)
-	code, _ = ask(d.addr, word)
+	code, _ = ask(d.addr, forgedHeader)
 	assert.Equal(t, http.StatusUnauthorized, code)
 	code, _ = ask(ln.Addr().String(), "none")
 	assert.Equal(t, http.StatusBadRequest, code)
 }
 
-// While a part is being given away, what a node passes on is refused as not done
-// if it would write, whether the API is asked or a page; what reads is answered,
-// and so are clients of this node.
-func TestWhatWritesGoesToWhoHasThePartNext(t *testing.T) {
+// While a shard is moving, forwarded writes are refused as not run, on API routes and pages. Forwarded reads and
+// requests of the node's own clients are served.
+func TestWritesAreForwardedToNextOwnerWhileShardMoves(t *testing.T) {
 	t.Parallel()
 	var moves atomic.Bool
-	var log logged
+	var log logBuffer
 	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback(), ShardMoves: moves.Load, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = d.server.ServeNodes(nodeListener{ln}) }()
 	between := *d
 	between.addr = ln.Addr().String()
-	id := d.make("/v1/pathways", goodPathway())
+	id := d.create("/v1/pathways", goodPathway())
 	b, _ := d.signedIn("admin")
 	page := &browser{d: &between, cookie: b.cookie}
 	form := url.Values{"version": {"1"}, "plan": {`{"name":"new","start":"bye","nodes":[{"id":"bye","type":"end"}],"edges":[]}`}}
@@ -193,7 +192,7 @@ func TestWhatWritesGoesToWhoHasThePartNext(t *testing.T) {
 	read := between.do("GET", "/v1/pathways/"+id, "all", nil)
 	assert.Equal(t, http.StatusOK, read.Status)
 	assert.Empty(t, read.Header.Get(forward.NotActive))
-	assert.EqualValues(t, 1, read.json(t)["version"], "nothing was done")
+	assert.EqualValues(t, 1, read.json(t)["version"], "nothing was changed")
 	d.must(201, "POST", "/v1/pathways", "all", goodPathway())
 	moves.Store(false)
 	saved := page.send("POST", "/pathways/"+id, form)
@@ -201,19 +200,19 @@ func TestWhatWritesGoesToWhoHasThePartNext(t *testing.T) {
 	assert.Empty(t, saved.Header.Get(forward.NotActive))
 }
 
-// logged is a log in memory.
-type logged struct {
+// logBuffer is a log in memory.
+type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (l *logged) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.Write(p)
 }
 
-func (l *logged) text() string {
+func (l *logBuffer) text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()

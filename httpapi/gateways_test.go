@@ -15,8 +15,8 @@ func goodGateway() m {
 	return m{"name": "House", "url": "https://example.com/sms"}
 }
 
-// params are the names of the fields that an answer complains of, sorted.
-func params(t *testing.T, r reply) (out []string) {
+// errorParams returns the sorted fields that an error names.
+func errorParams(t *testing.T, r reply) (out []string) {
 	t.Helper()
 	details, _ := r.failure(t)["details"].([]any)
 	for _, d := range details {
@@ -28,7 +28,7 @@ func params(t *testing.T, r reply) (out []string) {
 	return out
 }
 
-func TestAGatewaysSecretIsShownOnce(t *testing.T) {
+func TestSMSGatewaySecretIsShownOnce(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	r := d.must(201, "POST", "/v1/sms-gateways", "operator", goodGateway())
 	assert.Contains(t, string(r.Body), "whsec_made")
@@ -44,18 +44,18 @@ func TestAGatewaysSecretIsShownOnce(t *testing.T) {
 	assert.Contains(t, string(r.Body), "whsec_another")
 }
 
-func TestBadGatewaysAndEventsSayWhatIsWrong(t *testing.T) {
+func TestSMSGatewayErrorsNameTheirFields(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	r := d.must(422, "POST", "/v1/sms-gateways", "operator", m{"name": "", "url": "http://example.com", "secret": "x", "prefixes": []string{"abc"}, "priority": 1})
-	assert.Equal(t, []string{"name", "prefixes[0]", "secret", "url"}, params(t, r))
-	id := d.make("/v1/sms-gateways", goodGateway())
+	assert.Equal(t, []string{"name", "prefixes[0]", "secret", "url"}, errorParams(t, r))
+	id := d.create("/v1/sms-gateways", goodGateway())
 	at := "/v1/sms-gateways/" + id + "/events"
 	r = d.must(422, "POST", at, "operator", m{"events": []m{{"type": "received", "from": "1", "to": "2", "id": "1", "body": strings.Repeat("x", 1601)}}})
-	assert.Equal(t, []string{"events[0].body"}, params(t, r))
+	assert.Equal(t, []string{"events[0].body"}, errorParams(t, r))
 	r = d.must(422, "POST", at, "operator", m{"events": []m{
 		{"type": "received", "from": "", "to": "nobody", "body": "x"}, {"type": "delivered", "message_id": "x"},
 	}})
-	assert.Equal(t, []string{"events[0].from", "events[0].id", "events[0].to", "events[1].message_id"}, params(t, r))
+	assert.Equal(t, []string{"events[0].from", "events[0].id", "events[0].to", "events[1].message_id"}, errorParams(t, r))
 	d.must(422, "POST", at, "operator", m{"events": []m{{"type": "read", "message_id": "x"}}})
 	r = d.must(200, "POST", at, "operator", m{"events": []m{
 		{"type": "received", "id": "1", "from": "12345", "to": "(202) 555-0190", "body": "hello"},
@@ -65,7 +65,7 @@ func TestBadGatewaysAndEventsSayWhatIsWrong(t *testing.T) {
 	assert.Len(t, results, 2)
 	first, _ := results[0].(m)
 	assert.Equal(t, "to", first["error"].(m)["param"])
-	heard, _ := d.asked[len(d.asked)-1].([]sms.GatewayEvent)
-	assert.Equal(t, "12345", heard[0].From)
-	assert.Equal(t, "+12025550190", heard[0].To)
+	received, _ := d.arguments[len(d.arguments)-1].([]sms.GatewayEvent)
+	assert.Equal(t, "12345", received[0].From)
+	assert.Equal(t, "+12025550190", received[0].To)
 }

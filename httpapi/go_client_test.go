@@ -17,36 +17,36 @@ import (
 
 var update = flag.Bool("update", false, "write the Go client anew")
 
-// clientFiles are the generated part of the Go client.
+// clientFiles are the generated files of the Go client.
 const clientFiles = "../client/api*.go"
 
-func TestTheGoClientIsThatOfTheDocument(t *testing.T) {
+func TestGoClientMatchesOpenAPIDocument(t *testing.T) {
 	d, err := openapi.Parse(httpapi.New(httpapi.Config{}, newFakeServices().services()).Document())
 	require.NoError(t, err)
 	files, err := golang.Write(d, golang.Options{
 		Package: "client", Rename: map[string]string{"Client": "OAuthClient", "NewClient": "NewOAuthClient", "ListClient": "ListOAuthClient"},
 	})
 	require.NoError(t, err)
-	there, err := filepath.Glob(clientFiles)
+	committed, err := filepath.Glob(clientFiles)
 	require.NoError(t, err)
 	if *update {
-		for _, old := range there {
+		for _, old := range committed {
 			require.NoError(t, os.Remove(old))
 		}
 		for name, text := range files {
 			require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(clientFiles), name), text, 0o644))
 		}
-		there, err = filepath.Glob(clientFiles)
+		committed, err = filepath.Glob(clientFiles)
 		require.NoError(t, err)
 	}
-	written, kept := map[string][sha256.Size]byte{}, map[string][sha256.Size]byte{}
+	generated, kept := map[string][sha256.Size]byte{}, map[string][sha256.Size]byte{}
 	for name, text := range files {
-		written[name] = sha256.Sum256(text)
+		generated[name] = sha256.Sum256(text)
 	}
-	for _, path := range there {
+	for _, path := range committed {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		kept[filepath.Base(path)] = sha256.Sum256(text)
 	}
-	assert.Equal(t, written, kept, "the API has changed: make client")
+	assert.Equal(t, generated, kept, "the API has changed: make client")
 }

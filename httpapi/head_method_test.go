@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// changing are the headers that no two answers share.
-func changing(h http.Header) http.Header {
+// stableHeaders removes the headers that differ between any two responses.
+func stableHeaders(h http.Header) http.Header {
 	h = h.Clone()
 	for _, name := range []string{"Date", "X-Request-Id", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Retry-After", "Transfer-Encoding"} {
 		h.Del(name)
@@ -22,9 +22,8 @@ func changing(h http.Header) http.Header {
 	return h
 }
 
-// Each GET × each kind of credential: HEAD is let in or refused as GET is, and
-// tells what GET tells (RFC 9110 §9.3.2).
-func TestHEADAnswersAsGETDoesWithoutTheBody(t *testing.T) {
+// For each GET route and each kind of credential, HEAD has the status and headers of GET (RFC 9110 §9.3.2).
+func TestHEADReturnsHeadersOfGET(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{TrustedProxies: loopback()})
 	for i, c := range routeCases() {
@@ -32,34 +31,34 @@ func TestHEADAnswersAsGETDoesWithoutTheBody(t *testing.T) {
 		if method != http.MethodGet || strings.HasSuffix(c.route, "/stream") || strings.HasSuffix(c.route, "/listen") || strings.HasSuffix(c.route, "/talk") {
 			continue
 		}
-		d.unlimited() // its requests are not counted with those of others, nor its refusals
-		path := d.stock(c.route)
+		d.resetLimits() // a fresh rate limit for each case
+		path := d.pathWithResource(c.route)
 		for _, key := range []string{"operator", "calls:read", "agents:read", "analytics:read", "calls:write", "revoked"} {
 			get := d.do(http.MethodGet, path, key, nil, "X-Forwarded-For", addressNo(i))
-			d.noted()
+			d.takeAuditEntries()
 			head := d.do(http.MethodHead, path, key, nil, "X-Forwarded-For", addressNo(i))
 			assert.Equal(t, get.Status, head.Status, "%s with %s", c.route, key)
 			assert.Empty(t, head.Body, c.route)
-			want, got := changing(get.Header), changing(head.Header)
-			if get.Status >= 400 { // which quotes the request's id
+			want, got := stableHeaders(get.Header), stableHeaders(head.Header)
+			if get.Status >= 400 { // the error contains the request id
 				want.Del("Content-Length")
 				got.Del("Content-Length")
 			}
 			assert.Equal(t, want, got, "%s with %s", c.route, key)
-			for _, act := range d.noted() {
-				assert.True(t, strings.HasPrefix(act, "auth "), "%s: %s: nothing was fetched", c.route, act)
+			for _, act := range d.takeAuditEntries() {
+				assert.True(t, strings.HasPrefix(act, "auth "), "%s: %s: a HEAD request fetches nothing", c.route, act)
 			}
 		}
 	}
-	for _, path := range []string{"/v1/events/stream", d.stock("GET /v1/calls/{id}/listen"), d.stock("GET /v1/agents/{id}/talk")} {
+	for _, path := range []string{"/v1/events/stream", d.pathWithResource("GET /v1/calls/{id}/listen"), d.pathWithResource("GET /v1/agents/{id}/talk")} {
 		assert.Equal(t, []string{"GET"}, d.must(405, http.MethodHead, path, "operator", nil).Header.Values("Allow"))
 	}
 }
 
-// What follows on the connection is the next answer, not the body of this one.
-func TestAConnectionGoesOnAfterHEAD(t *testing.T) {
+// The bytes after a HEAD response are the next response, not a body.
+func TestConnectionIsReusableAfterHEAD(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	for _, path := range []string{d.stock("GET /v1/campaigns/{id}/results"), d.stock("GET /v1/campaigns/{id}/contacts.csv"), d.stock("GET /v1/calls/{id}/recording"), "/v1/calls"} {
+	for _, path := range []string{d.pathWithResource("GET /v1/campaigns/{id}/results"), d.pathWithResource("GET /v1/campaigns/{id}/contacts.csv"), d.pathWithResource("GET /v1/calls/{id}/recording"), "/v1/calls"} {
 		conn := d.dial()
 		r := bufio.NewReader(conn)
 		for _, method := range []string{http.MethodHead, http.MethodGet, http.MethodHead} {
@@ -72,7 +71,7 @@ func TestAConnectionGoesOnAfterHEAD(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, res.Body.Close())
 			if method == http.MethodHead {
-				assert.Equal(t, 200, res.StatusCode, path) // of which there is no part
+				assert.Equal(t, 200, res.StatusCode, path) // HEAD ignores Range
 				assert.Empty(t, body.String())
 			} else {
 				assert.NotEmpty(t, body.String())

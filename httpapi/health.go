@@ -12,23 +12,23 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// healthAnswer is the response of healthz and readyz.
+// healthAnswer is the response of /healthz and /readyz.
 type healthAnswer struct {
 	Status      string `json:"status" enum:"ok"`
-	Quarantined bool   `json:"quarantined,omitempty" doc:"true: the store was restored from a backup and not released; nothing leaves the service."`
+	Quarantined bool   `json:"quarantined,omitempty" doc:"True while a store that was restored from a backup is not released. The service then sends nothing out."`
 }
 
-// readyTimeout bounds the readiness check.
+// readyTimeout bounds the duration of the readiness check.
 const readyTimeout = 2 * time.Second
 
-// registerHealth registers the health checks.
+// registerHealth registers the health check routes.
 func (s *Server) registerHealth() {
 	describe := func(h *huma.Operation) {
-		h.Responses["200"] = router.DescribeResponse("It is.", fiber.MIMEApplicationJSON, router.SchemaOf[healthAnswer](s.API))
+		h.Responses["200"] = router.DescribeResponse("The check has passed.", fiber.MIMEApplicationJSON, router.SchemaOf[healthAnswer](s.API))
 	}
-	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/healthz", ID: "healthz", Tag: "Health", Summary: "Whether the process is alive", Public: true}, describe,
+	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/healthz", ID: "healthz", Tag: "Health", Summary: "Check liveness", Public: true}, describe,
 		func(c *fiber.Ctx) error { return c.JSON(healthAnswer{Status: "ok"}) })
-	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/readyz", ID: "readyz", Tag: "Health", Summary: "Whether it can serve; 503 tells why not", Public: true}, describe,
+	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/readyz", ID: "readyz", Tag: "Health", Summary: "Check readiness; 503 gives the reason", Public: true}, describe,
 		func(c *fiber.Ctx) error {
 			ctx, cancel := context.WithTimeout(c.UserContext(), readyTimeout)
 			defer cancel()

@@ -14,9 +14,8 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// say writes bytes as they are onto a connection of its own and reads the
-// statuses of all answers until it is closed.
-func (d *testServer) say(text string) (answers []reply) {
+// sendRaw sends bytes over a new connection and reads all responses until the connection is closed.
+func (d *testServer) sendRaw(text string) (responses []reply) {
 	d.t.Helper()
 	conn := d.dial()
 	_, err := io.WriteString(conn, text)
@@ -25,20 +24,20 @@ func (d *testServer) say(text string) (answers []reply) {
 	for {
 		res, err := http.ReadResponse(r, &http.Request{Method: strings.Fields(text)[0]})
 		if err != nil {
-			return answers
+			return responses
 		}
 		body, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
-		answers = append(answers, reply{res.StatusCode, res.Header, body})
+		responses = append(responses, reply{res.StatusCode, res.Header, body})
 		if err != nil || res.Close {
-			return answers
+			return responses
 		}
 	}
 }
 
-// Whatever a proxy in front and this server might read differently is refused,
-// and no byte of it is taken for a second request.
-func TestRequestsThatTwoServersMightReadDifferentlyAreRefused(t *testing.T) {
+// A request that a proxy and this server could parse differently is refused. None of its bytes is parsed as a
+// second request.
+func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	const inner = "GET /v1/workspace HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\nConnection: close\r\n\r\n"
 	head := "POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\nContent-Type: application/json\r\n"
@@ -57,17 +56,17 @@ func TestRequestsThatTwoServersMightReadDifferentlyAreRefused(t *testing.T) {
 		"a chunk size with signs": head + "Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n" + inner,
 		"a chunk size too large":  head + "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n\r\n" + inner,
 	} {
-		answers := d.say(text)
-		if assert.NotEmpty(t, answers, name) {
-			assert.GreaterOrEqual(t, answers[0].Status, 400, name)
+		responses := d.sendRaw(text)
+		if assert.NotEmpty(t, responses, name) {
+			assert.GreaterOrEqual(t, responses[0].Status, 400, name)
 		}
-		for _, a := range answers {
-			assert.NotEqual(t, 200, a.Status, "%s: what stood inside was answered: %s", name, a.Body)
+		for _, a := range responses {
+			assert.NotEqual(t, 200, a.Status, "%s: the request hidden in the body was answered: %s", name, a.Body)
 		}
 	}
 }
 
-func TestEveryAnswerCarriesTheHeadersOfSafetyAndItsId(t *testing.T) {
+func TestEveryResponseHasSecurityHeadersAndRequestID(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	const key = "Host: x\r\nAuthorization: Bearer operator\r\nConnection: close\r\n"
 	for name, c := range map[string]struct {
@@ -95,11 +94,11 @@ func TestEveryAnswerCarriesTheHeadersOfSafetyAndItsId(t *testing.T) {
 		"two keys":              {"GET /v1/workspace HTTP/1.1\r\n" + key + "Authorization: Bearer stranger\r\n\r\n", 400},
 		"old":                   {"GET /v1/workspace HTTP/1.0\r\n" + key + "\r\n", 200},
 	} {
-		answers := d.say(c.text)
-		if !assert.Len(t, answers, 1, name) {
+		responses := d.sendRaw(c.text)
+		if !assert.Len(t, responses, 1, name) {
 			continue
 		}
-		a := answers[0]
+		a := responses[0]
 		assert.Equal(t, c.status, a.Status, "%s: %s", name, a.Body)
 		assert.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"), name)
 		assert.NotEmpty(t, a.Header.Get("X-Frame-Options"), name)

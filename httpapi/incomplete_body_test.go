@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// Framings of a body that the client ends by closing its side.
+// Kinds of framing of a body whose client closes its sending side.
 const (
 	lengthHalf     = "half of Content-Length"
 	chunksHalf     = "whole chunks of half, no last chunk"
@@ -24,8 +24,7 @@ const (
 	chunksTrailers = "trailers behind the last chunk"
 )
 
-// sendFramed sends a POST in a framing, ends the sending side and returns the
-// answer.
+// sendFramed sends a POST with a kind of framing, closes the sending side and returns the response.
 func (d *testServer) sendFramed(path, kind, body, framing, once string) reply {
 	d.t.Helper()
 	half := body[:len(body)/2]
@@ -48,12 +47,11 @@ func (d *testServer) sendFramed(path, kind, body, framing, once string) reply {
 	return d.readReply(bufio.NewReader(conn))
 }
 
-// TestIncompleteBodyIs400AndFreesItsIdempotencyKey walks the kinds of bodies
-// through the framings.
+// TestIncompleteBodyIs400AndFreesItsIdempotencyKey tests every kind of body with every kind of framing.
 func TestIncompleteBodyIs400AndFreesItsIdempotencyKey(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	contacts := "/v1/campaigns/" + d.campaign() + "/contacts"
-	list := "/v1/dnc-lists/" + d.make("/v1/dnc-lists", m{"name": "l"}) + "/entries"
+	contacts := "/v1/campaigns/" + d.createCampaign() + "/contacts"
+	list := "/v1/dnc-lists/" + d.create("/v1/dnc-lists", m{"name": "l"}) + "/entries"
 	rows := strings.Repeat("+12025550123\n", 3000)
 	form := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nphone\n" + rows + "\r\n--b--\r\n" + strings.Repeat("epilogue ", 2000)
 	for name, c := range map[string]struct{ path, kind, body string }{
@@ -80,7 +78,7 @@ func TestIncompleteBodyIs400AndFreesItsIdempotencyKey(t *testing.T) {
 
 func TestSecondFileOfAFormIsRefused(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/campaigns/" + d.campaign() + "/contacts"
+	path := "/v1/campaigns/" + d.createCampaign() + "/contacts"
 	file := func(name string) string {
 		return "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"a.csv\"\r\n\r\nphone\n+12025550123\n\r\n"
 	}

@@ -19,17 +19,16 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// shown is a credential as a request of the walk brings it.
-type shown struct {
+// credential is a credential of the test with its permissions.
+type credential struct {
 	bearer string   // an API key or a token
-	kind   string   // key | jwt | oauth | "": none of these
-	rights []string // of it
-	query  string   // a ticket or a link
+	kind   string   // key, jwt, oauth, or "" for any other
+	rights []string // permissions of the credential
+	query  string   // query with a ticket or a link
 	cookie string
 }
 
-// permitted says whether rights hold one of the permissions: by name, or by
-// meaning.
+// permitted reports whether permissions include one of the needed ones, directly or by a wildcard.
 func permitted(rights, needed []string) bool {
 	return slices.ContainsFunc(needed, func(need string) bool {
 		_, verb, _ := strings.Cut(need, ":")
@@ -37,8 +36,8 @@ func permitted(rights, needed []string) bool {
 	})
 }
 
-// needs are the permissions of every route that takes a credential, any of
-// which opens it; by operators only where operator is among them.
+// needs returns the permissions of every route that needs a credential. One of them is enough; "operator" marks
+// operator routes.
 func needs() map[string][]string {
 	out := map[string][]string{
 		"POST /v1/auth/refresh": {"*:read", "*:write", "calls:read", "calls:write", "agents:read", "agents:write", "analytics:read"},
@@ -47,25 +46,25 @@ func needs() map[string][]string {
 	}
 	for _, c := range routeCases() {
 		route, _, _ := strings.Cut(c.route, "?")
-		if c.may == "" {
+		if c.permissions == "" {
 			continue
 		}
-		out[route] = strings.Fields(c.may)
-		if c.may == "operator" {
+		out[route] = strings.Fields(c.permissions)
+		if c.permissions == "operator" {
 			out[route] = []string{"operator", "*:write"}
 			if strings.HasPrefix(route, "GET ") {
 				out[route] = []string{"operator", "*:read"}
 			}
 		}
 	}
-	// What an event or an export is of takes its own permission besides.
+	// An event or an export also needs the read permission of its records.
 	out["GET /v1/events/stream"], out["GET /v1/events/{id}"] = []string{"analytics:read"}, []string{"analytics:read"}
 	out["GET /v1/exports/{id}/download"] = []string{"calls:read", "analytics:read"}
 	return out
 }
 
-// verdict is what a route must say to a credential: in, or why not.
-func verdict(route string, need, keysOnly []string, who string, s shown) string {
+// verdict returns the expected result of a route for a credential: "in", or the refusal.
+func verdict(route string, required, keysOnly []string, who string, s credential) string {
 	switch {
 	case who == "link" && route == "GET /v1/calls/{id}/recording":
 		return "in"
@@ -77,18 +76,18 @@ func verdict(route string, need, keysOnly []string, who string, s shown) string 
 		return "403 takes a token"
 	case s.kind != "key" && slices.Contains(keysOnly, route):
 		return "403 takes a key"
-	case !permitted(s.rights, need):
+	case !permitted(s.rights, required):
 		return "403 lacks a permission"
-	case slices.Contains(need, "operator") && who != "operator":
+	case slices.Contains(required, "operator") && who != "operator":
 		return "403 operator_required"
 	}
 	return "in"
 }
 
-// said is the same of an answer.
-func said(t *testing.T, r reply) string {
+// resultOf returns the result in a response, in the notation of verdict.
+func resultOf(t *testing.T, r reply) string {
 	t.Helper()
-	if r.Status == http.StatusTooManyRequests || r.Status >= http.StatusInternalServerError { // nobody was let in by these
+	if r.Status == http.StatusTooManyRequests || r.Status >= http.StatusInternalServerError { // neither admitted nor refused
 		return strconv.Itoa(r.Status)
 	}
 	if r.Status != http.StatusUnauthorized && r.Status != http.StatusForbidden {
@@ -104,16 +103,16 @@ func said(t *testing.T, r reply) string {
 	return fmt.Sprint(r.Status, " ", e["code"])
 }
 
-func TestEveryRouteToEveryKindOfCredential(t *testing.T) {
+func TestEveryRouteWithEveryCredentialKind(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
-	call := d.call()
+	call := d.createCall()
 	b, _ := d.signedIn("admin")
 	at := func(path string) string { return "/v1/calls/" + call + path }
 	_, ticket, _ := strings.Cut(d.must(201, "POST", "/v1/tickets", "operator", m{"path": at("/listen")}).json(t)["url"].(string), "?")
 	_, link, _ := strings.Cut(d.must(201, "POST", at("/recording/link"), "operator", m{}).json(t)["url"].(string), "?")
 	whole := []string{"*:read", "*:write"}
-	creds := map[string]shown{
+	creds := map[string]credential{
 		"nothing": {}, "cookie": {cookie: b.cookie}, "ticket": {query: ticket}, "link": {query: link},
 		"operator": {bearer: "operator", kind: "key", rights: whole}, "live": {bearer: "all", kind: "key", rights: whole},
 	}
@@ -126,12 +125,12 @@ func TestEveryRouteToEveryKindOfCredential(t *testing.T) {
 		test := d.keys["all"]
 		test.Environment, test.Permissions = domain.Test, typed
 		d.keys["test "+p] = test
-		creds["test "+p] = shown{bearer: "test " + p, kind: "key", rights: rights}
+		creds["test "+p] = credential{bearer: "test " + p, kind: "key", rights: rights}
 		if len(rights) == 1 {
-			creds["live "+p] = shown{bearer: p, kind: "key", rights: rights}
+			creds["live "+p] = credential{bearer: p, kind: "key", rights: rights}
 		}
-		creds["jwt "+p] = shown{bearer: d.issued("ada", rights...), kind: "jwt", rights: rights}
-		creds["oauth "+p] = shown{bearer: d.token(rights...), kind: "oauth", rights: rights}
+		creds["jwt "+p] = credential{bearer: d.userToken("ada", rights...), kind: "jwt", rights: rights}
+		creds["oauth "+p] = credential{bearer: d.token(rights...), kind: "oauth", rights: rights}
 	}
 	var doc struct {
 		Paths map[string]map[string]struct {
@@ -152,13 +151,13 @@ func TestEveryRouteToEveryKindOfCredential(t *testing.T) {
 			routes[route] = true
 			for who, s := range creds {
 				n++
-				d.elsewhere(n)
+				d.useOtherWorkspace(n)
 				want[route+" by "+who] = verdict(route, table[route], keysOnly, who, s)
-				got[route+" by "+who] = said(t, d.walk(strings.ToUpper(method), path, call, s, n))
+				got[route+" by "+who] = resultOf(t, d.probe(strings.ToUpper(method), path, call, s, n))
 			}
 		}
 	}
-	assert.ElementsMatch(t, slices.Collect(maps.Keys(table)), slices.Collect(maps.Keys(routes)), "the table holds every route")
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(table)), slices.Collect(maps.Keys(routes)), "the table has every route")
 	maps.DeleteFunc(got, func(what, is string) bool {
 		same := want[what] == is
 		if same {
@@ -170,8 +169,8 @@ func TestEveryRouteToEveryKindOfCredential(t *testing.T) {
 	assert.Greater(t, n, 6000)
 }
 
-// elsewhere lets what comes next be counted elsewhere: paths have limits.
-func (d *testServer) elsewhere(n int) {
+// useOtherWorkspace moves to another workspace, so that rate limits start unused.
+func (d *testServer) useOtherWorkspace(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	w := *d.workspace
@@ -179,9 +178,8 @@ func (d *testServer) elsewhere(n int) {
 	d.workspace = &w
 }
 
-// walk asks for a route with nothing that it could do. What answers look like
-// is the business of others.
-func (d *testServer) walk(method, path, call string, s shown, n int) reply {
+// probe sends a request that has no effect, and ignores the body of the response.
+func (d *testServer) probe(method, path, call string, s credential, n int) reply {
 	query := s.query
 	switch path {
 	case "/v1/calls/{id}/recording":
@@ -194,7 +192,7 @@ func (d *testServer) walk(method, path, call string, s shown, n int) reply {
 	defer fasthttp.ReleaseResponse(res)
 	req.Header.SetMethod(method)
 	req.SetRequestURI(d.url(strings.NewReplacer("{", "", "}", "").Replace(path) + "?" + query))
-	if (strings.HasPrefix(path, "/v1/workspaces") || strings.HasPrefix(path, "/v1/alert-rules")) && method != http.MethodGet { // who asks comes before what for
+	if (strings.HasPrefix(path, "/v1/workspaces") || strings.HasPrefix(path, "/v1/alert-rules")) && method != http.MethodGet { // the credential is checked before the body
 		req.SetBodyString("{}")
 		req.Header.SetContentType("application/json")
 	}

@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 )
 
-// listener accepts connections that report the end of their input.
+// listener accepts connections that record the end of their input.
 type listener struct{ net.Listener }
 
-// Accept waits for a connection.
+// Accept waits for the next connection.
 func (l listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
@@ -24,16 +24,14 @@ func (l listener) Accept() (net.Conn, error) {
 	return &conn{Conn: c}, nil
 }
 
-// conn is a connection that records whether its peer has ended the input.
-// fasthttp reports that end in place of a chunk as the end of the body;
-// RFC 9112 §8 calls such a body incomplete.
+// conn is a connection that records whether the peer has closed its sending side. fasthttp reports such an end
+// inside a chunked body as the end of the body. RFC 9112 §8 calls that body incomplete.
 type conn struct {
 	net.Conn
 	ended atomic.Bool
 }
 
-// Read returns the last data and io.EOF in separate calls. InputEnded is then true
-// only after all data were read.
+// Read returns the last data and io.EOF in separate calls, so InputEnded is true only after all data was read.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if errors.Is(err, io.EOF) {
@@ -45,20 +43,20 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// InputEnded says whether a Read has met the end of the input.
+// InputEnded reports whether Read has reached the end of the input.
 func (c *conn) InputEnded() bool { return c.ended.Load() }
 
-// NetConn is the connection below.
+// NetConn returns the wrapped connection.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// tlsConn is a conn that fasthttp recognizes as one of TLS.
+// tlsConn is a conn that fasthttp recognizes as a TLS connection.
 type tlsConn struct {
 	conn
 	secure *tls.Conn
 }
 
-// Handshake runs the TLS handshake, if it has not run.
+// Handshake runs the TLS handshake if it has not run yet.
 func (c *tlsConn) Handshake() error { return c.secure.HandshakeContext(context.Background()) }
 
-// ConnectionState describes the TLS connection.
+// ConnectionState returns the state of the TLS connection.
 func (c *tlsConn) ConnectionState() tls.ConnectionState { return c.secure.ConnectionState() }

@@ -23,15 +23,15 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// fakeListeners are the live calls of the fake and their listeners.
+// fakeListeners are live calls with their listeners.
 type fakeListeners struct {
-	mu     sync.Mutex
-	full   bool
-	out    func([]byte)
-	mode   calls.ListenMode
-	said   []byte
-	left   int
-	paused map[string]bool
+	mu         sync.Mutex
+	full       bool
+	out        func([]byte)
+	mode       calls.ListenMode
+	audio      []byte
+	leaveCount int
+	paused     map[string]bool
 }
 
 func (f *fakeServices) ListenCall(_ context.Context, _ domain.Principal, id string, mode calls.ListenMode, out func([]byte)) (calls.LiveAudio, error) {
@@ -49,18 +49,18 @@ func (f *fakeServices) ListenCall(_ context.Context, _ domain.Principal, id stri
 		Say: func(mu []byte) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.said = append(s.said, mu...)
+			s.audio = append(s.audio, mu...)
 		},
 		Leave: func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.left++
+			s.leaveCount++
 		},
 	}, nil
 }
 
-// play lets who listens hear a frame of one byte; nil ends the call.
-func (s *fakeListeners) play(b ...byte) {
+// sendFrame sends a frame to the listener. Without bytes it ends the call.
+func (s *fakeListeners) sendFrame(b ...byte) {
 	s.mu.Lock()
 	out := s.out
 	s.mu.Unlock()
@@ -71,16 +71,16 @@ func (s *fakeListeners) play(b ...byte) {
 	out(bytes.Repeat(b, calls.ListenFrame))
 }
 
-func (s *fakeListeners) gone() int {
+func (s *fakeListeners) leaves() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.left
+	return s.leaveCount
 }
 
-func (s *fakeListeners) heard() string {
+func (s *fakeListeners) receivedAudio() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return string(s.said)
+	return string(s.audio)
 }
 
 func (f *fakeServices) SetRecordingPaused(_ context.Context, _ domain.Principal, id string, paused bool) error {
@@ -93,9 +93,9 @@ func (f *fakeServices) SetRecordingPaused(_ context.Context, _ domain.Principal,
 	return nil
 }
 
-type memory struct{ *bytes.Reader }
+type bytesReadCloser struct{ *bytes.Reader }
 
-func (memory) Close() error { return nil }
+func (bytesReadCloser) Close() error { return nil }
 
 func (f *fakeServices) Recording(_ context.Context, _ domain.Principal, id string) (record.Download, error) {
 	c, err := f.calls.get(id)
@@ -105,7 +105,7 @@ func (f *fakeServices) Recording(_ context.Context, _ domain.Principal, id strin
 	if c.Processing {
 		return record.Download{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
 	}
-	return record.Download{Size: int64(len(f.wav)), Body: memory{bytes.NewReader(f.wav)}}, nil
+	return record.Download{Size: int64(len(f.wav)), Body: bytesReadCloser{bytes.NewReader(f.wav)}}, nil
 }
 
 func (f *fakeServices) CreateRecordingLink(_ context.Context, _ domain.Principal, id string, until time.Time) (string, error) {
@@ -126,13 +126,12 @@ func (f *fakeServices) AuthenticateRecordingLink(_ context.Context, id, token st
 	return domain.Principal{WorkspaceID: f.workspace.ID, Environment: domain.Live}, nil
 }
 
-func (d *testServer) call() string {
-	return d.make("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
+func (d *testServer) createCall() string {
+	return d.create("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
 }
 
-// socket opens a WebSocket and tells the status of the answer; headers are
-// pairs.
-func (d *testServer) socket(path, key string, headers ...string) (ws *websocket.Conn, status int, err error) {
+// openSocket opens a WebSocket and returns the status of the response. headers are pairs of names and values.
+func (d *testServer) openSocket(path, key string, headers ...string) (ws *websocket.Conn, status int, err error) {
 	d.t.Helper()
 	h := http.Header{}
 	if key != "" {
@@ -143,7 +142,7 @@ func (d *testServer) socket(path, key string, headers ...string) (ws *websocket.
 	}
 	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	defer cancel()
-	ws, res, err := websocket.Dial(ctx, "ws://"+d.addr+path, &websocket.DialOptions{HTTPHeader: h}) //nolint:bodyclose // it is the socket
+	ws, res, err := websocket.Dial(ctx, "ws://"+d.addr+path, &websocket.DialOptions{HTTPHeader: h}) //nolint:bodyclose // ws owns the connection
 	if err == nil {
 		d.t.Cleanup(func() { _ = ws.CloseNow() })
 	}
@@ -153,8 +152,8 @@ func (d *testServer) socket(path, key string, headers ...string) (ws *websocket.
 	return ws, status, err
 }
 
-// next reads a message.
-func next(t *testing.T, ws *websocket.Conn) (websocket.MessageType, []byte) {
+// nextMessage reads a message.
+func nextMessage(t *testing.T, ws *websocket.Conn) (websocket.MessageType, []byte) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -163,14 +162,14 @@ func next(t *testing.T, ws *websocket.Conn) (websocket.MessageType, []byte) {
 	return kind, b
 }
 
-func TestWhoListensIsGreetedHearsAndIsHeard(t *testing.T) {
+func TestListenSocketSendsHelloAndCarriesAudioBothWays(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.call()
-	d.noted()
-	ws, status, err := d.socket("/v1/calls/"+id+"/listen?mode=whisper", "operator")
+	id := d.createCall()
+	d.takeAuditEntries()
+	ws, status, err := d.openSocket("/v1/calls/"+id+"/listen?mode=whisper", "operator")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusSwitchingProtocols, status)
-	kind, hello := next(t, ws)
+	kind, hello := nextMessage(t, ws)
 	assert.Equal(t, websocket.MessageText, kind)
 	var got live.ListenHello
 	require.NoError(t, json.Unmarshal(hello, &got))
@@ -179,32 +178,32 @@ func TestWhoListensIsGreetedHearsAndIsHeard(t *testing.T) {
 	}, got)
 	assert.Equal(t, calls.Whisper, d.listeners.mode)
 	for i := range byte(20) {
-		d.listeners.play('a' + i)
+		d.listeners.sendFrame('a' + i)
 	}
 	for i := range byte(20) {
-		kind, b := next(t, ws)
+		kind, b := nextMessage(t, ws)
 		assert.Equal(t, websocket.MessageBinary, kind)
 		assert.Equal(t, bytes.Repeat([]byte{'a' + i}, 160), b)
 	}
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageText, []byte("no sound")))
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageBinary, []byte("psst")))
-	require.Eventually(t, func() bool { return d.listeners.heard() == "psst" }, time.Minute, time.Millisecond)
-	d.listeners.play('z')
-	d.listeners.play()
-	_, last := next(t, ws)
+	require.Eventually(t, func() bool { return d.listeners.receivedAudio() == "psst" }, time.Minute, time.Millisecond)
+	d.listeners.sendFrame('z')
+	d.listeners.sendFrame()
+	_, last := nextMessage(t, ws)
 	assert.Equal(t, byte('z'), last[0])
-	kind, ended := next(t, ws)
+	kind, ended := nextMessage(t, ws)
 	assert.Equal(t, websocket.MessageText, kind)
 	assert.JSONEq(t, `{"type":"ended"}`, string(ended))
 	_, _, err = ws.Read(t.Context())
 	assert.Equal(t, websocket.StatusNormalClosure, websocket.CloseStatus(err))
-	require.Eventually(t, func() bool { return d.listeners.gone() == 1 }, time.Minute, time.Millisecond)
-	assert.Equal(t, []string{"auth api_key.used key_operator  false ", "admin call.listened key_operator " + id + " false "}, d.noted())
+	require.Eventually(t, func() bool { return d.listeners.leaves() == 1 }, time.Minute, time.Millisecond)
+	assert.Equal(t, []string{"auth api_key.used key_operator  false ", "admin call.listened key_operator " + id + " false "}, d.takeAuditEntries())
 }
 
-func TestListenerWithoutPermissionIsRefusedBeforeTheSocketOpens(t *testing.T) {
+func TestListenWithoutPermissionIsRefusedBeforeUpgrade(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.call()
+	id := d.createCall()
 	path := "/v1/calls/" + id + "/listen"
 	for name, c := range map[string]struct {
 		path, key, header, value string
@@ -221,12 +220,12 @@ func TestListenerWithoutPermissionIsRefusedBeforeTheSocketOpens(t *testing.T) {
 		if c.header != "" {
 			headers = append(headers, c.header, c.value)
 		}
-		_, status, err := d.socket(c.path, c.key, headers...)
+		_, status, err := d.openSocket(c.path, c.key, headers...)
 		require.Error(t, err, name)
 		assert.Equal(t, c.status, status, name)
 	}
 	d.listeners.full = true
-	_, status, err := d.socket(path, "operator")
+	_, status, err := d.openSocket(path, "operator")
 	require.Error(t, err)
 	assert.Equal(t, http.StatusTooManyRequests, status)
 	r := d.must(http.StatusUpgradeRequired, "GET", path, "operator", nil)
@@ -234,21 +233,21 @@ func TestListenerWithoutPermissionIsRefusedBeforeTheSocketOpens(t *testing.T) {
 	assert.Equal(t, "upgrade_required", r.failure(t)["code"])
 }
 
-func TestASocketEndsWithItsCredential(t *testing.T) {
+func TestListenSocketEndsWhenCredentialIsRevoked(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	path := "/v1/calls/" + d.call() + "/listen?mode=whisper"
-	token := d.issued("ada", "calls:read", "calls:write")
+	path := "/v1/calls/" + d.createCall() + "/listen?mode=whisper"
+	token := d.userToken("ada", "calls:read", "calls:write")
 	sockets := make(map[string]*websocket.Conn)
 	for name, key := range map[string]string{"key": "all", "JWT": token, "other key": "calls:write"} {
-		ws, _, err := d.socket(path, key)
+		ws, _, err := d.openSocket(path, key)
 		require.NoError(t, err, name)
-		next(t, ws)
+		nextMessage(t, ws)
 		sockets[name] = ws
 	}
 	d.revoke("all")
 	d.mu.Lock()
-	d.dead = map[string]bool{"key_operator": true} // the key behind the JWT
+	d.revokedKeys = map[string]bool{"key_operator": true} // revokes the key of the JWT
 	d.mu.Unlock()
 	for _, name := range []string{"key", "JWT"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -256,14 +255,14 @@ func TestASocketEndsWithItsCredential(t *testing.T) {
 		_, _, err := sockets[name].Read(ctx)
 		assert.Equal(t, websocket.StatusPolicyViolation, websocket.CloseStatus(err), name)
 	}
-	require.Eventually(t, func() bool { return d.listeners.gone() == 2 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return d.listeners.leaves() == 2 }, time.Minute, time.Millisecond)
 	require.NoError(t, sockets["other key"].Write(t.Context(), websocket.MessageBinary, []byte("on")))
-	require.Eventually(t, func() bool { return d.listeners.heard() == "on" }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return d.listeners.receivedAudio() == "on" }, time.Minute, time.Millisecond)
 }
 
-func TestATicketOpensOnePathOnceForABrowser(t *testing.T) {
+func TestTicketOpensListenSocketOnceForItsPath(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: "https://calls.example.com"})
-	id := d.call()
+	id := d.createCall()
 	path := "/v1/calls/" + id + "/listen?mode=barge"
 	buy := func(key string) string {
 		r := d.must(201, "POST", "/v1/tickets", key, m{"path": path}).json(t)
@@ -275,79 +274,79 @@ func TestATicketOpensOnePathOnceForABrowser(t *testing.T) {
 		return at
 	}
 	at := buy("operator")
-	ws, _, err := d.socket(at, "", "Origin", "https://dashboard.example.com")
+	ws, _, err := d.openSocket(at, "", "Origin", "https://dashboard.example.com")
 	require.NoError(t, err)
-	_, hello := next(t, ws)
+	_, hello := nextMessage(t, ws)
 	assert.Contains(t, string(hello), `"mode":"barge"`)
-	_, status, err := d.socket(at, "")
+	_, status, err := d.openSocket(at, "")
 	require.Error(t, err)
 	assert.Equal(t, 401, status, "once")
 	for _, other := range []string{
 		strings.Replace(buy("operator"), "barge", "listen", 1),
-		strings.Replace(buy("operator"), id, d.call(), 1),
+		strings.Replace(buy("operator"), id, d.createCall(), 1),
 		buy("operator") + "x",
 	} {
-		_, status, err = d.socket(other, "")
+		_, status, err = d.openSocket(other, "")
 		require.Error(t, err)
-		assert.Equal(t, 401, status, "for this path only")
+		assert.Equal(t, 401, status, "the ticket is for this path only")
 	}
-	_, status, err = d.socket(buy("analytics:read"), "")
+	_, status, err = d.openSocket(buy("analytics:read"), "")
 	require.Error(t, err)
-	assert.Equal(t, 403, status, "with the rights of its maker")
+	assert.Equal(t, 403, status, "the ticket has the permissions of its creator")
 	at = buy("all")
 	delete(d.keys, "all")
-	_, status, err = d.socket(at, "")
+	_, status, err = d.openSocket(at, "")
 	require.Error(t, err)
-	assert.Equal(t, 401, status, "a key that is gone takes its tickets along")
+	assert.Equal(t, 401, status, "the tickets of a revoked key are invalid")
 	for _, bad := range []string{"", "/v1/calls", "/v1/calls/" + id + "/recording", "https://example.com/v1/calls/x/listen", "/v1/calls/x/listen#y"} {
 		assert.Equal(t, "validation_error", d.must(422, "POST", "/v1/tickets", "operator", m{"path": bad}).failure(t)["code"])
 	}
 }
 
-func TestAListenerWhoIsTooSlowIsDropped(t *testing.T) {
+func TestSlowListenerIsDisconnected(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	ws, _, err := d.socket("/v1/calls/"+d.call()+"/listen", "operator")
+	ws, _, err := d.openSocket("/v1/calls/"+d.createCall()+"/listen", "operator")
 	require.NoError(t, err)
-	_, _ = next(t, ws)
+	_, _ = nextMessage(t, ws)
 	begun := time.Now()
-	for range 200_000 { // an hour of sound, which the client does not take
-		d.listeners.play('x')
+	for range 200_000 { // an hour of audio that the client does not read
+		d.listeners.sendFrame('x')
 	}
-	assert.Less(t, time.Since(begun), 30*time.Second, "the call never waits")
-	require.Eventually(t, func() bool { return d.listeners.gone() == 1 }, time.Minute, time.Millisecond)
+	assert.Less(t, time.Since(begun), 30*time.Second, "the call does not wait for the listener")
+	require.Eventually(t, func() bool { return d.listeners.leaves() == 1 }, time.Minute, time.Millisecond)
 }
 
-func TestListenerThatLeavesOrSendsTooMuchIsDisconnected(t *testing.T) {
+func TestListenerThatClosesOrSendsTooMuchIsDisconnected(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/calls/" + d.call() + "/listen?mode=barge"
-	ws, _, err := d.socket(path, "operator")
+	path := "/v1/calls/" + d.createCall() + "/listen?mode=barge"
+	ws, _, err := d.openSocket(path, "operator")
 	require.NoError(t, err)
 	require.NoError(t, ws.CloseNow())
-	require.Eventually(t, func() bool { return d.listeners.gone() == 1 }, time.Minute, time.Millisecond)
-	ws, _, err = d.socket(path, "operator")
+	require.Eventually(t, func() bool { return d.listeners.leaves() == 1 }, time.Minute, time.Millisecond)
+	ws, _, err = d.openSocket(path, "operator")
 	require.NoError(t, err)
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageBinary, make([]byte, 5000)))
-	require.Eventually(t, func() bool { return d.listeners.gone() == 2 }, time.Minute, time.Millisecond)
-	assert.Empty(t, d.listeners.heard())
+	require.Eventually(t, func() bool { return d.listeners.leaves() == 2 }, time.Minute, time.Millisecond)
+	assert.Empty(t, d.listeners.receivedAudio())
 }
 
-func TestListenersAreSentAwayWhenTheServiceStops(t *testing.T) {
+func TestListenSocketsCloseOnShutdown(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	ws, _, err := d.socket("/v1/calls/"+d.call()+"/listen", "operator")
+	ws, _, err := d.openSocket("/v1/calls/"+d.createCall()+"/listen", "operator")
 	require.NoError(t, err)
-	_, _ = next(t, ws)
+	_, _ = nextMessage(t, ws)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	go func() { _ = d.server.Shutdown(ctx) }()
 	_, _, err = ws.Read(ctx)
 	require.Error(t, err)
-	require.NoError(t, ctx.Err(), "at once")
-	require.Eventually(t, func() bool { return d.listeners.gone() == 1 }, time.Minute, time.Millisecond)
+	require.NoError(t, ctx.Err(), "the socket closes at once")
+	require.Eventually(t, func() bool { return d.listeners.leaves() == 1 }, time.Minute, time.Millisecond)
 }
 
-func TestALinkFetchesTheRecordingWithoutACredential(t *testing.T) {
+func TestRecordingLinkNeedsNoCredential(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.call()
+	id := d.createCall()
 	r := d.must(201, "POST", "/v1/calls/"+id+"/recording/link", "calls:read", m{"expires_in": 3600}).json(t)
 	at := r["url"].(string)
 	until, err := time.Parse(time.RFC3339, r["expires_at"].(string))
@@ -359,18 +358,18 @@ func TestALinkFetchesTheRecordingWithoutACredential(t *testing.T) {
 	assert.Equal(t, string(d.wav[4:8]), string(part.Body))
 	d.must(200, "GET", at, "", nil, "Origin", "https://example.com")
 	assert.Equal(t, "invalid_link", d.must(401, "GET", "/v1/calls/"+id+"/recording?token=x", "", nil).failure(t)["code"])
-	assert.Equal(t, "invalid_api_key", d.must(401, "GET", at, "nobody's", nil).failure(t)["code"], "a credential that is shown counts")
+	assert.Equal(t, "invalid_api_key", d.must(401, "GET", at, "nobody's", nil).failure(t)["code"], "an invalid credential is refused although the link is valid")
 	d.must(404, "GET", strings.Replace(at, id, "call_01J9999999ZZZZZZZZZZZZZZZZ", 1), "", nil)
 	for _, bad := range []int{-1, 59, 86401} {
 		d.must(422, "POST", "/v1/calls/"+id+"/recording/link", "operator", m{"expires_in": bad})
 	}
-	d.processing(id, true)
+	d.setProcessing(id, true)
 	assert.Equal(t, "invalid_state", d.must(409, "POST", "/v1/calls/"+id+"/recording/link", "operator", m{}).failure(t)["code"])
 }
 
-func TestGuessingLinksIsBounded(t *testing.T) {
+func TestRecordingLinkGuessesAreRateLimited(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.call()
+	id := d.createCall()
 	statuses := map[int]int{}
 	for range 40 {
 		statuses[d.do("GET", "/v1/calls/"+id+"/recording?token=x", "", nil).Status]++
@@ -378,9 +377,9 @@ func TestGuessingLinksIsBounded(t *testing.T) {
 	assert.Equal(t, map[int]int{401: 30, 429: 10}, statuses)
 }
 
-func TestARecordingIsPausedAndResumed(t *testing.T) {
+func TestRecordingPauseAndResume(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.call()
+	id := d.createCall()
 	r := d.must(200, "POST", "/v1/calls/"+id+"/recording/pause", "operator", nil).json(t)
 	assert.Equal(t, map[string]any{"call_id": id, "status": "paused"}, r)
 	assert.Equal(t, map[string]bool{id: true}, d.listeners.paused)
@@ -389,10 +388,9 @@ func TestARecordingIsPausedAndResumed(t *testing.T) {
 	assert.Equal(t, map[string]bool{id: false}, d.listeners.paused)
 }
 
-// tickets lets some buy tickets for a path at once, each so many, and tells how
-// many they got. A slow machine has a minute for all, until the first are no
-// longer good: none is held against the contract.
-func (d *testServer) tickets(buyers, each int, path string) int64 {
+// createTickets creates tickets for a path with several concurrent clients and returns how many were issued. It
+// fails after a minute, when the first tickets expire.
+func (d *testServer) createTickets(buyers, each int, path string) int64 {
 	d.t.Helper()
 	var all sync.WaitGroup
 	var got atomic.Int64
@@ -423,13 +421,13 @@ func (d *testServer) tickets(buyers, each int, path string) int64 {
 	return got.Load()
 }
 
-func TestTheTicketsOfOneWorkspaceLeaveOthersTheirs(t *testing.T) {
+func TestTicketLimitIsPerWorkspace(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/calls/" + d.call() + "/listen"
+	path := "/v1/calls/" + d.createCall() + "/listen"
 	d.keys["other"] = domain.Principal{
 		KeyID: "key_other", WorkspaceID: "ws_" + ulidOf(2), Environment: domain.Live, Permissions: []domain.Permission{domain.CallsWrite},
 	}
-	assert.EqualValues(t, 1000, d.tickets(8, 125, path))
+	assert.EqualValues(t, 1000, d.createTickets(8, 125, path))
 	r := d.must(503, "POST", "/v1/tickets", "operator", m{"path": path})
 	assert.Equal(t, "unavailable", r.failure(t)["code"])
 	assert.Equal(t, "60", r.Header.Get("Retry-After"))

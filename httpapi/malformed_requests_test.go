@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestHostileBodiesGetClearErrors(t *testing.T) {
+func TestMalformedBodiesGetClearErrors(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	big := `{"name":"` + strings.Repeat("x", 10<<20) + `"}`
 	type refusal struct {
@@ -55,7 +55,7 @@ func TestHostileBodiesGetClearErrors(t *testing.T) {
 	} {
 		r := d.do("POST", "/v1/campaigns", "operator", c.body, c.headers...)
 		assert.Equal(t, c.want, refusal{r.Status, r.failure(t)["code"]}, "%s: %.300s", name, r.Body)
-		assert.Less(t, len(r.Body), 30_000, "%s: what was sent is not echoed", name)
+		assert.Less(t, len(r.Body), 30_000, "%s: the response does not echo the request", name)
 	}
 	for _, path := range []string{
 		"/v1/campaigns?limit=0", "/v1/campaigns?limit=101", "/v1/campaigns?limit=x", "/v1/campaigns?created_after=yesterday",
@@ -65,7 +65,7 @@ func TestHostileBodiesGetClearErrors(t *testing.T) {
 	}
 }
 
-func TestRoutesAndMethodsThatDoNotExist(t *testing.T) {
+func TestUnknownRoutesAndMethods(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	assert.Equal(t, "not_found", d.must(404, "GET", "/v1/nothing", "operator", nil).failure(t)["code"])
 	assert.Equal(t, "not_found", d.must(404, "GET", "/nothing", "", nil).failure(t)["code"])
@@ -89,7 +89,7 @@ func TestInternalErrorsHideTheirCause(t *testing.T) {
 		{domain.Errorf(domain.CodeUnavailable, "The service is ending."), 503, "unavailable"},
 		{fmt.Errorf("store: %w", domain.ErrNotFound), 404, "not_found"},
 	} {
-		d.fault = c.fault
+		d.campaignErr = c.fault
 		r := d.must(c.status, "GET", path, "operator", nil)
 		assert.Equal(t, c.code, r.failure(t)["code"])
 		assert.NotContains(t, string(r.Body), "secret")
@@ -97,7 +97,7 @@ func TestInternalErrorsHideTheirCause(t *testing.T) {
 			assert.Equal(t, "1", r.Header.Get("Retry-After"))
 		}
 	}
-	d.workspace = nil // every look at it panics
+	d.workspace = nil // every use of the workspace panics
 	r := d.do("GET", path, "operator", nil)
 	assert.Equal(t, 500, r.Status)
 	assert.Equal(t, "internal_error", r.failure(t)["code"])
@@ -106,7 +106,7 @@ func TestInternalErrorsHideTheirCause(t *testing.T) {
 	assert.Equal(t, "the store is not open", e["reason"])
 }
 
-func TestAnswersCarryTheHeadersOfSafety(t *testing.T) {
+func TestResponsesHaveSecurityHeaders(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	h := d.must(200, "GET", "/v1/workspace", "operator", nil).Header
 	got := map[string]string{}
@@ -119,7 +119,7 @@ func TestAnswersCarryTheHeadersOfSafety(t *testing.T) {
 	}, got)
 }
 
-// dial opens a bare connection for what no client library would send.
+// dial opens a TCP connection for requests that a client library cannot send.
 func (d *testServer) dial() net.Conn {
 	d.t.Helper()
 	conn, err := new(net.Dialer).DialContext(d.t.Context(), "tcp", d.addr)
@@ -139,7 +139,7 @@ func (d *testServer) readReply(r *bufio.Reader) reply {
 	return reply{res.StatusCode, res.Header, text}
 }
 
-func TestSlowClientsAreLetGo(t *testing.T) {
+func TestSlowClientsAreDisconnected(t *testing.T) {
 	d := startServer(t, httpapi.Config{ReadTimeout: 150 * time.Millisecond, BodyGrace: 150 * time.Millisecond, BodyRate: 1 << 20})
 	const head = "POST /v1/campaigns HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\nContent-Type: application/json\r\n"
 	for name, sent := range map[string]string{
@@ -147,7 +147,7 @@ func TestSlowClientsAreLetGo(t *testing.T) {
 		"small body":  head + "Content-Length: 100\r\n\r\n{",
 		"large body":  head + "Content-Length: 100000\r\n\r\n" + strings.Repeat(" ", 9000),
 		"chunks":      head + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
-		"long stream": strings.Replace(head, "/v1/campaigns", "/v1/campaigns/"+d.campaign()+"/contacts", 1) + "Content-Length: 100000\r\n\r\n" + strings.Repeat(" ", 9000),
+		"long stream": strings.Replace(head, "/v1/campaigns", "/v1/campaigns/"+d.createCampaign()+"/contacts", 1) + "Content-Length: 100000\r\n\r\n" + strings.Repeat(" ", 9000),
 	} {
 		conn := d.dial()
 		_, err := io.WriteString(conn, sent)
@@ -160,7 +160,7 @@ func TestSlowClientsAreLetGo(t *testing.T) {
 	}
 }
 
-func TestTheRestOfABodyIsNeverTakenForARequest(t *testing.T) {
+func TestUnreadBodyIsNotParsedAsNextRequest(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	inner := "GET /v1/workspace HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\n\r\n"
 	body := strings.Repeat(" ", 100_000) + inner
@@ -171,10 +171,10 @@ func TestTheRestOfABodyIsNeverTakenForARequest(t *testing.T) {
 	first := d.readReply(r)
 	assert.Equal(t, 401, first.Status)
 	_, err = r.ReadByte()
-	require.Error(t, err, "the connection is closed: what is left of the body is no request")
+	require.Error(t, err, "the connection is closed: the rest of the body is not read as a request")
 }
 
-func TestHeadsAreBounded(t *testing.T) {
+func TestLargeHeadersAndInvalidHTTPAreRefused(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	conn := d.dial()
 	_, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: "+strings.Repeat("a", 20_000)+"\r\n\r\n")
@@ -188,7 +188,7 @@ func TestHeadsAreBounded(t *testing.T) {
 	assert.Equal(t, "invalid_request", d.readReply(bufio.NewReader(conn)).failure(t)["code"])
 }
 
-func TestWhatAPortKeepsSurvivesTheNextRequest(t *testing.T) {
+func TestStringsPassedToServicesOutliveRequest(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	var wait sync.WaitGroup
 	for i := range 40 {
@@ -203,14 +203,14 @@ func TestWhatAPortKeepsSurvivesTheNextRequest(t *testing.T) {
 	require.Len(t, d.orders, 40)
 	d.must(200, "GET", "/v1/agents", "operator", nil, "User-Agent", "another one")
 	for _, o := range d.orders {
-		assert.Contains(t, d.kept, "client "+o.To)
+		assert.Contains(t, d.receivedStrings, "client "+o.To)
 	}
 	for _, o := range d.orders {
-		assert.Equal(t, []any{o.To, o.To, fmt.Sprintf("%q", o.To)}, []any{o.Context["name"], o.Metadata["to"], text(t, o.Context["name"])})
+		assert.Equal(t, []any{o.To, o.To, fmt.Sprintf("%q", o.To)}, []any{o.Context["name"], o.Metadata["to"], marshalText(t, o.Context["name"])})
 	}
 }
 
-func text(t *testing.T, v any) string {
+func marshalText(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
 	require.NoError(t, err)
@@ -219,7 +219,7 @@ func text(t *testing.T, v any) string {
 
 func TestShutdownLetsRequestsFinish(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
+	id := d.create("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
 	begun := make(chan struct{}, 2)
 	d.onRow = func(domain.RawContact) { begun <- struct{}{} }
 	r, w := io.Pipe()
@@ -246,7 +246,7 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 	require.NoError(t, <-stopped)
 }
 
-func TestANumberBeyondAnyOfOursIsNamedWithoutWordsAboutGo(t *testing.T) {
+func TestOutOfRangeNumberErrorHasNoGoTypes(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	pathway := goodPathway()
 	pathway["nodes"].([]any)[0].(m)["retries"] = 9.9e300

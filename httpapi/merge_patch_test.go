@@ -13,9 +13,9 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// TestMergePatchFollowsRFC7396 has the examples of RFC 7396, appendix A.
+// TestMergePatchFollowsRFC7396 tests the examples of RFC 7396, appendix A.
 func TestMergePatchFollowsRFC7396(t *testing.T) {
-	read := func(text string) (v any) {
+	decode := func(text string) (v any) {
 		require.NoError(t, json.Unmarshal([]byte(text), &v))
 		return v
 	}
@@ -36,13 +36,13 @@ func TestMergePatchFollowsRFC7396(t *testing.T) {
 		{`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`},
 		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
 	} {
-		target := read(c[0])
-		assert.Equal(t, read(c[2]), httpapi.MergePatch(target, read(c[1])), "%s patched with %s", c[0], c[1])
-		assert.Equal(t, read(c[0]), target, "the target is not changed")
+		target := decode(c[0])
+		assert.Equal(t, decode(c[2]), httpapi.MergePatch(target, decode(c[1])), "%s patched with %s", c[0], c[1])
+		assert.Equal(t, decode(c[0]), target, "the target is not changed")
 	}
 }
 
-// member is a member of an answer by its path.
+// member returns the member of a response at a path.
 func member(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		o, _ := v.(m)
@@ -68,7 +68,7 @@ func TestPatchMergesMembersAndNullResetsThem(t *testing.T) {
 	for _, c := range []struct {
 		path        string
 		body, patch m
-		want        m // by path; nil: it is not there
+		want        m // by path; nil: the member is missing
 	}{
 		{"/v1/agents", agent, m{"limits": m{"max_minutes": 6}}, m{"limits.max_minutes": 6.0, "limits.silence_seconds": 9.0, "voice.name": "en-gb"}},
 		{"/v1/agents", agent, m{"limits": m{"max_minutes": nil}}, m{"limits.max_minutes": nil, "limits.silence_seconds": 9.0}},
@@ -91,14 +91,14 @@ func TestPatchMergesMembersAndNullResetsThem(t *testing.T) {
 		{"/v1/phones", m{"extension": "1003", "name": "p", "username": "carol"}, m{"extension": "1004"}, m{"username": "carol"}},
 		{"/v1/alert-rules", m{"name": "r", "kind": "answer_rate", "below": 0.3, "minutes": 7}, m{"minutes": nil}, m{"minutes": 15.0, "below": 0.3}},
 	} {
-		got := d.must(200, "PATCH", c.path+"/"+d.make(c.path, c.body), "operator", c.patch).json(t)
+		got := d.must(200, "PATCH", c.path+"/"+d.create(c.path, c.body), "operator", c.patch).json(t)
 		for path, want := range c.want {
 			assert.Equal(t, want, member(got, path), "%s of %s after %v", path, c.path, c.patch)
 		}
 	}
 }
 
-func TestPatchOfAPlainCampaignHasTheDefaultsOfACreate(t *testing.T) {
+func TestPatchAppliesDefaultsOfCreate(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	d.keys["tester"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Environment: domain.Test, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
 	plain := m{"name": "d", "agent_id": "agent_" + ulidOf(1)}
@@ -114,14 +114,14 @@ func TestPatchOfAPlainCampaignHasTheDefaultsOfACreate(t *testing.T) {
 			assert.Equal(t, made[part], d.must(200, "PATCH", "/v1/campaigns/"+id, key, m{part: v}).json(t)[part], "%s by %s", part, key)
 		}
 	}
-	id := d.make("/v1/campaigns", m{"name": "d", "agent_id": "agent_" + ulidOf(1), "retry": m{"interval_hours": 3, "max_attempts": 7}, "compliance": m{"calling_hours": m{"start": "00:00", "end": "24:00", "timezone": "UTC"}}})
+	id := d.create("/v1/campaigns", m{"name": "d", "agent_id": "agent_" + ulidOf(1), "retry": m{"interval_hours": 3, "max_attempts": 7}, "compliance": m{"calling_hours": m{"start": "00:00", "end": "24:00", "timezone": "UTC"}}})
 	got := d.must(200, "PATCH", "/v1/campaigns/"+id, "operator", m{"pacing": m{"max_concurrent": 1}}).json(t)
-	assert.Equal(t, []any{7.0, 3.0, "UTC"}, []any{member(got, "retry.max_attempts"), member(got, "retry.interval_hours"), member(got, "compliance.calling_hours.timezone")}, "what was set stays")
+	assert.Equal(t, []any{7.0, 3.0, "UTC"}, []any{member(got, "retry.max_attempts"), member(got, "retry.interval_hours"), member(got, "compliance.calling_hours.timezone")}, "an omitted field keeps its value")
 }
 
-func TestPatchKeepsSecretsThatItDoesNotName(t *testing.T) {
+func TestPatchKeepsMissingSecrets(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/trunks/" + d.make("/v1/trunks", m{"name": "t", "proxies": []m{{"host": "192.0.2.1"}}, "auth": m{"username": "u", "password": "secret-secret"}})
+	path := "/v1/trunks/" + d.create("/v1/trunks", m{"name": "t", "proxies": []m{{"host": "192.0.2.1"}}, "auth": m{"username": "u", "password": "secret-secret"}})
 	stored := func() *domain.TrunkAuth {
 		trunk, err := d.trunks.get(strings.TrimPrefix(path, "/v1/trunks/"))
 		require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestPatchKeepsSecretsThatItDoesNotName(t *testing.T) {
 
 func TestPatchBodyMustBeAnObject(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/agents/" + d.make("/v1/agents", m{"name": "a", "first_message": "Hi"})
+	path := "/v1/agents/" + d.create("/v1/agents", m{"name": "a", "first_message": "Hi"})
 	for _, body := range []string{`[]`, `null`, `"x"`, `1`, ` true`, `[{"op": "add"}]`, `{`} {
 		assert.Equal(t, "invalid_request", d.must(400, "PATCH", path, "operator", body).failure(t)["code"], body)
 	}
@@ -150,7 +150,7 @@ func TestPatchBodyMustBeAnObject(t *testing.T) {
 	d.must(415, "POST", "/v1/agents", "operator", `{"name": "b"}`, "Content-Type", "application/merge-patch+json")
 }
 
-func TestEveryPatchHasAnUpdateSchemaOfItsOwn(t *testing.T) {
+func TestEveryPatchHasUpdateSchema(t *testing.T) {
 	type schema struct {
 		Ref        string   `json:"$ref"`
 		Required   []string `json:"required"`

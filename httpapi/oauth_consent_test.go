@@ -20,8 +20,7 @@ import (
 
 const callback = "https://crm.example.com/cb?from=callboard"
 
-// browser is one at the pages of a door: it keeps its cookie and follows
-// nothing.
+// browser sends requests to a server with its session cookie and follows no redirects.
 type browser struct {
 	d      *testServer
 	cookie string
@@ -49,14 +48,14 @@ func (b *browser) send(method, path string, form url.Values, headers ...string) 
 	return reply{res.StatusCode, res.Header, text}
 }
 
-// signedIn is a browser of a fresh user with a role.
+// signedIn returns a browser of a new user with a role.
 func (d *testServer) signedIn(role string) (b *browser, user string) {
 	d.t.Helper()
-	user = d.make("/v1/users", m{"name": "Ada <b>", "role": role})
+	user = d.create("/v1/users", m{"name": "Ada <b>", "role": role})
 	return d.signIn(user), user
 }
 
-// signIn is another browser of a user.
+// signIn returns another browser of a user.
 func (d *testServer) signIn(user string) *browser {
 	d.t.Helper()
 	link := d.must(201, "POST", "/v1/users/"+user+"/sign-in-link", "operator", nil).json(d.t)["url"].(string)
@@ -69,20 +68,20 @@ func (d *testServer) signIn(user string) *browser {
 	return b
 }
 
-// guest makes a client that asks for consent.
-func (d *testServer) guest(public bool, scopes ...string) *oauth2.Config {
+// consentClient creates an OAuth client that requests consent.
+func (d *testServer) consentClient(public bool, scopes ...string) *oauth2.Config {
 	d.t.Helper()
-	made := d.must(201, "POST", "/v1/oauth/clients", "operator", m{"name": "CRM <script>", "scopes": scopes, "public": public, "redirect_uris": []string{callback}}).json(d.t)
-	secret, _ := made["client_secret"].(string)
+	created := d.must(201, "POST", "/v1/oauth/clients", "operator", m{"name": "CRM <script>", "scopes": scopes, "public": public, "redirect_uris": []string{callback}}).json(d.t)
+	secret, _ := created["client_secret"].(string)
 	return &oauth2.Config{
-		ClientID: made["client_id"].(string), ClientSecret: secret, RedirectURL: callback, Scopes: scopes,
+		ClientID: created["client_id"].(string), ClientSecret: secret, RedirectURL: callback, Scopes: scopes,
 		Endpoint: oauth2.Endpoint{AuthURL: d.url("/oauth/authorize"), TokenURL: d.url("/oauth/token")},
 	}
 }
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
-// fields are those of the form on a page.
+// fields returns the hidden fields of the form on a page.
 func fields(page reply) url.Values {
 	out := url.Values{}
 	for _, m := range hidden.FindAllSubmatch(page.Body, -1) {
@@ -98,18 +97,18 @@ func pathOf(t *testing.T, link string) string {
 	return u.RequestURI()
 }
 
-// allows asks for consent, gives it and answers what the client is sent.
-func (b *browser) allows(link, decision string) url.Values {
+// decide opens the consent page, sends the decision and returns the parameters of the redirect.
+func (b *browser) decide(link, decision string) url.Values {
 	b.d.t.Helper()
 	page := b.send("GET", pathOf(b.d.t, link), nil)
 	require.Equal(b.d.t, 200, page.Status, "%s", page.Body)
 	f := fields(page)
 	f.Set("decision", decision)
-	return b.sentBack(b.send("POST", "/oauth/authorize", f))
+	return b.redirectParams(b.send("POST", "/oauth/authorize", f))
 }
 
-// sentBack is what the client gets with a redirect.
-func (b *browser) sentBack(r reply) url.Values {
+// redirectParams returns the parameters with which a response redirects to the client.
+func (b *browser) redirectParams(r reply) url.Values {
 	b.d.t.Helper()
 	require.Equal(b.d.t, 302, r.Status, "%s", r.Body)
 	rest, ok := strings.CutPrefix(r.Header.Get("Location"), callback+"&")
@@ -120,17 +119,17 @@ func (b *browser) sentBack(r reply) url.Values {
 	return got
 }
 
-func TestAnIndependentClientIsLetInByAUserAndStaysIn(t *testing.T) {
+func TestAuthorizationCodeFlowWithRefresh(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	ctx := context.WithValue(t.Context(), oauth2.HTTPClient, d.client)
 	for _, public := range []bool{false, true} {
-		cfg := d.guest(public, "calls:read", "calls:write")
+		cfg := d.consentClient(public, "calls:read", "calls:write")
 		b, user := d.signedIn("agent")
 		verifier := oauth2.GenerateVerifier()
-		d.noted()
-		got := b.allows(cfg.AuthCodeURL("a state & more", oauth2.S256ChallengeOption(verifier)), "allow")
+		d.takeAuditEntries()
+		got := b.decide(cfg.AuthCodeURL("a state & more", oauth2.S256ChallengeOption(verifier)), "allow")
 		assert.Equal(t, "a state & more", got.Get("state"))
-		assert.Equal(t, []string{"auth oauth.consented  " + cfg.ClientID + " false "}, d.noted())
+		assert.Equal(t, []string{"auth oauth.consented  " + cfg.ClientID + " false "}, d.takeAuditEntries())
 		first, err := cfg.Exchange(ctx, got.Get("code"), oauth2.VerifierOption(verifier))
 		require.NoError(t, err)
 		assert.Equal(t, "calls:read calls:write", first.Extra("scope"))
@@ -141,32 +140,32 @@ func TestAnIndependentClientIsLetInByAUserAndStaysIn(t *testing.T) {
 		second, err := cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: first.RefreshToken}).Token()
 		require.NoError(t, err)
 		assert.NotEqual(t, first.RefreshToken, second.RefreshToken)
-		assert.Contains(t, d.noted(), "auth token.refreshed  "+cfg.ClientID+" false ")
+		assert.Contains(t, d.takeAuditEntries(), "auth token.refreshed  "+cfg.ClientID+" false ")
 
 		d.must(200, "PATCH", "/v1/users/"+user, "operator", m{"role": "viewer"})
 		d.must(403, "POST", "/v1/calls/outbound", second.AccessToken, m{"to": "+12025550123"})
 		third, err := cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: second.RefreshToken}).Token()
 		require.NoError(t, err)
-		assert.Equal(t, "calls:read", third.Extra("scope"), "never more than the user may now")
+		assert.Equal(t, "calls:read", third.Extra("scope"), "the token has at most the user's present permissions")
 
 		_, err = cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: first.RefreshToken}).Token()
 		var refused *oauth2.RetrieveError
 		require.ErrorAs(t, err, &refused)
 		assert.Equal(t, "invalid_grant", refused.ErrorCode)
-		assert.Contains(t, strings.Join(d.noted(), "\n"), "auth token.reused  "+cfg.ClientID)
+		assert.Contains(t, strings.Join(d.takeAuditEntries(), "\n"), "auth token.reused  "+cfg.ClientID)
 		d.must(401, "GET", "/v1/calls", third.AccessToken, nil)
 		_, err = cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: third.RefreshToken}).Token()
-		require.Error(t, err, "one of the two is a thief")
+		require.Error(t, err, "a refresh token that is used twice is revoked")
 	}
 }
 
-func TestACodeIsGoodForOneExchangeByItsClient(t *testing.T) {
+func TestAuthorizationCodeCanBeExchangedOnceByItsClient(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	ctx := context.WithValue(t.Context(), oauth2.HTTPClient, d.client)
-	cfg, other := d.guest(false, "calls:read"), d.guest(false, "calls:read")
+	cfg, other := d.consentClient(false, "calls:read"), d.consentClient(false, "calls:read")
 	b, _ := d.signedIn("admin")
 	verifier := oauth2.GenerateVerifier()
-	code := b.allows(cfg.AuthCodeURL("", oauth2.S256ChallengeOption(verifier)), "allow").Get("code")
+	code := b.decide(cfg.AuthCodeURL("", oauth2.S256ChallengeOption(verifier)), "allow").Get("code")
 	exchange := func(cfg *oauth2.Config, o ...oauth2.AuthCodeOption) string {
 		_, err := cfg.Exchange(ctx, code, o...)
 		var refused *oauth2.RetrieveError
@@ -185,20 +184,20 @@ func TestACodeIsGoodForOneExchangeByItsClient(t *testing.T) {
 	assert.Equal(t, "invalid_grant", exchange(cfg, oauth2.VerifierOption(verifier)), "again")
 	d.must(401, "GET", "/v1/calls", good.AccessToken, nil)
 
-	code = b.allows(cfg.AuthCodeURL(""), "allow").Get("code")
-	assert.Equal(t, "invalid_grant", exchange(cfg, oauth2.VerifierOption(verifier)), "a challenge that got lost")
+	code = b.decide(cfg.AuthCodeURL(""), "allow").Get("code")
+	assert.Equal(t, "invalid_grant", exchange(cfg, oauth2.VerifierOption(verifier)), "a code without a challenge")
 	given, err := cfg.Exchange(ctx, code)
-	require.NoError(t, err, "a client with a secret may do without PKCE and state")
-	who := m{"client_id": cfg.ClientID, "client_secret": cfg.ClientSecret, "token": given.RefreshToken}
-	assert.Equal(t, []any{true, "refresh_token"}, []any{d.form("/oauth/introspect", who).json(t)["active"], d.form("/oauth/introspect", who).json(t)["token_type"]})
-	assert.Equal(t, 200, d.form("/oauth/revoke", who).Status)
+	require.NoError(t, err, "a client with a secret needs neither PKCE nor state")
+	request := m{"client_id": cfg.ClientID, "client_secret": cfg.ClientSecret, "token": given.RefreshToken}
+	assert.Equal(t, []any{true, "refresh_token"}, []any{d.form("/oauth/introspect", request).json(t)["active"], d.form("/oauth/introspect", request).json(t)["token_type"]})
+	assert.Equal(t, 200, d.form("/oauth/revoke", request).Status)
 	d.must(401, "GET", "/v1/calls", given.AccessToken, nil)
-	assert.Equal(t, m{"active": false}, d.form("/oauth/introspect", who).json(t))
+	assert.Equal(t, m{"active": false}, d.form("/oauth/introspect", request).json(t))
 }
 
-func TestABadClientOrRedirectIsAPageAndNeverARedirect(t *testing.T) {
+func TestInvalidClientOrRedirectURIShowsErrorPage(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
-	cfg := d.guest(true, "calls:read")
+	cfg := d.consentClient(true, "calls:read")
 	b, _ := d.signedIn("admin")
 	good := func(change url.Values) string {
 		q := url.Values{
@@ -230,15 +229,15 @@ func TestABadClientOrRedirectIsAPageAndNeverARedirect(t *testing.T) {
 		"unknown scope": {url.Values{"scope": {"openid"}}, "invalid_scope"}, "too much": {url.Values{"scope": {"calls:write"}}, "invalid_scope"},
 		"a fragment": {url.Values{"response_mode": {"fragment"}}, "invalid_request"},
 	} {
-		got := b.sentBack(b.send("GET", good(c.change), nil))
+		got := b.redirectParams(b.send("GET", good(c.change), nil))
 		assert.Equal(t, []string{c.code, "s"}, []string{got.Get("error"), got.Get("state")}, name)
 	}
 	r := (&browser{d: d}).send("GET", good(nil), nil, from()...)
-	assert.Equal(t, 401, r.Status, "nobody is signed in")
-	assert.Equal(t, "access_denied", b.allows(d.url(good(nil)), "deny").Get("error"))
+	assert.Equal(t, 401, r.Status, "no user is signed in")
+	assert.Equal(t, "access_denied", b.decide(d.url(good(nil)), "deny").Get("error"))
 	agent, _ := d.signedIn("agent")
-	mute := d.guest(false, "analytics:read")
-	assert.Equal(t, "access_denied", agent.sentBack(agent.send("GET", pathOf(t, mute.AuthCodeURL("s")), nil)).Get("error"), "the user may do none of it")
+	noPermission := d.consentClient(false, "analytics:read")
+	assert.Equal(t, "access_denied", agent.redirectParams(agent.send("GET", pathOf(t, noPermission.AuthCodeURL("s")), nil)).Get("error"), "the user has none of the requested permissions")
 	d.must(200, "PATCH", "/v1/workspace", "operator", m{"plan": "starter"})
 	r = b.send("GET", good(nil), nil, from()...)
 	assert.Equal(t, 403, r.Status)
@@ -247,14 +246,14 @@ func TestABadClientOrRedirectIsAPageAndNeverARedirect(t *testing.T) {
 
 func TestConsentPageShowsPermissionsAndIsBoundToItsSession(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
-	cfg := d.guest(false, "*:read", "calls:write")
+	cfg := d.consentClient(false, "*:read", "calls:write")
 	b, _ := d.signedIn("agent")
 	link := pathOf(t, cfg.AuthCodeURL("s"))
 	page := b.send("GET", link, nil)
 	text := string(page.Body)
 	assert.NotContains(t, text, "<script>", "names are escaped")
 	assert.Contains(t, text, "CRM &lt;script&gt;")
-	assert.NotContains(t, text, "<code>*:read", "never more than the user may")
+	assert.NotContains(t, text, "<code>*:read", "the page offers at most the user's permissions")
 	for _, p := range []string{"calls:read", "calls:write", "agents:read", "https://crm.example.com"} {
 		assert.Contains(t, text, p)
 	}
@@ -285,27 +284,27 @@ func TestConsentPageShowsPermissionsAndIsBoundToItsSession(t *testing.T) {
 		assert.Equal(t, 403, r.Status, name)
 		assert.Empty(t, r.Header.Get("Location"), name)
 	}
-	assert.Equal(t, 403, other.send("POST", "/oauth/authorize", with("proof", strings.Repeat("0", 64))).Status, "in another session")
+	assert.Equal(t, 403, other.send("POST", "/oauth/authorize", with("proof", strings.Repeat("0", 64))).Status, "the proof is of another session")
 	assert.Equal(t, 401, (&browser{d: d}).send("POST", "/oauth/authorize", f).Status)
-	assert.NotEmpty(t, b.sentBack(b.send("POST", "/oauth/authorize", f)).Get("code"))
+	assert.NotEmpty(t, b.redirectParams(b.send("POST", "/oauth/authorize", f)).Get("code"))
 }
 
-func TestASignInLinkOpensOnceAndByItsButtonOnly(t *testing.T) {
+func TestSignInLinkIsRedeemedOnceByButton(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
-	user := d.make("/v1/users", m{"name": "Ada", "role": "viewer", "allowed_ips": []string{"198.18.0.0/16"}})
+	user := d.create("/v1/users", m{"name": "Ada", "role": "viewer", "allowed_ips": []string{"198.18.0.0/16"}})
 	f := d.must(403, "POST", "/v1/users/"+user+"/sign-in-link", "*:write", nil).failure(t)
-	assert.Equal(t, "insufficient_permissions", f["code"], "who cannot read makes nobody who can")
+	assert.Equal(t, "insufficient_permissions", f["code"], "a user cannot grant a permission that the user does not have")
 	d.must(403, "POST", "/v1/users", "*:write", m{"name": "Eve", "role": "admin"})
 	d.must(403, "PATCH", "/v1/users/"+user, "*:write", m{"role": "admin"})
 	d.must(422, "POST", "/v1/users", "operator", m{"name": "Eve", "role": "root"})
-	d.must(403, "POST", "/v1/users", d.issued("ada", "*:read", "*:write"), m{"name": "Eve", "role": "viewer"})
+	d.must(403, "POST", "/v1/users", d.userToken("ada", "*:read", "*:write"), m{"name": "Eve", "role": "viewer"})
 	link := d.must(201, "POST", "/v1/users/"+user+"/sign-in-link", "operator", nil).json(t)["url"].(string)
 	token, path := url.Values{"token": {link[strings.Index(link, "=")+1:]}}, pathOf(t, link)
 	b := &browser{d: d}
 	for range 2 {
 		page := b.send("GET", path, nil)
 		assert.Equal(t, 200, page.Status)
-		assert.Empty(t, page.Header.Get("Set-Cookie"), "reading it ahead uses nothing up")
+		assert.Empty(t, page.Header.Get("Set-Cookie"), "loading the page does not use up the link")
 		assert.Equal(t, token, fields(page))
 	}
 	assert.Equal(t, 403, b.send("POST", "/sign-in", token, "Origin", "https://evil.example.com").Status)
@@ -318,14 +317,14 @@ func TestASignInLinkOpensOnceAndByItsButtonOnly(t *testing.T) {
 	assert.Equal(t, 401, b.send("POST", "/sign-in", token, "X-Forwarded-For", addressNo(1)).Status, "once")
 	b.cookie, _, _ = strings.Cut(set, ";")
 
-	asks := pathOf(t, d.guest(false, "calls:read").AuthCodeURL("s"))
-	assert.Equal(t, 200, b.send("GET", asks, nil, "X-Forwarded-For", addressNo(2)).Status)
-	assert.Equal(t, 401, b.send("GET", asks, nil, "X-Forwarded-For", "203.0.113.9").Status, "not from there")
+	authorizePath := pathOf(t, d.consentClient(false, "calls:read").AuthCodeURL("s"))
+	assert.Equal(t, 200, b.send("GET", authorizePath, nil, "X-Forwarded-For", addressNo(2)).Status)
+	assert.Equal(t, 401, b.send("GET", authorizePath, nil, "X-Forwarded-For", "203.0.113.9").Status, "the request comes from another address")
 	l := d.must(200, "GET", "/v1/users/"+user+"/sessions", "operator", nil)
 	assert.NotContains(t, string(l.Body), "hash")
 	session := l.json(t)["data"].([]any)[0].(m)["id"].(string)
 	d.must(200, "DELETE", "/v1/users/"+user+"/sessions/"+session, "operator", nil)
-	assert.Equal(t, 401, b.send("GET", asks, nil, "X-Forwarded-For", addressNo(2)).Status)
+	assert.Equal(t, 401, b.send("GET", authorizePath, nil, "X-Forwarded-For", addressNo(2)).Status)
 	r = b.send("POST", "/sign-out", nil, "X-Forwarded-For", addressNo(2))
 	assert.Contains(t, r.Header.Get("Set-Cookie"), "__Host-callboard=;")
 	counts := map[int]int{}

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/httpapi/oauth"
 )
 
-// form posts to an OAuth endpoint.
+// form sends a form to an OAuth endpoint.
 func (d *testServer) form(path string, values m, headers ...string) reply {
 	d.t.Helper()
 	v := url.Values{}
@@ -28,7 +28,7 @@ func (d *testServer) form(path string, values m, headers ...string) reply {
 	return d.do("POST", path, "", strings.NewReader(v.Encode()), append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
 }
 
-// oauthError is an error in OAuth's own words.
+// oauthError returns the error code of an OAuth error response.
 func (r reply) oauthError(t *testing.T) string {
 	t.Helper()
 	var e oauth.OAuthFailure
@@ -37,24 +37,24 @@ func (r reply) oauthError(t *testing.T) string {
 	return string(e.Error)
 }
 
-// machine makes a client that gets tokens by its secret.
-func (d *testServer) machine(scopes ...string) (id, secret string) {
+// secretClient creates an OAuth client that gets tokens by its secret.
+func (d *testServer) secretClient(scopes ...string) (id, secret string) {
 	d.t.Helper()
-	made := d.must(201, "POST", "/v1/oauth/clients", "operator", m{"name": "crm", "scopes": scopes}).json(d.t)
-	return made["client_id"].(string), made["client_secret"].(string)
+	created := d.must(201, "POST", "/v1/oauth/clients", "operator", m{"name": "crm", "scopes": scopes}).json(d.t)
+	return created["client_id"].(string), created["client_secret"].(string)
 }
 
 func (d *testServer) url(path string) string { return "http://" + d.addr + path }
 
-func TestAClientsSecretIsShownOnceAndItsMakersRightsBoundIt(t *testing.T) {
+func TestOAuthClientSecretIsShownOnceAndScopesAreLimitedToCreatorPermissions(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	body := m{"name": "crm", "scopes": []string{"calls:read"}, "redirect_uris": []string{"https://crm.example.com/cb"}}
-	made := d.must(201, "POST", "/v1/oauth/clients", "all", body).json(t)
-	assert.Equal(t, []any{"s3cret & more", made["id"], []any{"authorization_code", "refresh_token"}, "…wxyz", map[string]any{"type": "api_key", "id": "key_all"}},
-		[]any{made["client_secret"], made["client_id"], made["grant_types"], made["secret_hint"], made["created_by"]})
-	for _, r := range []reply{d.must(200, "GET", "/v1/oauth/clients", "all", nil), d.must(200, "GET", "/v1/oauth/clients/"+made["id"].(string), "all", nil)} {
+	created := d.must(201, "POST", "/v1/oauth/clients", "all", body).json(t)
+	assert.Equal(t, []any{"s3cret & more", created["id"], []any{"authorization_code", "refresh_token"}, "…wxyz", map[string]any{"type": "api_key", "id": "key_all"}},
+		[]any{created["client_secret"], created["client_id"], created["grant_types"], created["secret_hint"], created["created_by"]})
+	for _, r := range []reply{d.must(200, "GET", "/v1/oauth/clients", "all", nil), d.must(200, "GET", "/v1/oauth/clients/"+created["id"].(string), "all", nil)} {
 		assert.NotContains(t, string(r.Body), "s3cret")
-		assert.NotContains(t, string(r.Body), "kept", "the hash")
+		assert.NotContains(t, string(r.Body), "kept", "the response does not contain the hash")
 	}
 	assert.NotContains(t, d.must(201, "POST", "/v1/oauth/clients", "all", m{
 		"name": "app", "public": true, "scopes": []string{"calls:read"}, "redirect_uris": []string{"http://127.0.0.1:4711/cb"},
@@ -77,33 +77,33 @@ func TestAClientsSecretIsShownOnceAndItsMakersRightsBoundIt(t *testing.T) {
 			assert.Equal(t, c.param, r.failure(t)["param"], name)
 		}
 	}
-	f := d.must(403, "POST", "/v1/oauth/clients", d.issued("ada", "*:read", "*:write"), body).failure(t)
-	assert.Equal(t, "api_key", f["required"], "a token makes no client")
+	f := d.must(403, "POST", "/v1/oauth/clients", d.userToken("ada", "*:read", "*:write"), body).failure(t)
+	assert.Equal(t, "api_key", f["required"], "a client cannot be created with a token")
 }
 
-func TestAnIndependentClientGetsATokenByItsSecretAndUsesIt(t *testing.T) {
+func TestClientCredentialsGrantIssuesUsableToken(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	id, secret := d.machine("calls:read", "agents:read")
+	id, secret := d.secretClient("calls:read", "agents:read")
 	ctx := context.WithValue(t.Context(), oauth2.HTTPClient, d.client)
 	for _, style := range []oauth2.AuthStyle{oauth2.AuthStyleInHeader, oauth2.AuthStyleInParams} {
-		d.noted()
+		d.takeAuditEntries()
 		cc := clientcredentials.Config{ClientID: id, ClientSecret: secret, TokenURL: d.url("/oauth/token"), Scopes: []string{"calls:read"}, AuthStyle: style}
 		got, err := cc.Token(ctx)
 		require.NoError(t, err)
 		assert.Equal(t, []any{"Bearer", "calls:read", 3600.0}, []any{got.TokenType, got.Extra("scope"), got.Extra("expires_in")})
 		assert.Empty(t, got.RefreshToken, "RFC 6749 4.4.3")
-		assert.Equal(t, []string{"auth token.issued  " + id + " false "}, d.noted())
+		assert.Equal(t, []string{"auth token.issued  " + id + " false "}, d.takeAuditEntries())
 
 		res, err := oauth2.NewClient(ctx, oauth2.StaticTokenSource(got)).Get(d.url("/v1/calls"))
 		require.NoError(t, err)
 		require.NoError(t, res.Body.Close())
 		assert.Equal(t, http.StatusOK, res.StatusCode)
-		assert.Equal(t, "insufficient_permissions", d.must(403, "GET", "/v1/agents", got.AccessToken, nil).failure(t)["code"], "only what was asked for")
+		assert.Equal(t, "insufficient_permissions", d.must(403, "GET", "/v1/agents", got.AccessToken, nil).failure(t)["code"], "the token has only the requested scope")
 		claims := d.claims(got.AccessToken)
 		assert.Equal(t, []any{id, id, "calls:read", base}, []any{claims["sub"], claims["client_id"], claims["scope"], claims["iss"]})
 	}
 	r := d.form("/oauth/token", m{"grant_type": "client_credentials", "client_id": id, "client_secret": secret})
-	assert.Equal(t, "calls:read agents:read", r.json(t)["scope"], "all of it unless said")
+	assert.Equal(t, "calls:read agents:read", r.json(t)["scope"], "without a scope parameter the token has all scopes")
 	assert.Equal(t, []string{"no-store", "no-cache"}, []string{r.Header.Get("Cache-Control"), r.Header.Get("Pragma")})
 	assert.NotEmpty(t, r.Header.Get("X-RateLimit-Limit"))
 	text := r.json(t)["access_token"].(string)
@@ -112,18 +112,18 @@ func TestAnIndependentClientGetsATokenByItsSecretAndUsesIt(t *testing.T) {
 	assert.Equal(t, "origin_not_allowed", d.must(403, "GET", "/v1/calls", text, nil, "Origin", "https://evil.example.com").failure(t)["code"])
 }
 
-// token is one of a fresh client.
+// token returns an access token of a new client.
 func (d *testServer) token(scopes ...string) string {
 	d.t.Helper()
-	id, secret := d.machine(scopes...)
+	id, secret := d.secretClient(scopes...)
 	r := d.form("/oauth/token", m{"grant_type": "client_credentials", "client_id": id, "client_secret": secret})
 	require.Equal(d.t, 200, r.Status, "%s", r.Body)
 	return r.json(d.t)["access_token"].(string)
 }
 
-func TestTheTokenEndpointRefusesInTheWordsOfOAuth(t *testing.T) {
+func TestTokenEndpointReturnsOAuthErrorCodes(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
-	id, secret := d.machine("calls:read")
+	id, secret := d.secretClient("calls:read")
 	page := d.must(201, "POST", "/v1/oauth/clients", "operator", m{"name": "c", "scopes": []string{"calls:read"}, "redirect_uris": []string{"https://a.example.com/"}}).json(t)
 	good := func(change m) m {
 		f := m{"grant_type": "client_credentials", "client_id": id, "client_secret": secret}
@@ -175,30 +175,30 @@ func TestTheTokenEndpointRefusesInTheWordsOfOAuth(t *testing.T) {
 		r := d.do("POST", "/oauth/token", "", strings.NewReader(raw), "Content-Type", "application/x-www-form-urlencoded", "X-Forwarded-For", addressNo(99))
 		assert.Equal(t, "invalid_request", r.oauthError(t), raw)
 	}
-	assert.Equal(t, "invalid_request", d.do("POST", "/oauth/token", "", m{"grant_type": "client_credentials"}, "X-Forwarded-For", addressNo(98)).oauthError(t), "JSON is no form")
+	assert.Equal(t, "invalid_request", d.do("POST", "/oauth/token", "", m{"grant_type": "client_credentials"}, "X-Forwarded-For", addressNo(98)).oauthError(t), "the token route does not accept JSON")
 	assert.Equal(t, 413, d.form("/oauth/token", good(m{"scope": strings.Repeat("a", 20<<10)}), "X-Forwarded-For", addressNo(97)).Status)
 }
 
-func TestGuessingSecretsIsSlowedDownByAddress(t *testing.T) {
+func TestOAuthClientSecretGuessesAreRateLimitedByAddress(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
-	id, secret := d.machine("calls:read")
+	id, secret := d.secretClient("calls:read")
 	f := m{"grant_type": "client_credentials", "client_id": id, "client_secret": "guess"}
-	d.noted()
+	d.takeAuditEntries()
 	counts := map[int]int{}
 	for range 40 {
 		counts[d.form("/oauth/token", f, "X-Forwarded-For", addressNo(1)).Status]++
 	}
 	assert.Equal(t, map[int]int{401: 30, 429: 10}, counts)
-	assert.Equal(t, "auth auth.failed  "+id+" true invalid_client", d.noted()[0])
+	assert.Equal(t, "auth auth.failed  "+id+" true invalid_client", d.takeAuditEntries()[0])
 	f["client_secret"] = secret
-	assert.Equal(t, 200, d.form("/oauth/token", f, "X-Forwarded-For", addressNo(2)).Status, "others are not slowed down")
+	assert.Equal(t, 200, d.form("/oauth/token", f, "X-Forwarded-For", addressNo(2)).Status, "the limit does not affect other addresses")
 }
 
-func TestTokensAreGivenBackAndAskedAfterByTheirOwnerOnly(t *testing.T) {
+func TestOnlyOwningClientRevokesAndIntrospectsToken(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	id, secret := d.machine("calls:read")
-	other, theirs := d.machine("calls:read")
-	mine := m{"client_id": id, "client_secret": secret}
+	id, secret := d.secretClient("calls:read")
+	other, otherSecret := d.secretClient("calls:read")
+	own := m{"client_id": id, "client_secret": secret}
 	with := func(who m, text string) m {
 		return m{"client_id": who["client_id"], "client_secret": who["client_secret"], "token": text}
 	}
@@ -208,22 +208,22 @@ func TestTokensAreGivenBackAndAskedAfterByTheirOwnerOnly(t *testing.T) {
 	assert.Equal(t, m{
 		"active": true, "scope": "calls:read", "client_id": id, "token_type": "Bearer", "exp": claims["exp"], "iat": claims["iat"], "sub": id,
 		"aud": "callboard-api", "iss": base, "jti": claims["jti"],
-	}, d.form("/oauth/introspect", with(mine, text)).json(t))
-	stranger := m{"client_id": other, "client_secret": theirs}
-	for _, c := range []m{with(stranger, text), with(mine, text[:len(text)-3]), with(mine, "nothing"), with(mine, d.issued("ada", "calls:read"))} {
+	}, d.form("/oauth/introspect", with(own, text)).json(t))
+	foreign := m{"client_id": other, "client_secret": otherSecret}
+	for _, c := range []m{with(foreign, text), with(own, text[:len(text)-3]), with(own, "nothing"), with(own, d.userToken("ada", "calls:read"))} {
 		assert.Equal(t, m{"active": false}, d.form("/oauth/introspect", c).json(t))
 	}
 	assert.Equal(t, "invalid_client", d.form("/oauth/introspect", m{"token": text}).oauthError(t))
-	assert.Equal(t, "invalid_request", d.form("/oauth/introspect", mine).oauthError(t))
+	assert.Equal(t, "invalid_request", d.form("/oauth/introspect", own).oauthError(t))
 
-	assert.Equal(t, 200, d.form("/oauth/revoke", with(stranger, text)).Status, "and nothing happens")
+	assert.Equal(t, 200, d.form("/oauth/revoke", with(foreign, text)).Status, "the token of another client stays valid")
 	d.must(200, "GET", "/v1/calls", text, nil)
-	d.noted()
-	assert.Equal(t, 200, d.form("/oauth/revoke", with(mine, text)).Status)
-	assert.Equal(t, []string{"auth token.revoked  " + id + " false "}, d.noted())
+	d.takeAuditEntries()
+	assert.Equal(t, 200, d.form("/oauth/revoke", with(own, text)).Status)
+	assert.Equal(t, []string{"auth token.revoked  " + id + " false "}, d.takeAuditEntries())
 	assert.Equal(t, "expired_token", d.must(401, "GET", "/v1/calls", text, nil).failure(t)["code"])
-	assert.Equal(t, m{"active": false}, d.form("/oauth/introspect", with(mine, text)).json(t))
-	assert.Equal(t, 200, d.form("/oauth/revoke", with(mine, text)).Status, "again")
+	assert.Equal(t, m{"active": false}, d.form("/oauth/introspect", with(own, text)).json(t))
+	assert.Equal(t, 200, d.form("/oauth/revoke", with(own, text)).Status, "again")
 
 	next := d.form("/oauth/token", m{"grant_type": "client_credentials", "client_id": id, "client_secret": secret}).json(t)["access_token"].(string)
 	d.must(200, "DELETE", "/v1/oauth/clients/"+id, "operator", nil)
@@ -232,7 +232,7 @@ func TestTokensAreGivenBackAndAskedAfterByTheirOwnerOnly(t *testing.T) {
 
 func TestOAuthNeedsTheEnterprisePlan(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	id, secret := d.machine("calls:read")
+	id, secret := d.secretClient("calls:read")
 	grant := m{"grant_type": "client_credentials", "client_id": id, "client_secret": secret}
 	text := d.form("/oauth/token", grant).json(t)["access_token"].(string)
 	d.must(200, "PATCH", "/v1/workspace", "operator", m{"plan": "professional"})
@@ -241,11 +241,11 @@ func TestOAuthNeedsTheEnterprisePlan(t *testing.T) {
 	d.must(403, "GET", "/v1/oauth/clients/"+id, "operator", nil)
 	r := d.form("/oauth/token", grant)
 	assert.Equal(t, []any{403, "plan_required"}, []any{r.Status, r.oauthError(t)})
-	assert.Equal(t, "plan_required", d.must(403, "GET", "/v1/calls", text, nil).failure(t)["code"], "also what was given before")
+	assert.Equal(t, "plan_required", d.must(403, "GET", "/v1/calls", text, nil).failure(t)["code"], "tokens from before the change of plan are refused")
 	d.must(200, "DELETE", "/v1/oauth/clients/"+id, "operator", nil)
 }
 
-func TestTheMetadataTellWhatThereIs(t *testing.T) {
+func TestOAuthMetadataListsEndpointsAndMethods(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	r := d.must(200, "GET", "/.well-known/oauth-authorization-server", "", nil)
 	got := r.json(t)
@@ -254,21 +254,21 @@ func TestTheMetadataTellWhatThereIs(t *testing.T) {
 	assert.Contains(t, got["scopes_supported"], string(domain.AnalyticsRead))
 }
 
-func TestOAuthGoesByItsOwnRulesAndNotByIdempotencyKeys(t *testing.T) {
+func TestOAuthEndpointsIgnoreIdempotencyKey(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	id, secret := d.machine("calls:read")
+	id, secret := d.secretClient("calls:read")
 	clear(d.replies)
 	creds := m{"grant_type": "client_credentials", "client_id": id, "client_secret": secret}
 	first, again := d.form("/oauth/token", creds, "Idempotency-Key", "one"), d.form("/oauth/token", creds, "Idempotency-Key", "one")
 	require.Equal(t, []int{200, 200}, []int{first.Status, again.Status})
-	assert.NotEqual(t, first.json(t)["access_token"], again.json(t)["access_token"], "another token")
-	gone := m{"client_id": id, "client_secret": secret, "token": first.json(t)["access_token"]}
+	assert.NotEqual(t, first.json(t)["access_token"], again.json(t)["access_token"], "the repeated request gets a new token")
+	request := m{"client_id": id, "client_secret": secret, "token": first.json(t)["access_token"]}
 	for range 2 {
-		r := d.form("/oauth/revoke", gone, "Idempotency-Key", "two")
+		r := d.form("/oauth/revoke", request, "Idempotency-Key", "two")
 		assert.Equal(t, []any{200, ""}, []any{r.Status, r.Header.Get("Idempotent-Replayed")})
 	}
-	assert.Equal(t, false, d.form("/oauth/introspect", gone, "Idempotency-Key", "three").json(t)["active"])
-	assert.Empty(t, d.replies, "no answer is kept")
+	assert.Equal(t, false, d.form("/oauth/introspect", request, "Idempotency-Key", "three").json(t)["active"])
+	assert.Empty(t, d.replies, "the response is not stored")
 	for _, path := range []string{"/oauth/token", "/oauth/revoke", "/oauth/introspect"} {
 		post := d.must(200, "GET", "/openapi.json", "", nil).json(t)["paths"].(m)[path].(m)["post"].(m)
 		assert.Contains(t, post["description"], "Idempotency-Key", path)

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/httpapi/v1/agents"
 )
 
-func errands() m {
+func samplePathway() m {
 	return m{
 		"name": "errand", "start": "ask",
 		"nodes": []m{
@@ -32,9 +32,9 @@ func errands() m {
 	}
 }
 
-func TestAChatWalksAPathwayTurnByTurn(t *testing.T) {
+func TestPathwayChatRunsTurnByTurn(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/pathways/" + d.make("/v1/pathways", errands()) + "/chat"
+	path := "/v1/pathways/" + d.create("/v1/pathways", samplePathway()) + "/chat"
 	chat := func(inputs ...m) m {
 		return d.must(200, "POST", path, "agents:read", m{"variables": m{"name": "Ada"}, "inputs": inputs}).json(t)
 	}
@@ -42,11 +42,11 @@ func TestAChatWalksAPathwayTurnByTurn(t *testing.T) {
 	assert.Equal(t, []any{m{"node": "ask", "text": "Your code, Ada?"}}, got["messages"])
 	assert.Equal(t, m{"for": "keys", "length": 4.0, "timeout_seconds": 5.0, "sensitive": true}, got["waits_for"])
 	got = chat(m{"text": "hello"})
-	assert.Equal(t, false, got["understood"], "words count as silence")
+	assert.Equal(t, false, got["understood"], "a digits node treats speech as silence")
 	got = chat(m{"text": "1234"})
 	assert.Equal(t, []any{m{"type": "sms", "node": "text", "text": "Code [hidden]."}, m{"type": "transfer", "node": "hand", "target": "desk"}}, got["actions"])
 	assert.Equal(t, m{"for": "transfer"}, got["waits_for"])
-	assert.Equal(t, m{}, got["variables"], "what is sensitive is shown nowhere")
+	assert.Equal(t, m{}, got["variables"], "sensitive variables are hidden")
 	got = chat(m{"text": "1234"}, m{"transfer": "failed"})
 	assert.Equal(t, []any{true, "confirmed", nil}, []any{got["ended"], got["outcome"], got["waits_for"]})
 	r := d.must(409, "POST", path, "agents:read", m{"inputs": []m{{"text": "1234"}, {}, {"text": "1"}}})
@@ -57,13 +57,13 @@ func TestAChatWalksAPathwayTurnByTurn(t *testing.T) {
 	report := d.must(200, "POST", "/v1/pathways/validate", "agents:write", talk).json(t)
 	assert.Equal(t, []any{true, false}, []any{report["valid"], report["runnable"]})
 	assert.Len(t, report["needs"], 1)
-	id := d.make("/v1/pathways", talk)
+	id := d.create("/v1/pathways", talk)
 	assert.Equal(t, "engine_not_configured", d.must(409, "POST", "/v1/pathways/"+id+"/chat", "agents:read", m{}).failure(t)["code"])
 }
 
-func TestAChatTakesWordsWhereThePathwayListens(t *testing.T) {
+func TestPathwayChatAcceptsWordsAtConverseNodes(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/pathways/" + d.make("/v1/pathways", m{
+	path := "/v1/pathways/" + d.create("/v1/pathways", m{
 		"name": "come", "start": "ask",
 		"nodes": []m{{"id": "ask", "type": "collect", "input": "both", "prompt": "Will you come?", "retries": 1}, {"id": "no", "type": "end", "outcome": "declined"}},
 		"edges": []m{{"from": "ask", "to": "no", "when": m{"type": "intent", "intent": "decline", "words": []string{"I cannot"}}}},
@@ -72,40 +72,40 @@ func TestAChatTakesWordsWhereThePathwayListens(t *testing.T) {
 	assert.Equal(t, []any{true, true, "declined", "decline"}, []any{got["understood"], got["ended"], got["outcome"], got["intent"]})
 	got = d.must(200, "POST", path, "agents:read", m{"inputs": []m{{"text": "Sorry?"}}}).json(t)
 	assert.Equal(t, []any{false, false}, []any{got["understood"], got["ended"]})
-	assert.Equal(t, []any{m{"node": "ask", "text": "Will you come?"}}, got["messages"], "it asks again")
+	assert.Equal(t, []any{m{"node": "ask", "text": "Will you come?"}}, got["messages"], "the node repeats its prompt")
 
 	words := m{"name": "come", "start": "ask", "nodes": []m{{"id": "ask", "type": "collect", "input": "speech", "values": []string{"blue"}}}, "edges": []m{{"from": "ask", "to": "ask", "when": m{"type": "else"}}}}
-	for _, ears := range []bool{false, true} {
-		d = startServer(t, httpapi.Config{Speech: agents.PathwaySpeech{Recognized: ears}})
+	for _, speech := range []bool{false, true} {
+		d = startServer(t, httpapi.Config{Speech: agents.PathwaySpeech{Recognized: speech}})
 		report := d.must(200, "POST", "/v1/pathways/validate", "agents:write", words).json(t)
-		assert.Equal(t, []any{true, ears}, []any{report["valid"], report["runnable"]})
+		assert.Equal(t, []any{true, speech}, []any{report["valid"], report["runnable"]})
 	}
 }
 
-func TestACallIsReplayedThroughAPathway(t *testing.T) {
+func TestCallReplayComparesWithPathway(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	w := errands()
-	w["nodes"].([]m)[0]["prompt"] = "Hello." // as the call had it
-	path := "/v1/pathways/" + d.make("/v1/pathways", w) + "/replay"
+	w := samplePathway()
+	w["nodes"].([]m)[0]["prompt"] = "Hello." // the prompt of the recorded call
+	path := "/v1/pathways/" + d.create("/v1/pathways", w) + "/replay"
 	d.must(422, "POST", path, "all", m{"call_id": "call_" + ulidOf(99)})
-	id := d.make("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
-	assert.Equal(t, "invalid_state", d.must(409, "POST", path, "all", m{"call_id": id}).failure(t)["code"], "it is not over")
+	id := d.create("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
+	assert.Equal(t, "invalid_state", d.must(409, "POST", path, "all", m{"call_id": id}).failure(t)["code"], "the call has not ended")
 	c, err := d.calls.get(id)
 	require.NoError(t, err)
 	c.Status = domain.CallCompleted
 	got := d.must(200, "POST", path, "all", m{"call_id": id}).json(t)
 	assert.Equal(t, []any{true, nil, false}, []any{got["same"], got["first_different"], got["ended"]})
-	d.must(200, "PATCH", path[:len(path)-len("/replay")], "all", m{"nodes": errands()["nodes"]})
+	d.must(200, "PATCH", path[:len(path)-len("/replay")], "all", m{"nodes": samplePathway()["nodes"]})
 	got = d.must(200, "POST", path, "all", m{"call_id": id}).json(t)
 	assert.Equal(t, []any{false, 0.0}, []any{got["same"], got["first_different"]})
 	assert.Equal(t, []any{m{"speaker": "agent", "node": "ask", "recorded": "Hello.", "now": "Your code, you?", "same": false}}, got["lines"])
 }
 
-func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
+func TestPathwayChatReusesEarlierModelAnswers(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	asked := 0
+	requests := 0
 	d.model = func(brief string, t2 pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
-		asked++
+		requests++
 		assert.Contains(t, brief, "Orders of Ada.")
 		switch last := t2.History[len(t2.History)-1]; last.Text {
 		case "where is my order":
@@ -115,7 +115,7 @@ func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 		}
 		return []string{"Bye."}, pathway.ModelAnswered{Calls: []pathway.ToolCall{{ID: "3", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
 	}
-	path := "/v1/pathways/" + d.make("/v1/pathways", m{
+	path := "/v1/pathways/" + d.create("/v1/pathways", m{
 		"name": "desk", "start": "hello",
 		"nodes": []m{
 			{"id": "hello", "type": "say", "prompt": "Hello."},
@@ -123,10 +123,10 @@ func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 		},
 		"edges": []m{{"from": "hello", "to": "talk", "when": m{"type": "always"}}},
 	}) + "/chat"
-	answers := []any{}
+	replies := []any{}
 	chat := func(inputs ...m) m {
-		got := d.must(200, "POST", path, "agents:read", m{"variables": m{"name": "Ada"}, "inputs": inputs, "model_answers": answers}).json(t)
-		answers, _ = got["model_answers"].([]any)
+		got := d.must(200, "POST", path, "agents:read", m{"variables": m{"name": "Ada"}, "inputs": inputs, "model_answers": replies}).json(t)
+		replies, _ = got["model_answers"].([]any)
 		return got
 	}
 	got := chat()
@@ -137,8 +137,8 @@ func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 	assert.Equal(t, m{"order": "7"}, got["variables"])
 	assert.Equal(t, []any{m{"type": "refused", "node": "talk", "target": "rm", "text": "there is no such tool here"}}, got["actions"])
 	assert.Equal(t, []any{true, "confirmed"}, []any{got["ended"], got["outcome"]})
-	assert.Equal(t, 3, asked, "what it has answered is not asked again")
-	assert.Len(t, answers, 3)
+	assert.Equal(t, 3, requests, "a stored reply is not requested again")
+	assert.Len(t, replies, 3)
 	d.must(422, "POST", path, "agents:read", m{"agent_id": "agent_x"})
 
 	scenarios := m{"scenarios": []m{{"name": "a", "turns": []m{{"text": "hello"}}}}}
@@ -151,9 +151,9 @@ func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 	d.must(200, "POST", test, "agents:read", scenarios)
 }
 
-func TestAModelPlaysTheCallerOfAScenario(t *testing.T) {
+func TestPathwayTestWithModelAsCaller(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/pathways/" + d.make("/v1/pathways", errands()) + "/test"
+	path := "/v1/pathways/" + d.create("/v1/pathways", samplePathway()) + "/test"
 	body := m{"runs": 2, "min_pass_share": 0.5, "scenarios": []m{{
 		"name": "a caller", "variables": m{"name": "Ada"}, "caller": m{"goal": "to leave a code", "persona": "brief", "max_turns": 5},
 		"expect": m{"ended": true, "outcome": "confirmed", "says": []string{"your code, ada", "goodbye"}, "says_not": []string{"welcome"}, "actions": []string{"transfer desk"}},
@@ -162,13 +162,13 @@ func TestAModelPlaysTheCallerOfAScenario(t *testing.T) {
 	d.model = func(string, pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 		return nil, pathway.ModelAnswered{}
 	}
-	asked := 0
+	requests := 0
 	d.caller = func(brief string, said []pathway.Message) (string, error) {
-		asked++
+		requests++
 		assert.Contains(t, brief, "to leave a code")
 		assert.Contains(t, brief, "brief")
 		assert.Equal(t, pathway.Message{By: pathway.ByAgent, Text: "Your code, Ada?"}, said[len(said)-1])
-		if asked == 2 {
+		if requests == 2 {
 			return "[hang up]", nil
 		}
 		return "[press 1 2 3 4]", nil
@@ -181,17 +181,17 @@ func TestAModelPlaysTheCallerOfAScenario(t *testing.T) {
 		checks = append(checks, fmt.Sprintf("%v %v", f.(m)["run"], f.(m)["check"]))
 	}
 	assert.Equal(t, []string{"2 ended", "2 outcome", "2 says", "2 actions"}, checks)
-	assert.Equal(t, 2, asked, "a transfer is not the caller's")
+	assert.Equal(t, 2, requests, "a transfer result is not caller input")
 
 	d.caller = func(string, []pathway.Message) (string, error) {
 		return "", errors.New("timeout: engine one: no answer")
 	}
 	report = d.must(200, "POST", path, "agents:read", m{"scenarios": body["scenarios"]}).json(t)["scenarios"].([]any)[0].(m)
 	assert.Equal(t, "timeout: engine one: no answer", report["failures"].([]any)[0].(m)["got"])
-	asked = 0
-	d.caller = func(string, []pathway.Message) (string, error) { asked++; return "What?", nil }
+	requests = 0
+	d.caller = func(string, []pathway.Message) (string, error) { requests++; return "What?", nil }
 	d.must(200, "POST", path, "agents:read", m{"scenarios": []m{{"name": "a", "caller": m{"goal": "x", "max_turns": 3}}}})
-	assert.LessOrEqual(t, asked, 3)
+	assert.LessOrEqual(t, requests, 3)
 
 	for param, bad := range map[string]m{
 		"scenarios[0].caller": {"scenarios": []m{{"name": "a", "caller": m{"goal": "x"}, "turns": []m{{}}}}},
@@ -201,9 +201,9 @@ func TestAModelPlaysTheCallerOfAScenario(t *testing.T) {
 	}
 }
 
-func TestAPathwayIsHeldToScenarios(t *testing.T) {
+func TestPathwayTestReportsFailedScenarios(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/pathways/" + d.make("/v1/pathways", errands()) + "/test"
+	path := "/v1/pathways/" + d.create("/v1/pathways", samplePathway()) + "/test"
 	good := m{
 		"name": "reaches nobody", "variables": m{"name": "Ada"}, "greeting": m{"says": []string{"your code, ada"}, "waits_for": "keys"},
 		"turns": []m{
@@ -213,7 +213,7 @@ func TestAPathwayIsHeldToScenarios(t *testing.T) {
 		},
 		"expect": m{"ended": true, "outcome": "confirmed"},
 	}
-	retries := errands()
+	retries := samplePathway()
 	retries["nodes"].([]m)[0]["retries"] = 1
 	d.must(200, "PATCH", path[:len(path)-len("/test")], "all", m{"nodes": retries["nodes"]})
 	got := d.must(200, "POST", path, "agents:read", m{"runs": 3, "scenarios": []m{good}}).json(t)

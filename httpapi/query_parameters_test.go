@@ -9,14 +9,14 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestAQueryParameterThatARouteDoesNotKnowIsNamed(t *testing.T) {
+func TestUnknownQueryParameterIsRefusedByName(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	n := 0
 	for _, c := range routeCases() {
 		method, _, _ := strings.Cut(c.route, " ")
-		path := d.stock(c.route)
+		path := d.pathWithResource(c.route)
 		if hasSmallLimit(path) {
-			d.unlimited()
+			d.resetLimits()
 		}
 		separator := "?"
 		if strings.Contains(path, "?") {
@@ -24,13 +24,13 @@ func TestAQueryParameterThatARouteDoesNotKnowIsNamed(t *testing.T) {
 		}
 		path += separator + "created_aftr=2026-03-01T00%3A00%3A00Z&limt=%ff"
 		if !strings.HasPrefix(path, "/v1/") {
-			if method == "GET" { // a probe, or a page
+			if method == "GET" { // a health check or a page
 				d.must(200, method, path, "", nil)
 			}
 			continue
 		}
 		n++
-		e := d.must(422, method, path, "operator", c.sent("*:read")).failure(t)
+		e := d.must(422, method, path, "operator", c.requestBody("*:read")).failure(t)
 		assert.Equal(t, []any{"unknown_parameter", "created_aftr"}, []any{e["code"], e["param"]}, c.route)
 		details, _ := e["details"].([]any)
 		if assert.Len(t, details, 2, c.route) {
@@ -39,7 +39,7 @@ func TestAQueryParameterThatARouteDoesNotKnowIsNamed(t *testing.T) {
 	}
 	assert.Greater(t, n, 100)
 	e := d.must(422, "GET", "/v1/calls?stauts=active", "operator", nil).failure(t)
-	assert.Contains(t, e["message"], "stauts: is no query parameter of GET /v1/calls: it takes agent_id, campaign_id")
+	assert.Contains(t, e["message"], "stauts: is not a query parameter of GET /v1/calls: the route has agent_id, campaign_id")
 	d.must(200, "GET", "/v1/calls?&=&status=active", "operator", nil)
 	d.must(422, "HEAD", "/v1/calls?stauts=active", "operator", nil)
 }

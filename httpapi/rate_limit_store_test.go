@@ -13,30 +13,30 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// fakeRateWindows keep counts as a store does.
+// fakeRateWindows stores the counts of rate limits.
 type fakeRateWindows struct {
-	mu    sync.Mutex
-	rows  map[string]domain.RateWindows
-	down  error // of reading and writing
-	lost  error // of writing
-	asked int   // writings
+	mu       sync.Mutex
+	rows     map[string]domain.RateWindows
+	err      error // error of reads and writes
+	writeErr error // error of writes
+	writes   int   // number of writes
 }
 
 func (w *fakeRateWindows) RateWindows(_ context.Context, id string) (domain.RateWindows, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.rows[id], w.down
+	return w.rows[id], w.err
 }
 
 func (w *fakeRateWindows) StoreRateWindows(_ context.Context, row *domain.RateWindows) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asked++
-	if w.down != nil {
-		return w.down
+	w.writes++
+	if w.err != nil {
+		return w.err
 	}
-	if w.lost != nil {
-		return w.lost
+	if w.writeErr != nil {
+		return w.writeErr
 	}
 	if w.rows == nil {
 		w.rows = make(map[string]domain.RateWindows)
@@ -45,8 +45,8 @@ func (w *fakeRateWindows) StoreRateWindows(_ context.Context, row *domain.RateWi
 	return nil
 }
 
-// kept is how many requests of a limit are kept.
-func (w *fakeRateWindows) kept(id, path string) (n int) {
+// storedCount returns the number of stored requests of a limit.
+func (w *fakeRateWindows) storedCount(id, path string) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range w.rows[id].Counts[path].Log {
@@ -55,8 +55,8 @@ func (w *fakeRateWindows) kept(id, path string) (n int) {
 	return n
 }
 
-// passed is how many of n requests are not refused.
-func (d *testServer) passed(n int) (ok int) {
+// countAllowed sends n requests and returns how many are not refused.
+func (d *testServer) countAllowed(n int) (ok int) {
 	for range n {
 		if d.do("GET", "/v1/agents", "operator", nil).Status == 200 {
 			ok++
@@ -65,49 +65,51 @@ func (d *testServer) passed(n int) (ok int) {
 	return ok
 }
 
-func TestWhatIsUsedOfTheLimitsOutlivesTheProcess(t *testing.T) {
+func TestRateLimitCountsSurviveRestart(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	d.limited(20, 10)
-	require.Equal(t, 17, d.passed(17))
+	d.setLimits(20, 10)
+	require.Equal(t, 17, d.countAllowed(17))
 	call := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
 	d.must(201, "POST", "/v1/calls/outbound", "operator", call)
 	ws := d.workspace.ID
-	require.Eventually(t, func() bool { return d.windows.kept(ws, "") == 18 && d.windows.kept(ws, "/v1/calls/outbound") == 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return d.windows.storedCount(ws, "") == 18 && d.windows.storedCount(ws, "/v1/calls/outbound") == 1
+	}, 10*time.Second, time.Millisecond)
 
 	killed := startServerWith(t, d.fakeServices, httpapi.Config{})
 	use := killed.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)
 	window, _ := use["current_window"].(m)
-	assert.InDelta(t, 19, window["requests_made"], 0, "eighteen of the last process, and this")
+	assert.InDelta(t, 19, window["requests_made"], 0, "18 requests before the restart and this request")
 	path, _ := use["endpoints"].(m)["/v1/calls/outbound"].(m)
 	assert.InDelta(t, 1, path["requests_made"], 0)
-	assert.Equal(t, 1+3, killed.passed(10), "one is left, and ⌈0.15·20⌉ = 3 above it")
+	assert.Equal(t, 1+3, killed.countAllowed(10), "one request is left, and ⌈0.15·20⌉ = 3 as a burst")
 
 	require.NoError(t, killed.server.Shutdown(t.Context()))
 	again := startServerWith(t, d.fakeServices, httpapi.Config{})
-	assert.Zero(t, again.passed(3), "nor does the burst come back with the next process")
+	assert.Zero(t, again.countAllowed(3), "a restart does not refill the burst")
 }
 
 func TestRequestsAreRefusedWhileStoredCountsAreUnknown(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	d.windows.down = domain.Errorf(domain.CodeUnavailable, "the store is down").With("retry_after", 1)
+	d.windows.err = domain.Errorf(domain.CodeUnavailable, "the store is down").With("retry_after", 1)
 	assert.Equal(t, 503, d.do("GET", "/v1/agents", "operator", nil).Status)
 	d.windows.mu.Lock()
-	d.windows.down = nil
+	d.windows.err = nil
 	d.windows.mu.Unlock()
 	d.must(200, "GET", "/v1/agents", "operator", nil)
 }
 
-func TestNothingIsKeptOfAWorkspaceThatIsGone(t *testing.T) {
+func TestRateLimitCountsOfDeletedWorkspaceAreNotStored(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	d.limited(20, 10)
-	d.windows.lost = domain.ErrFenced
-	asked := func() int {
+	d.setLimits(20, 10)
+	d.windows.writeErr = domain.ErrFenced
+	writes := func() int {
 		d.windows.mu.Lock()
 		defer d.windows.mu.Unlock()
-		return d.windows.asked
+		return d.windows.writes
 	}
-	require.Equal(t, 1, d.passed(1))
-	require.Eventually(t, func() bool { return asked() == 1 }, 10*time.Second, time.Millisecond)
-	require.NoError(t, d.server.Shutdown(t.Context())) // which writes what is still to be written
-	assert.Equal(t, 1, asked(), "it is not tried again")
+	require.Equal(t, 1, d.countAllowed(1))
+	require.Eventually(t, func() bool { return writes() == 1 }, 10*time.Second, time.Millisecond)
+	require.NoError(t, d.server.Shutdown(t.Context())) // writes the unwritten counts
+	assert.Equal(t, 1, writes(), "no second attempt")
 }

@@ -22,22 +22,22 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func (d *testServer) limited(requests, calls int) {
+func (d *testServer) setLimits(requests, calls int) {
 	w := *d.workspace
 	w.Limits = domain.Limits{RequestsPerMinute: requests, CallsPerMinute: calls, ConcurrentOutbound: 5}
 	d.workspace = &w
 }
 
-func TestTheWorkspaceHasItsRequestsABurstAndThen429(t *testing.T) {
+func TestRateLimitAllowsBurstThen429(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	d.limited(6, 10)
+	d.setLimits(6, 10)
 	var statuses []int
 	var last reply
 	for range 8 {
 		last = d.do("GET", "/v1/agents", "operator", nil)
 		statuses = append(statuses, last.Status)
 	}
-	assert.Equal(t, []int{200, 200, 200, 200, 200, 200, 200, 429}, statuses, "six and ⌈0.15·6⌉ = 1 more")
+	assert.Equal(t, []int{200, 200, 200, 200, 200, 200, 200, 429}, statuses, "6 and ⌈0.15·6⌉ = 1 more as a burst")
 	e := last.failure(t)
 	after, err := strconv.Atoi(last.Header.Get("Retry-After"))
 	require.NoError(t, err)
@@ -50,9 +50,9 @@ func TestTheWorkspaceHasItsRequestsABurstAndThen429(t *testing.T) {
 	d.must(200, "GET", "/healthz", "", nil)
 }
 
-func TestPlacingCallsHasItsOwnLimit(t *testing.T) {
+func TestOutboundCallsHaveSeparateRateLimit(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	d.limited(100, 2)
+	d.setLimits(100, 2)
 	call := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
 	var got []string
 	for range 4 {
@@ -63,16 +63,16 @@ func TestPlacingCallsHasItsOwnLimit(t *testing.T) {
 	assert.Equal(t, "100", d.must(200, "GET", "/v1/calls", "operator", nil).Header.Get("X-RateLimit-Limit"))
 }
 
-func TestOneUserHasHalfOfTheRateAndNoBurst(t *testing.T) {
+func TestUserRateLimitIsHalfWithoutBurst(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	ada, bea := d.issued("ada", "calls:read", "calls:write"), d.issued("bea", "calls:read") // two requests of the key
-	d.limited(22, 3)
+	ada, bea := d.userToken("ada", "calls:read", "calls:write"), d.userToken("bea", "calls:read") // two requests with the API key
+	d.setLimits(22, 3)
 	shown := func(r reply) string {
 		return strconv.Itoa(r.Status) + " " + r.Header.Get("X-RateLimit-Limit") + " " + r.Header.Get("X-RateLimit-Remaining")
 	}
 	ask := func(token string) string { return shown(d.do("GET", "/v1/calls", token, nil)) }
 	call := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
-	assert.Equal(t, "201 3 2", shown(d.do("POST", "/v1/calls/outbound", ada, call)), "the path's is the tightest")
+	assert.Equal(t, "201 3 2", shown(d.do("POST", "/v1/calls/outbound", ada, call)), "the limit of the route is the strictest")
 	got := make([]string, 0, 13)
 	for range 11 {
 		got = append(got, ask(ada))
@@ -89,16 +89,16 @@ func TestOneUserHasHalfOfTheRateAndNoBurst(t *testing.T) {
 	}, got, "the workspace's is the tighter now, and its burst is for whoever is within his own half")
 }
 
-func TestUsageOfTheLimitsIsShown(t *testing.T) {
+func TestRateLimitUsageIsReturned(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	d.limited(100, 7)
+	d.setLimits(100, 7)
 	call := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
 	for range 3 {
 		d.must(201, "POST", "/v1/calls/outbound", "operator", call)
 	}
 	before := time.Now()
-	use := d.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)
-	window, _ := use["current_window"].(m)
+	usage := d.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)
+	window, _ := usage["current_window"].(m)
 	reset, err := time.Parse(time.RFC3339, fmt.Sprint(window["window_reset"]))
 	require.NoError(t, err)
 	assert.WithinRange(t, reset, before, before.Add(61*time.Second))
@@ -106,13 +106,13 @@ func TestUsageOfTheLimitsIsShown(t *testing.T) {
 	of := func(made, limit, window float64) m {
 		return m{"requests_made": made, "requests_limit": limit, "window_seconds": window}
 	}
-	assert.Equal(t, of(4, 100, 60), window, "this request included")
+	assert.Equal(t, of(4, 100, 60), window, "including this request")
 	assert.Equal(t, m{
 		"/v1/calls/outbound": of(3, 7, 60), "/v1/sms": of(0, 100, 60), "/v1/knowledge-base": of(0, 60, 60), "/v1/exports": of(0, 10, 3600), "/v1/bulk/*": of(0, 5, 60),
-	}, use["endpoints"])
+	}, usage["endpoints"])
 }
 
-func TestBadCredentialsAreBoundedByAddress(t *testing.T) {
+func TestInvalidCredentialsAreRateLimitedByAddress(t *testing.T) {
 	d := startServer(t, httpapi.Config{TrustedProxies: loopback()})
 	from := func(forwarded string) reply {
 		return d.do("GET", "/v1/agents", "nobody's", nil, "X-Forwarded-For", forwarded)
@@ -121,10 +121,10 @@ func TestBadCredentialsAreBoundedByAddress(t *testing.T) {
 		require.Equal(t, 401, from("198.51.100.7").Status)
 	}
 	assert.Equal(t, 429, from("198.51.100.7").Status)
-	assert.Equal(t, 429, from("203.0.113.9, 198.51.100.7").Status, "what stands further left is hearsay")
-	assert.Equal(t, 429, from("203.0.113.9, 198.51.100.7, 127.0.0.1").Status, "a trusted proxy is stepped over")
+	assert.Equal(t, 429, from("203.0.113.9, 198.51.100.7").Status, "addresses further left are not trusted")
+	assert.Equal(t, 429, from("203.0.113.9, 198.51.100.7, 127.0.0.1").Status, "the address of a trusted proxy is skipped")
 	assert.Equal(t, 401, from("198.51.100.8").Status)
-	assert.Equal(t, 200, d.do("GET", "/v1/agents", "operator", nil, "X-Forwarded-For", "198.51.100.7").Status, "a good key is not punished")
+	assert.Equal(t, 200, d.do("GET", "/v1/agents", "operator", nil, "X-Forwarded-For", "198.51.100.7").Status, "failures do not limit a valid key")
 	plain := startServer(t, httpapi.Config{})
 	for range 30 {
 		plain.do("GET", "/v1/agents", "nobody's", nil, "X-Forwarded-For", addressNo(1))
@@ -133,7 +133,7 @@ func TestBadCredentialsAreBoundedByAddress(t *testing.T) {
 		"without a trusted proxy the header counts for nothing")
 }
 
-func TestAnIdempotencyKeyMakesARequestOnce(t *testing.T) {
+func TestIdempotencyKeyRunsRequestOnce(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	key := []string{"Idempotency-Key", "order-1"}
 	hook := m{"url": "https://example.com/hook", "events": []string{"*"}}
@@ -142,7 +142,7 @@ func TestAnIdempotencyKeyMakesARequestOnce(t *testing.T) {
 	assert.Equal(t, []any{string(first.Body), "true", ""}, []any{string(again.Body), again.Header.Get("Idempotent-Replayed"), first.Header.Get("Idempotent-Replayed")})
 	assert.Len(t, d.webhooks.rows, 1)
 	for _, r := range d.replies {
-		assert.NotContains(t, string(r.Sealed), "whsec_made", "the stored answer is sealed")
+		assert.NotContains(t, string(r.Sealed), "whsec_made", "the stored response is encrypted")
 	}
 	hook["events"] = []string{"call.*"}
 	assert.Equal(t, "idempotency_mismatch", d.must(422, "POST", "/v1/webhooks", "operator", hook, key...).failure(t)["code"])
@@ -155,7 +155,7 @@ func TestAnIdempotencyKeyMakesARequestOnce(t *testing.T) {
 	}
 	assert.Equal(t, "idempotency_conflict", d.must(409, "POST", "/v1/webhooks", "operator", hook, key...).failure(t)["code"])
 
-	id := d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
+	id := d.create("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
 	upload := func(csv string) reply {
 		return d.do("POST", "/v1/campaigns/"+id+"/contacts", "operator", csv, "Content-Type", "text/csv", "Idempotency-Key", "list")
 	}
@@ -171,12 +171,12 @@ func TestAnIdempotencyKeyMakesARequestOnce(t *testing.T) {
 	require.Equal(t, "true", columns("?phone_column=home").Header.Get("Idempotent-Replayed"))
 	other := columns("?phone_column=office")
 	require.Equal(t, 422, other.Status)
-	assert.Equal(t, "idempotency_mismatch", other.failure(t)["code"], "the query says what is to be done, too")
+	assert.Equal(t, "idempotency_mismatch", other.failure(t)["code"], "the query is part of the comparison")
 }
 
-func TestAKeyIsGivenBackOnlyWhereNothingWasDone(t *testing.T) {
+func TestIdempotencyKeyIsReleasedWhenRequestHadNoEffect(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
+	id := d.create("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
 	send := func(n int) int {
 		return d.do("POST", "/v1/campaigns/"+id+"/cancel", "operator", nil, "Idempotency-Key", strconv.Itoa(n)).Status
 	}
@@ -184,17 +184,17 @@ func TestAKeyIsGivenBackOnlyWhereNothingWasDone(t *testing.T) {
 		domain.Errorf(domain.CodeConcurrentLimit, "No line is free."), domain.Errorf(domain.CodeUnavailable, "The store does not answer."),
 		errors.New("disk on fire"), context.DeadlineExceeded,
 	} {
-		d.fault = fault
+		d.campaignErr = fault
 		assert.Equal(t, []int{429, 503, 500, 503}[i], send(i))
 	}
-	d.fault, d.panicOnCancel = nil, true
+	d.campaignErr, d.panicOnCancel = nil, true
 	assert.Equal(t, 500, send(9))
-	assert.Equal(t, []bool{false, true, true, true, true}, d.unknown)
+	assert.Equal(t, []bool{false, true, true, true, true}, d.releases)
 	assert.Empty(t, d.running)
 }
 
-// inTest is the credential of the test environment with the rights of another.
-func (d *testServer) inTest(name string) string {
+// testKeyFor adds a key of the test environment with the permissions of another key.
+func (d *testServer) testKeyFor(name string) string {
 	p := d.keys[name]
 	p.KeyID, p.Environment = p.KeyID+"_test", domain.Test
 	d.keys["test "+name] = p
@@ -206,8 +206,8 @@ func TestPathLimitIsChargedAfterPermissionAndValidation(t *testing.T) {
 		path     string
 		good     m
 		status   int
-		limit    int          // 0: it is not reached here
-		refusals map[string]m // by credential and status; nil: nothing is sent
+		limit    int          // 0: the limit is not reached
+		refusals map[string]m // refused bodies by credential and status; nil: no body
 	}{
 		"exports": {"/v1/exports", m{"type": "calls"}, 202, 10, map[string]m{
 			"operator 422": {"type": "nothing"}, "operator 422 of the handler": {"type": "contacts"}, "agents:read 403": {"type": "calls"},
@@ -223,7 +223,7 @@ func TestPathLimitIsChargedAfterPermissionAndValidation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := startServer(t, httpapi.Config{})
-			d.limited(1000, 4)
+			d.setLimits(1000, 4)
 			for what, body := range c.refusals {
 				credential, rest, _ := strings.Cut(what, " ")
 				var sent any = body
@@ -232,7 +232,7 @@ func TestPathLimitIsChargedAfterPermissionAndValidation(t *testing.T) {
 				}
 				r := d.do("POST", c.path, credential, sent)
 				require.Equal(t, rest[:3], strconv.Itoa(r.Status), "%s: %s", what, r.Body)
-				assert.Equal(t, "1000", r.Header.Get("X-RateLimit-Limit"), "%s: the general limit is the one that counted", what)
+				assert.Equal(t, "1000", r.Header.Get("X-RateLimit-Limit"), "%s: the general limit was counted", what)
 			}
 			if c.limit == 0 {
 				use, _ := d.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)["endpoints"].(m)[c.path].(m)
@@ -242,19 +242,19 @@ func TestPathLimitIsChargedAfterPermissionAndValidation(t *testing.T) {
 				r := d.must(c.status, "POST", c.path, "operator", c.good)
 				require.Equal(t, []string{strconv.Itoa(c.limit), strconv.Itoa(c.limit - n - 1)}, []string{r.Header.Get("X-RateLimit-Limit"), r.Header.Get("X-RateLimit-Remaining")})
 			}
-			d.must(c.status, "POST", c.path, d.inTest("operator"), c.good)
-			for range c.limit { // the burst, which is smaller
+			d.must(c.status, "POST", c.path, d.testKeyFor("operator"), c.good)
+			for range c.limit { // the burst is smaller
 				if r := d.do("POST", c.path, "operator", c.good); r.Status == http.StatusTooManyRequests {
 					assert.Equal(t, strconv.Itoa(c.limit), r.Header.Get("X-RateLimit-Limit"))
 					return
 				}
 			}
-			assert.Zero(t, c.limit, "the limit never holds")
+			assert.Zero(t, c.limit, "no request was limited")
 		})
 	}
 }
 
-func TestReadingABulkJobOrAnExportIsNotOneOfTheirRequests(t *testing.T) {
+func TestReadsOfBulkJobsAndExportsDoNotCountAgainstPathLimit(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	job, _ := d.must(202, "POST", "/v1/bulk/dnc", "operator", m{"items": []m{{"phone": "+12025550191"}}}).json(t)["id"].(string)
 	file, _ := d.must(202, "POST", "/v1/exports", "operator", m{"type": "calls"}).json(t)["id"].(string)
@@ -264,29 +264,29 @@ func TestReadingABulkJobOrAnExportIsNotOneOfTheirRequests(t *testing.T) {
 		}
 	}
 	use, _ := d.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)["endpoints"].(m)
-	for path, made := range map[string]float64{"/v1/bulk/*": 1, "/v1/exports": 1} {
+	for path, count := range map[string]float64{"/v1/bulk/*": 1, "/v1/exports": 1} {
 		of, _ := use[path].(m)
-		assert.InDelta(t, made, of["requests_made"], 0, path)
+		assert.InDelta(t, count, of["requests_made"], 0, path)
 	}
 }
 
-func TestLiveAndTestRequestsCountApart(t *testing.T) {
+func TestLiveAndTestRequestsAreCountedSeparately(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	d.limited(4, 10)
-	other := d.inTest("operator")
+	d.setLimits(4, 10)
+	other := d.testKeyFor("operator")
 	status := func(credential string) int { return d.do("GET", "/v1/agents", credential, nil).Status }
 	var got []int
 	for range 6 {
 		got = append(got, status(other))
 	}
-	assert.Equal(t, []int{200, 200, 200, 200, 200, 429}, got, "four and a burst of one")
+	assert.Equal(t, []int{200, 200, 200, 200, 200, 429}, got, "4 and a burst of 1")
 	window, _ := d.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)["current_window"].(m)
 	assert.InDelta(t, 1, window["requests_made"], 0)
 }
 
-func TestNoMoreThanThePathLimitPassesAtOnce(t *testing.T) {
+func TestPathLimitHoldsForConcurrentRequests(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	d.limited(1000, 10)
+	d.setLimits(1000, 10)
 	var passed, refused atomic.Int32
 	var wait sync.WaitGroup
 	for n := range 60 {
@@ -308,9 +308,9 @@ func TestNoMoreThanThePathLimitPassesAtOnce(t *testing.T) {
 	assert.Positive(t, refused.Load())
 }
 
-func TestUnroutedRequestsGetTheirOwnAnswerWithinTheBurst(t *testing.T) {
+func TestUnmatchedRoutesReturn404UnderRateLimit(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	d.limited(40, 10) // and a burst of six
+	d.setLimits(40, 10) // and a burst of six
 	for range 40 {
 		d.must(200, "GET", "/v1/agents", "operator", nil)
 	}
@@ -330,7 +330,7 @@ func TestUnroutedRequestsGetTheirOwnAnswerWithinTheBurst(t *testing.T) {
 
 func TestProtocolErrorsCarryTheRateLimitHeaders(t *testing.T) {
 	d := startServer(t, httpapi.Config{ReadTimeout: 150 * time.Millisecond, BodyGrace: 150 * time.Millisecond, BodyRate: 1 << 20})
-	d.limited(5000, 10)
+	d.setLimits(5000, 10)
 	const start = "POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\n"
 	for name, c := range map[string]struct {
 		status int
@@ -348,7 +348,7 @@ func TestProtocolErrorsCarryTheRateLimitHeaders(t *testing.T) {
 		_, err := io.WriteString(conn, c.sent)
 		require.NoError(t, err, name)
 		if socket, ok := conn.(*net.TCPConn); ok && c.status == http.StatusRequestEntityTooLarge {
-			require.NoError(t, socket.CloseWrite()) // nobody waits for the rest
+			require.NoError(t, socket.CloseWrite()) // the client does not wait for the rest
 		}
 		r := d.readReply(bufio.NewReader(conn))
 		assert.Equal(t, []any{c.status, "5000"}, []any{r.Status, r.Header.Get("X-RateLimit-Limit")}, "%s: %s", name, r.Body)

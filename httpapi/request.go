@@ -19,8 +19,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// guard wraps all handlers. It sets the request id, the body and the security headers, and
-// recovers from panics. It discards the rest of a body: the rest is no next request.
+// guard wraps all handlers. It sets the request id, the body and the security headers, and recovers from panics.
+// After the handler it discards the unread rest of the body.
 func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		t := s.beginExchange(rc, rc.RequestBodyStream())
@@ -38,7 +38,7 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			defer func() {
 				if r := recover(); r != nil {
 					s.Log.Error("panic in a request", slog.String("request_id", id), slog.Any("panic", r), slog.String("stack", string(debug.Stack())))
-					respondPlainError(rc, http.StatusInternalServerError, id, domain.Errorf(domain.CodeInternal, "Something went wrong here. Please quote the request id."))
+					respondPlainError(rc, http.StatusInternalServerError, id, domain.Errorf(domain.CodeInternal, "Internal error. Quote the request id in a support request."))
 				}
 			}()
 			if !s.rejectInvalidHeaders(rc) {
@@ -55,7 +55,7 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			s.Log.LogAttrs(withTraceContext(rc, rc), slog.LevelDebug, "request", slog.String("request_id", id), slog.String("method", string(rc.Method())),
 				slog.String("path", router.Truncate(string(rc.Path()), 200)), slog.Int("status", rc.Response.StatusCode()), slog.Duration("took", time.Since(t.Started)))
 		}
-		maxRest, timeout := int64(dashboard.MaxLongForm)+router.BodyBufferSize, 500*time.Millisecond // a form of a page without a session is read whole
+		maxRest, timeout := int64(dashboard.MaxLongForm)+router.BodyBufferSize, 500*time.Millisecond // enough for the form of a page whose session has expired
 		if t.Authenticated {
 			maxRest, timeout = 32<<20, 3*time.Second
 		}
@@ -65,8 +65,7 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// beginExchange returns the exchange of a request whose body comes from a stream; nil: the
-// request has none.
+// beginExchange creates the Exchange of a request. stream is the request body, nil for none.
 func (s *Server) beginExchange(rc *fasthttp.RequestCtx, stream io.Reader) *router.Exchange {
 	t := &router.Exchange{
 		Started: time.Now(),
@@ -77,8 +76,7 @@ func (s *Server) beginExchange(rc *fasthttp.RequestCtx, stream io.Reader) *route
 	return t
 }
 
-// securityHeaders are the headers of every response, as fasthttp stores them. Pages replace
-// some.
+// securityHeaders are the headers of every response, as fasthttp stores them. Pages replace some of them.
 var securityHeaders = [...]struct{ name, value []byte }{ //nolint:gochecknoglobals // a table
 	{[]byte(fiber.HeaderXFrameOptions), []byte("DENY")},
 	{[]byte(fiber.HeaderXContentTypeOptions), []byte("nosniff")},
@@ -101,8 +99,8 @@ func setSecurityHeaders(rc *fasthttp.RequestCtx, id string) {
 
 var requestIDHeader = []byte("X-Request-Id") //nolint:gochecknoglobals // a constant
 
-// rejectInvalidHeaders answers a request with invalid headers, before any route. false: the
-// headers are valid.
+// rejectInvalidHeaders answers a request with invalid headers before any route. It returns false if the headers are
+// valid.
 func (s *Server) rejectInvalidHeaders(rc *fasthttp.RequestCtx) bool {
 	status, e := middleware.CheckHeaders(rc)
 	if e == nil {
@@ -111,23 +109,22 @@ func (s *Server) rejectInvalidHeaders(rc *fasthttp.RequestCtx) bool {
 	router.ExchangeOf(rc).Routed = true
 	c := s.App.AcquireCtx(rc)
 	defer s.App.ReleaseCtx(c)
-	_ = s.withRequestContext(c, func() error { return s.respondUnmatchedRoute(c, status, e) }) // into memory: cannot fail
+	_ = s.withRequestContext(c, func() error { return s.respondUnmatchedRoute(c, status, e) }) // writes to memory: cannot fail
 	return true
 }
 
-// withTraceContext returns ctx with the trace context that a request carries (W3C
-// Trace Context). An invalid one is ignored.
+// withTraceContext returns ctx with the trace context of a request (W3C Trace Context). An invalid trace context is
+// ignored.
 func withTraceContext(ctx context.Context, rc *fasthttp.RequestCtx) context.Context {
 	const name = "traceparent"
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{name: string(rc.Request.Header.Peek(name))})
 }
 
-// runInContext runs the handlers of a request within its context.
+// runInContext runs the remaining handlers of a request within its context.
 func (s *Server) runInContext(c *fiber.Ctx) error { return s.withRequestContext(c, c.Next) }
 
-// withRequestContext sets the context of a request and runs do. The response to an
-// error of do is written before the context ends: counting the error against a limit
-// may have to wait.
+// withRequestContext sets the context of a request and runs do. It writes the response to an error of do before the
+// context ends, because counting the error against a limit may have to wait.
 func (s *Server) withRequestContext(c *fiber.Ctx, do func() error) error {
 	t := router.ExchangeOf(c.Context())
 	t.Routed = true

@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// The requests of somebody who sends a campaign for the first time.
-func TestAStrangersCampaignGoesThroughEveryRoute(t *testing.T) {
+// The requests of a client that creates its first campaign.
+func TestFirstCampaignOfNewClient(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	ws := d.must(200, "PATCH", "/v1/workspace", "operator", m{"plan": "enterprise", "limits": m{
 		"requests_per_minute": 1000000, "concurrent_inbound": 1000, "concurrent_outbound": 1000, "calls_per_minute": 100000,
@@ -23,7 +23,7 @@ func TestAStrangersCampaignGoesThroughEveryRoute(t *testing.T) {
 	trunk := d.must(201, "POST", "/v1/trunks", "operator", m{"name": "bar", "proxies": []m{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}, "auth": m{"username": "u", "password": "hidden"}})
 	assert.NotContains(t, string(trunk.Body), "hidden")
 	assert.Equal(t, []any{}, trunk.json(t)["caller_ids"])
-	agent := d.make("/v1/agents", m{"name": "bar", "pathway_id": d.make("/v1/pathways", goodPathway())})
+	agent := d.create("/v1/agents", m{"name": "bar", "pathway_id": d.create("/v1/pathways", goodPathway())})
 	hook := d.must(201, "POST", "/v1/webhooks", "operator", m{"url": "https://127.0.0.1:9/hook", "events": []string{"*"}, "secret": "whsec_bar_secret_0123456789abcdef"}).json(t)
 	assert.Equal(t, "whsec_bar_secret_0123456789abcdef", hook["secret"])
 	shown := d.must(200, "GET", "/v1/webhooks/"+hook["id"].(string), "operator", nil)
@@ -53,7 +53,7 @@ func TestAStrangersCampaignGoesThroughEveryRoute(t *testing.T) {
 	state := d.must(409, "POST", "/v1/campaigns/"+id+"/pause", "operator", nil).failure(t)
 	assert.Equal(t, []any{"invalid_state", "draft", []any{"running", "scheduled"}}, []any{state["code"], state["current_status"], state["allowed_from"]})
 
-	call := d.make("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": agent})
+	call := d.create("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": agent})
 	assert.Len(t, d.must(200, "GET", "/v1/calls?campaign_id="+id+"&limit=1&status=active&direction=outbound", "operator", nil).json(t)["data"], 1)
 	d.must(200, "GET", "/v1/calls/"+call, "operator", nil)
 	d.must(200, "POST", "/v1/calls/"+call+"/hangup", "operator", nil)
@@ -62,25 +62,25 @@ func TestAStrangersCampaignGoesThroughEveryRoute(t *testing.T) {
 	assert.Equal(t, []any{"concurrent_limit_exceeded", 5.0, 5.0}, []any{busy["code"], busy["active_calls"], busy["limit"]})
 }
 
-func TestACampaignWithoutACallerIDNeedsAWorkspaceWithANumber(t *testing.T) {
+func TestCampaignWithoutCallerIDNeedsWorkspaceNumber(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hello."})
+	agent := d.create("/v1/agents", m{"name": "a", "first_message": "Hello."})
 	d.callerIDs = nil
 	body := m{"name": "million", "agent_id": agent, "contacts": []m{}}
 	assert.Equal(t, "caller_id_required", d.must(422, "POST", "/v1/campaigns", "operator", body).failure(t)["code"])
 	assert.Equal(t, "caller_id_required", d.must(422, "POST", "/v1/campaigns", "all", body).failure(t)["code"])
 	d.callerIDs = []string{"+12025550100"}
 	c := d.must(201, "POST", "/v1/campaigns", "all", body).json(t)
-	assert.Equal(t, m{"number": ""}, c["caller_id"], "each call shows a number of its trunk")
+	assert.Equal(t, m{"number": ""}, c["caller_id"], "the trunk chooses the caller ID of each call")
 	body["caller_id"] = m{"number": "+12025550177"}
 	for _, key := range []string{"all", "operator"} {
 		assert.Equal(t, "caller_id_not_allowed", d.must(422, "POST", "/v1/campaigns", key, body).failure(t)["code"])
 	}
 }
 
-func TestDefaultsOfACampaign(t *testing.T) {
+func TestCampaignDefaults(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hello."})
+	agent := d.create("/v1/agents", m{"name": "a", "first_message": "Hello."})
 	c := d.must(201, "POST", "/v1/campaigns", "operator", m{"name": "bar", "agent_id": agent}).json(t)
 	for _, meta := range []string{"id", "object", "workspace_id", "environment", "created_at", "updated_at", "upload_id", "contacts_summary", "contact_errors"} {
 		delete(c, meta)
@@ -95,9 +95,9 @@ func TestDefaultsOfACampaign(t *testing.T) {
 	}, c)
 }
 
-func TestResponseListsAllProblemsOfACampaign(t *testing.T) {
+func TestCampaignErrorsAreReportedTogether(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	wrong := func(pacing, retry m) (params []string) {
+	problemParams := func(pacing, retry m) (params []string) {
 		e := d.must(http.StatusUnprocessableEntity, "POST", "/v1/campaigns", "all", m{
 			"name": "", "agent_id": "agent_1",
 			"schedule":   m{"timezone": "Mars/Olympus", "days": []string{"moonday"}, "excluded_dates": []string{"1 May"}, "start": "2099-01-02T00:00:00Z", "end": "2099-01-01T00:00:00Z"},
@@ -120,18 +120,18 @@ func TestResponseListsAllProblemsOfACampaign(t *testing.T) {
 		"compliance.calling_hours.timezone validation_error", "compliance.dnc_list_id validation_error", "compliance.opt_out_handling.action validation_error",
 		"webhooks validation_error", "webhooks.campaign.call_completed invalid_url",
 	}
-	assert.Equal(t, slices.Concat(lists, byRules), wrong(m{"max_concurrent": 9999}, m{"enabled": true, "max_attempts": 9, "retry_on": []string{"bad_mood"}}))
+	assert.Equal(t, slices.Concat(lists, byRules), problemParams(m{"max_concurrent": 9999}, m{"enabled": true, "max_attempts": 9, "retry_on": []string{"bad_mood"}}))
 	bounds := []string{"pacing.calls_per_minute validation_error", "retry.max_attempts validation_error"}
 	assert.Equal(t, slices.Concat(bounds, lists, byRules),
-		wrong(m{"calls_per_minute": 0, "max_concurrent": 9999}, m{"enabled": true, "max_attempts": 99, "retry_on": []string{"bad_mood"}}))
+		problemParams(m{"calls_per_minute": 0, "max_concurrent": 9999}, m{"enabled": true, "max_attempts": 99, "retry_on": []string{"bad_mood"}}))
 	one := d.must(422, "POST", "/v1/campaigns", "operator", m{"name": "x", "agent_id": "agent_" + ulidOf(1), "pacing": m{"max_concurrent": 201}}).failure(t)
 	assert.Equal(t, []any{"exceeds_plan_limit", "pacing.max_concurrent"}, []any{one["code"], one["param"]})
 	require.Contains(t, one["message"], "201")
 }
 
-func TestAnEmptyBodyIsRefusedForItsRequiredMembersOnly(t *testing.T) {
+func TestEmptyBodyErrorListsRequiredMembersOnly(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	e := d.must(422, "POST", "/v1/calls/outbound", "operator", m{}).failure(t)
 	require.Len(t, e["details"], 1)
-	assert.Equal(t, "to", e["details"].([]any)[0].(m)["param"], "agent_id is not required beside a pathway_id")
+	assert.Equal(t, "to", e["details"].([]any)[0].(m)["param"], "agent_id is optional with pathway_id")
 }

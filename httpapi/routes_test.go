@@ -11,20 +11,19 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// routeCase is what is known of a route: who may use it, a request that works
-// and what that answers.
+// routeCase describes a route: its permissions, a valid request and the expected response.
 type routeCase struct {
-	route  string
-	may    string // the narrow permissions that open it, beside the star of their verb; "": everybody
-	body   any
-	status int
-	acts   string // what the audit log calls its use
+	route       string
+	permissions string // permissions that open the route, besides the wildcard of their verb; "": public
+	body        any
+	status      int
+	auditAction string // action in the audit log
 }
 
-// tokenFor asks for a token that may do what the key with a permission may.
+// tokenFor returns a request for a token with a permission.
 func tokenFor(permission string) any { return m{"user_id": "u", "permissions": []string{permission}} }
 
-// exportFor orders what the key with a permission may read.
+// exportFor returns a request for an export that the key with a permission may create.
 func exportFor(permission string) any {
 	if permission == "analytics:read" {
 		return m{"type": "usage"}
@@ -32,15 +31,15 @@ func exportFor(permission string) any {
 	return m{"type": "calls"}
 }
 
-// sent is the body as the holder of a permission sends it.
-func (c routeCase) sent(permission string) any {
+// requestBody returns the body for the holder of a permission.
+func (c routeCase) requestBody(permission string) any {
 	if f, ok := c.body.(func(string) any); ok {
 		return f(permission)
 	}
 	return c.body
 }
 
-// routeCases are all routes; ID in a path stands for a resource that exists.
+// routeCases returns a case for every route. ID in a path stands for an existing resource.
 func routeCases() []routeCase {
 	agent := m{"name": "a", "first_message": "Hello."}
 	hook := m{"url": "https://example.com/hook", "events": []string{"*"}}
@@ -267,18 +266,18 @@ func routeCases() []routeCase {
 	}
 }
 
-// goodAlertRule is an alert rule as it is sent.
+// goodAlertRule returns a valid alert rule.
 func goodAlertRule() m {
 	return m{"name": "Carrier", "kind": "trunk_down", "emails": []string{"ops@example.com"}}
 }
 
-// idIn is the resource that a path names; "": none.
-func idIn(path string) string {
+// pathResourceID returns the resource id in a path, "" if there is none.
+func pathResourceID(path string) string {
 	return strings.Split(strings.Replace(path, "/oauth/clients", "/clients", 1)+"///", "/")[3]
 }
 
-// actedOn is the resource that a path is about: the last one that it names.
-func actedOn(route, path string) string {
+// auditedID returns the id that the audit log records for a request: the last id in its path.
+func auditedID(route, path string) string {
 	switch {
 	case strings.Contains(route, "{contact_id}"):
 		return "contact_" + ulidOf(1)
@@ -287,15 +286,15 @@ func actedOn(route, path string) string {
 	case strings.Contains(route, "{trunk_id}"):
 		return "trunk_" + ulidOf(1)
 	}
-	return idIn(path)
+	return pathResourceID(path)
 }
 
-// stock puts one resource of each kind on the shelves and answers the path of
-// a route with a fresh id in it.
-func (d *testServer) stock(route string) string {
+// pathWithResource creates a resource of each kind that a route needs. It returns the path of the route with the
+// new id.
+func (d *testServer) pathWithResource(route string) string {
 	method, path, _ := strings.Cut(route, " ")
 	if hasSmallLimit(path) {
-		d.unlimited()
+		d.resetLimits()
 	}
 	if !strings.Contains(path, "{id}") {
 		return path
@@ -322,45 +321,45 @@ func (d *testServer) stock(route string) string {
 	}
 	_ = method
 	if strings.Contains(route, "{number_id}") {
-		d.make("/v1/phone-numbers", bodies["phone-numbers"])
+		d.create("/v1/phone-numbers", bodies["phone-numbers"])
 	}
 	if strings.Contains(route, "{trunk_id}") {
-		d.make("/v1/trunks", bodies["trunks"])
+		d.create("/v1/trunks", bodies["trunks"])
 	}
-	if id := d.stockJob(kind); id != "" {
+	if id := d.addJob(kind); id != "" {
 		return strings.Replace(path, "{id}", id, 1)
 	}
-	return strings.Replace(path, "{id}", d.make(at, bodies[kind]), 1)
+	return strings.Replace(path, "{id}", d.create(at, bodies[kind]), 1)
 }
 
-func TestEveryRouteOpensToItsPermissionsAndToNoOther(t *testing.T) {
+func TestEveryRouteRequiresItsPermission(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{})
 	narrow := []string{"*:read", "*:write", "calls:read", "calls:write", "agents:read", "agents:write", "analytics:read"}
 	got, want := map[string][]string{}, map[string][]string{}
 	for _, c := range routeCases() {
 		method, _, _ := strings.Cut(c.route, " ")
-		d.unlimited() // some have limits of their own
+		d.resetLimits() // some routes have their own rate limit
 		path := ""
 		for _, p := range narrow {
-			if path == "" { // what was refused has changed nothing
-				path = d.stock(c.route)
+			if path == "" { // the refused request has not changed the resource
+				path = d.pathWithResource(c.route)
 			}
 			if hasSmallLimit(path) {
-				d.unlimited()
+				d.resetLimits()
 			}
-			if c.may == "operator" { // none of these keys is an operator's
-				assert.Equal(t, http.StatusForbidden, d.do(method, path, p, c.sent(p)).Status, c.route)
+			if c.permissions == "operator" { // none of these keys belongs to an operator
+				assert.Equal(t, http.StatusForbidden, d.do(method, path, p, c.requestBody(p)).Status, c.route)
 				continue
 			}
-			may := c.may == "" || slices.Contains(strings.Fields(c.may), p)
-			for need := range strings.FieldsSeq(c.may) {
+			may := c.permissions == "" || slices.Contains(strings.Fields(c.permissions), p)
+			for need := range strings.FieldsSeq(c.permissions) {
 				may = may || strings.HasPrefix(p, "*:") && p[2:] == need[strings.Index(need, ":")+1:]
 			}
 			if may {
 				want[c.route] = append(want[c.route], p)
 			}
-			r := d.do(method, path, p, c.sent(p))
+			r := d.do(method, path, p, c.requestBody(p))
 			if r.Status == http.StatusForbidden {
 				assert.Equal(t, "insufficient_permissions", r.failure(t)["code"], c.route)
 				assert.NotEmpty(t, r.failure(t)["required"])
@@ -376,31 +375,31 @@ func TestEveryRouteOpensToItsPermissionsAndToNoOther(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestNoRouteOpensWithoutACredential(t *testing.T) {
+func TestEveryRouteRequiresCredential(t *testing.T) {
 	d := startServer(t, httpapi.Config{TrustedProxies: loopback()})
 	for i, c := range routeCases() {
 		method, _, _ := strings.Cut(c.route, " ")
-		path := d.stock(c.route)
-		d.noted()
-		r := d.do(method, path, "", c.sent(""), "X-Forwarded-For", addressNo(i))
-		if c.may == "" {
+		path := d.pathWithResource(c.route)
+		d.takeAuditEntries()
+		r := d.do(method, path, "", c.requestBody(""), "X-Forwarded-For", addressNo(i))
+		if c.permissions == "" {
 			assert.Equal(t, 200, r.Status, c.route)
-			assert.Empty(t, d.noted())
+			assert.Empty(t, d.takeAuditEntries())
 			continue
 		}
 		assert.Equal(t, 401, r.Status, c.route)
 		assert.Equal(t, "Bearer", r.Header.Get("WWW-Authenticate"))
 		assert.Equal(t, "authentication_required", r.failure(t)["code"])
-		assert.Equal(t, []string{"auth auth.failed   true authentication_required"}, d.noted())
+		assert.Equal(t, []string{"auth auth.failed   true authentication_required"}, d.takeAuditEntries())
 		for key, code := range map[string]string{"nobody's": "invalid_api_key", "revoked": "expired_api_key"} {
-			assert.Equal(t, code, d.must(401, method, path, key, c.sent(key), "X-Forwarded-For", addressNo(i)).failure(t)["code"])
+			assert.Equal(t, code, d.must(401, method, path, key, c.requestBody(key), "X-Forwarded-For", addressNo(i)).failure(t)["code"])
 		}
-		assert.Equal(t, "ip_not_allowed", d.must(403, method, path, "elsewhere", c.sent(""), "X-Forwarded-For", addressNo(i)).failure(t)["code"])
-		assert.Equal(t, "origin_not_allowed", d.must(403, method, path, "operator", c.sent(""), "Origin", "https://example.com", "X-Forwarded-For", addressNo(i)).failure(t)["code"])
+		assert.Equal(t, "ip_not_allowed", d.must(403, method, path, "elsewhere", c.requestBody(""), "X-Forwarded-For", addressNo(i)).failure(t)["code"])
+		assert.Equal(t, "origin_not_allowed", d.must(403, method, path, "operator", c.requestBody(""), "Origin", "https://example.com", "X-Forwarded-For", addressNo(i)).failure(t)["code"])
 	}
 }
 
-func TestWhileTheServiceIsStoppedNothingBeginsAndWhatLivesIsServed(t *testing.T) {
+func TestDrainRefusesNewWorkAndServesLiveCalls(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	serves := []string{
 		"POST /v1/calls/{id}/hangup", "POST /v1/calls/{id}/transfer", "POST /v1/calls/{id}/say", "POST /v1/calls/{id}/dtmf",
@@ -410,9 +409,9 @@ func TestWhileTheServiceIsStoppedNothingBeginsAndWhatLivesIsServed(t *testing.T)
 	}
 	for _, c := range routeCases() {
 		method, _, _ := strings.Cut(c.route, " ")
-		path := d.stock(c.route)
+		path := d.pathWithResource(c.route)
 		d.draining.Store(true)
-		r := d.do(method, path, "operator", c.sent("*:read"))
+		r := d.do(method, path, "operator", c.requestBody("*:read"))
 		d.draining.Store(false)
 		if method == http.MethodGet || slices.Contains(serves, c.route) {
 			assert.Equal(t, c.status, r.Status, "%s: %s", c.route, r.Body)
@@ -424,50 +423,50 @@ func TestWhileTheServiceIsStoppedNothingBeginsAndWhatLivesIsServed(t *testing.T)
 	}
 }
 
-func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
+func TestAuditLogRecordsEveryUseAndChange(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	for _, c := range routeCases() {
 		method, _, _ := strings.Cut(c.route, " ")
-		path := d.stock(c.route)
-		d.noted()
-		r := d.must(c.status, method, path, "operator", c.sent("*:read"))
+		path := d.pathWithResource(c.route)
+		d.takeAuditEntries()
+		r := d.must(c.status, method, path, "operator", c.requestBody("*:read"))
 		var want []string
-		if c.may != "" {
+		if c.permissions != "" {
 			want = append(want, "auth api_key.used key_operator  false ")
 		}
-		if c.acts != "" {
-			id := actedOn(c.route, path)
-			if !strings.Contains(c.route, "{id}") || strings.HasSuffix(path, "/duplicate") { // what was made
+		if c.auditAction != "" {
+			id := auditedID(c.route, path)
+			if !strings.Contains(c.route, "{id}") || strings.HasSuffix(path, "/duplicate") { // the id of the created resource
 				id, _ = r.json(t)["id"].(string)
 			}
 			kind := "admin"
-			if slices.Contains([]string{"api_key.created", "api_key.revoked", "token.issued", "oauth_client.created", "oauth_client.deleted"}, c.acts) {
+			if slices.Contains([]string{"api_key.created", "api_key.revoked", "token.issued", "oauth_client.created", "oauth_client.deleted"}, c.auditAction) {
 				kind = "auth"
 			}
-			if c.acts == "token.issued" { // it is the key that is told of
+			if c.auditAction == "token.issued" { // the audit entry names the key
 				id = "key_operator"
 			}
-			want = append(want, kind+" "+c.acts+" key_operator "+id+" false ")
+			want = append(want, kind+" "+c.auditAction+" key_operator "+id+" false ")
 		}
-		assert.Equal(t, want, d.noted(), c.route)
+		assert.Equal(t, want, d.takeAuditEntries(), c.route)
 	}
 }
 
-func TestWhatDoesNotExistIsNotFound(t *testing.T) {
+func TestUnknownResourceIsNotFound(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	for _, c := range routeCases() {
 		method, path, _ := strings.Cut(c.route, " ")
 		if !strings.Contains(path, "{id}") || strings.HasSuffix(path, "/pause") {
 			continue
 		}
-		kind := idIn(d.stock(c.route))
+		kind := pathResourceID(d.pathWithResource(c.route))
 		prefix, _, _ := strings.Cut(kind, "_")
 		for _, id := range []string{prefix + "_01J9999999ZZZZZZZZZZZZZZZZ", "x", "other_" + ulidOf(1), "%00", strings.Repeat("a", 3000)} {
 			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{number_id}", "num_"+ulidOf(1), "{trunk_id}", "trunk_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
 			if hasSmallLimit(inner) {
-				d.unlimited()
+				d.resetLimits()
 			}
-			r := d.must(404, method, inner, "operator", c.sent(""))
+			r := d.must(404, method, inner, "operator", c.requestBody(""))
 			assert.Equal(t, "not_found", r.failure(t)["code"])
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// unboundedMembers are members without a bound of their own, and why.
+// unboundedMembers returns the members without a limit, with the reason.
 func unboundedMembers() map[string]string {
 	return map[string]string{
 		"addContacts": "the size of the body limits it", "ContactsUpload.contacts": "the size of the body limits it", "DNCNumbers.entries": "the size of the body limits it",
@@ -19,7 +19,7 @@ func unboundedMembers() map[string]string {
 	}
 }
 
-func TestEveryMemberOfARequestIsBounded(t *testing.T) {
+func TestEveryRequestMemberHasLimit(t *testing.T) {
 	c := startServer(t, httpapi.Config{}).contract()
 	seen := map[string]bool{}
 	var walk func(name string, s *openapi.Schema)
@@ -48,8 +48,8 @@ func TestEveryMemberOfARequestIsBounded(t *testing.T) {
 			walk(parent+"."+member, p)
 		}
 		walk(name, s.Items)
-		if s.Others != nil {
-			walk(name, s.Others.Schema)
+		if s.Additional != nil {
+			walk(name, s.Additional.Schema)
 		}
 		for _, list := range [][]*openapi.Schema{s.AllOf, s.AnyOf, s.OneOf} {
 			for _, part := range list {
@@ -63,7 +63,7 @@ func TestEveryMemberOfARequestIsBounded(t *testing.T) {
 	require.Greater(t, len(seen), 80)
 }
 
-func TestBoundsOfTheDocumentAreEnforced(t *testing.T) {
+func TestDocumentedLimitsAreEnforced(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	for name, c := range map[string]struct {
 		path, body, param, message string

@@ -22,23 +22,23 @@ import (
 	"github.com/callboard/callboard/httpapi/apitest"
 )
 
-// testServer is a server of the API with fake services.
+// testServer is an API server with fake services.
 type testServer struct {
 	*fakeServices
 	t      *testing.T
 	addr   string
 	server *httpapi.Server
 	client *http.Client
-	many   *fasthttp.HostClient // for thousands of requests
+	many   *fasthttp.HostClient // a fast client for thousands of requests
 }
 
-// served is the contract, read once: every server has the same schemas.
+// served caches the contract, because every server has the same schemas.
 var served struct {
 	sync.Mutex
 	contract *apitest.Contract
 }
 
-// contract returns the contract of the document that the server serves.
+// contract returns the contract of the served OpenAPI document.
 func (d *testServer) contract() *apitest.Contract {
 	served.Lock()
 	defer served.Unlock()
@@ -65,7 +65,7 @@ func startServer(t *testing.T, cfg httpapi.Config) *testServer {
 	return startServerWith(t, newFakeServices(), cfg)
 }
 
-// startServerWith opens a door before a service that is there already.
+// startServerWith starts a server with existing services.
 func startServerWith(t *testing.T, f *fakeServices, cfg httpapi.Config) *testServer {
 	t.Helper()
 	s := httpapi.New(cfg, f.services())
@@ -86,7 +86,7 @@ func startServerWith(t *testing.T, f *fakeServices, cfg httpapi.Config) *testSer
 	return &testServer{fakeServices: f, t: t, addr: ln.Addr().String(), server: s, client: client, many: many}
 }
 
-// reply is an answer, read to its end.
+// reply is a response that was read completely.
 type reply struct {
 	Status int
 	Header http.Header
@@ -100,7 +100,7 @@ func (r reply) json(t *testing.T) map[string]any {
 	return m
 }
 
-// failure is the error in the envelope.
+// failure returns the error of the error envelope.
 func (r reply) failure(t *testing.T) map[string]any {
 	t.Helper()
 	m := r.json(t)
@@ -151,7 +151,7 @@ func (d *testServer) do(method, path, key string, body any, headers ...string) r
 	return got
 }
 
-// request is one by the operator, for what do cannot.
+// request returns a GET request by an operator, for responses that do cannot read.
 func (d *testServer) request(path string) *http.Request {
 	d.t.Helper()
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, "http://"+d.addr+path, http.NoBody)
@@ -160,7 +160,7 @@ func (d *testServer) request(path string) *http.Request {
 	return req
 }
 
-// send sends a request of a walk.
+// send sends a request of a contract walk.
 func (d *testServer) send(w apitest.Request, from string) (apitest.Reply, error) {
 	req, err := http.NewRequestWithContext(d.t.Context(), w.Method, "http://"+d.addr+w.Path, bytes.NewReader(w.Body))
 	if err != nil {
@@ -185,7 +185,7 @@ func (d *testServer) send(w apitest.Request, from string) (apitest.Reply, error)
 	return apitest.Reply{Status: res.StatusCode, Header: res.Header, Body: text}, err
 }
 
-// must is do with a status that has to come.
+// must sends a request and requires a status.
 func (d *testServer) must(status int, method, path, key string, body any, headers ...string) reply {
 	d.t.Helper()
 	r := d.do(method, path, key, body, headers...)
@@ -193,8 +193,8 @@ func (d *testServer) must(status int, method, path, key string, body any, header
 	return r
 }
 
-// make creates a resource and answers its id.
-func (d *testServer) make(path string, body any) string {
+// create creates a resource and returns its id.
+func (d *testServer) create(path string, body any) string {
 	d.t.Helper()
 	id, _ := d.must(http.StatusCreated, http.MethodPost, path, "operator", body).json(d.t)["id"].(string)
 	require.NotEmpty(d.t, id)

@@ -1,5 +1,5 @@
-// Package httpapi is the HTTP server of the API: it routes requests through their checks to
-// the operations of the noun, which ask the services.
+// Package httpapi is the HTTP server of the API. It connects routing, authentication, rate limits, forwarding
+// between nodes and the operations of the subpackages.
 package httpapi
 
 import (
@@ -43,21 +43,20 @@ type Server struct {
 	issuer   *token.Issuer
 	cluster  *cluster.Cluster
 	serve    fasthttp.RequestHandler // the routes, without the checks of connections and headers
-	life     func() context.Context  // of open connections
-	endLive  context.CancelFunc      // ends them
+	life     func() context.Context  // the context of open connections
+	endLive  context.CancelFunc      // ends event streams and WebSockets
 	end      context.CancelFunc
-	closed   atomic.Bool // no connection is accepted
-	stopped  atomic.Bool // requests of open connections are refused
+	closed   atomic.Bool // the server accepts no connections
+	stopped  atomic.Bool // requests on open connections are refused
 }
 
-// bodyWorkspaces are the services that request bodies are validated against.
+// bodyWorkspaces provides the data that request bodies are validated against.
 type bodyWorkspaces struct {
 	middleware.Workspaces
 	Numbers
 }
 
-// New returns a server. It panics where a route is missing from the table of permissions:
-// that is a fault of the program.
+// New returns a server. It panics if a route is missing from the permission table, which is a programming error.
 func New(cfg Config, services Services) *Server {
 	cfg = cfg.withDefaults()
 	documents := sharedDocuments()
@@ -83,7 +82,7 @@ func New(cfg Config, services Services) *Server {
 	s.wrapConnections(s.App.Server())
 	s.App.Use(s.runInContext, s.access.Origins.Preflight)
 	s.registerRoutes()
-	s.App.Handler() // builds the routes: more than one listener is served
+	s.App.Handler() // builds the routes now, because several listeners are served
 	return s
 }
 
@@ -100,7 +99,7 @@ func (s *Server) newApp() *fiber.App {
 		ReadTimeout:                  cfg.ReadTimeout,
 		WriteTimeout:                 cfg.WriteTimeout,
 		IdleTimeout:                  cfg.IdleTimeout,
-		ReadBufferSize:               2 * middleware.MaxHeaderSection, // a header section that is a little too large is read, so that the sender is known
+		ReadBufferSize:               2 * middleware.MaxHeaderSection, // room for a slightly too large header section, so that the client is known
 		Concurrency:                  cfg.MaxConnections,
 		DisableStartupMessage:        true,
 		DisableDefaultContentType:    true,
@@ -125,11 +124,10 @@ func (s *Server) wrapConnections(server *fasthttp.Server) {
 	}
 }
 
-// registerRoutes registers all routes. Without services, they are registered for the
-// OpenAPI document.
+// registerRoutes registers all routes. A server without services registers them for the OpenAPI document only.
 func (s *Server) registerRoutes() {
 	s.cluster.Register(s.Router)
-	live.Register(s.life(), s.Router, live.Config{ // before the event by its id
+	live.Register(s.life(), s.Router, live.Config{ // before GET /v1/events/{id}, whose pattern also matches /v1/events/stream
 		Access: s.access, Heartbeat: s.cfg.Heartbeat, EventStreams: s.cfg.EventStreams, Services: s.services.Live,
 	})
 	campaigns.Register(s.Router, s.services.Campaigns)
@@ -146,8 +144,7 @@ func (s *Server) registerRoutes() {
 	dashboard.Register(s.Router, dashboard.Config{Access: s.access, ServeAPI: s.serve, BeginExchange: s.beginExchange})
 }
 
-// Serve serves requests until Shutdown. With a certificate in the Config it
-// speaks TLS on the listener.
+// Serve serves requests until Shutdown. If Config has a certificate, Serve uses TLS on the listener.
 func (s *Server) Serve(ln net.Listener) error {
 	if certificate := s.cfg.Certificate; certificate != nil {
 		if _, err := certificate(); err != nil {
@@ -164,8 +161,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	return s.App.Listener(listener{ln})
 }
 
-// ServeNodes serves the requests that other nodes forward, until Shutdown; see
-// forward.ConnRouter.
+// ServeNodes serves requests that other nodes forward, until Shutdown. The listener comes from forward.ConnRouter.
 func (s *Server) ServeNodes(ln net.Listener) error {
 	if s.closed.Load() {
 		return ln.Close()
@@ -173,13 +169,13 @@ func (s *Server) ServeNodes(ln net.Listener) error {
 	return s.App.Server().Serve(listener{ln})
 }
 
-// SearchAlerts has the other shards evaluate alert rules over their workspaces.
+// SearchAlerts asks the other shards to evaluate alert rules for their workspaces.
 func (s *Server) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings {
 	return s.cluster.SearchAlerts(ctx, rules)
 }
 
-// Shutdown accepts no connection any more and lets running requests finish until ctx ends,
-// then closes their connections.
+// Shutdown stops accepting connections and waits for running requests until ctx ends. Then it closes their
+// connections.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.closed.Store(true)
 	s.endLive()

@@ -19,16 +19,17 @@ import (
 	"github.com/callboard/callboard/httpapi/v1/telephony"
 )
 
-// Services are the use cases that the API serves. The zero value is enough to
-// register the routes and to write the OpenAPI document.
+// Services are the use cases that the API serves. The zero value is enough to register the routes and to write the
+// OpenAPI document.
 //
-// The Principal of a call gives workspace, environment and permissions. A resource
-// of another workspace or environment is not_found. Errors are *domain.Error, which
-// the client may see; the end of the context is 503, any other error 500. Requests
-// are validated and have their defaults. Returned records belong to the caller: no
-// one changes them. They may hold secrets, which the API never shows.
+// Rules for all services:
+//   - The Principal of a call gives the workspace, the environment and the permissions.
+//   - A resource of another workspace or environment is not_found.
+//   - The client may see an error of type *domain.Error. The end of the context is 503, any other error is 500.
+//   - Requests are validated and have their defaults.
+//   - The caller must not change returned records. Records may hold secrets, which the API does not show.
 type Services struct {
-	// Operations of the API.
+	// Services of the API operations.
 	Account   account.Services
 	Agents    agents.Services
 	Calls     calls.Services
@@ -40,7 +41,7 @@ type Services struct {
 	Operator  operator.Services
 	Telephony telephony.Services
 
-	// Services of all requests.
+	// Services that all requests use.
 	Access      middleware.Services
 	SigningKeys token.Keys
 	Numbers     Numbers
@@ -49,19 +50,19 @@ type Services struct {
 	Health      Health
 }
 
-// Numbers are the phone numbers of workspaces.
+// Numbers returns the phone numbers of workspaces.
 type Numbers interface {
-	// CallerIDs returns the numbers that outbound calls may show: the workspace's own, oldest first, then those that its
-	// trunks list.
+	// CallerIDs returns the numbers that outbound calls may show as caller ID: first the workspace's own numbers,
+	// oldest first, then the numbers that its trunks list.
 	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
 }
 
-// Health says whether the service can serve.
+// Health reports whether the service can serve.
 type Health interface {
-	// Ready returns nil when the store is open, SIP listens and campaigns are loaded.
-	// The text of the error is shown.
+	// Ready returns nil if the store is open, SIP listens and campaigns are loaded. The API shows the text of the
+	// error.
 	Ready(ctx context.Context) error
-	// Quarantined says whether the store was restored from a backup and nothing leaves the
-	// service.
+	// Quarantined reports whether the store was restored from a backup and not released. In quarantine the service
+	// sends nothing out.
 	Quarantined() bool
 }

@@ -10,38 +10,38 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestDoorsOfOneProcessShareNothingOfAWorkspaceAndShowTheirOwnAddress(t *testing.T) {
+func TestServersOfOneProcessShareNoDataAndUseOwnPublicURL(t *testing.T) {
 	t.Parallel()
-	var doors [2]*testServer
+	var servers [2]*testServer
 	for i, url := range []string{"https://one.example", "https://two.example"} {
-		doors[i] = startServer(t, httpapi.Config{PublicURL: url, Version: url})
+		servers[i] = startServer(t, httpapi.Config{PublicURL: url, Version: url})
 	}
-	id := doors[0].make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
-	doors[0].must(200, "GET", "/v1/campaigns/"+id, "all", nil) // the short way
-	doors[1].must(404, "GET", "/v1/campaigns/"+id, "all", nil)
-	doors[0].must(200, "POST", "/v1/campaigns/"+id+"/start", "all", nil) // the library's way
-	doors[1].must(404, "POST", "/v1/campaigns/"+id+"/start", "all", nil)
+	id := servers[0].create("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
+	servers[0].must(200, "GET", "/v1/campaigns/"+id, "all", nil) // an operation without a body
+	servers[1].must(404, "GET", "/v1/campaigns/"+id, "all", nil)
+	servers[0].must(200, "POST", "/v1/campaigns/"+id+"/start", "all", nil) // an operation through huma
+	servers[1].must(404, "POST", "/v1/campaigns/"+id+"/start", "all", nil)
 	lists := [2]int{}
-	for i := range doors {
-		page, _ := doors[i].must(200, "GET", "/v1/campaigns", "all", nil).json(t)["data"].([]any)
+	for i := range servers {
+		page, _ := servers[i].must(200, "GET", "/v1/campaigns", "all", nil).json(t)["data"].([]any)
 		lists[i] = len(page)
 	}
-	assert.Equal(t, 1, lists[0]-lists[1], "of the first door alone")
+	assert.Equal(t, 1, lists[0]-lists[1], "only the first server has the campaign")
 	for i, url := range []string{"https://one.example", "https://two.example"} {
 		var shown struct {
 			Info    struct{ Version string }
 			Servers []struct{ URL string }
 		}
-		require.NoError(t, json.Unmarshal(doors[i].must(200, "GET", "/openapi.json", "", nil).Body, &shown))
+		require.NoError(t, json.Unmarshal(servers[i].must(200, "GET", "/openapi.json", "", nil).Body, &shown))
 		assert.Equal(t, url, shown.Info.Version)
 		assert.Equal(t, []struct{ URL string }{{url}}, shown.Servers)
-		assert.Contains(t, string(doors[i].must(200, "GET", "/docs", "", nil).Body), url)
+		assert.Contains(t, string(servers[i].must(200, "GET", "/docs", "", nil).Body), url)
 	}
 }
 
-func TestAnotherDoorOfAProcessMakesNoSchemasOfItsOwn(t *testing.T) {
+func TestSecondServerReusesSchemas(t *testing.T) {
 	services := newFakeServices().services()
 	httpapi.Prepare()
-	made := testing.AllocsPerRun(3, func() { httpapi.New(httpapi.Config{}, services) })
-	assert.Less(t, made, 20000.0, "all schemas of the API take some hundred thousand")
+	allocs := testing.AllocsPerRun(3, func() { httpapi.New(httpapi.Config{}, services) })
+	assert.Less(t, allocs, 20000.0, "decoding all schemas of the API makes several hundred thousand allocations")
 }

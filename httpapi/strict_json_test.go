@@ -10,11 +10,11 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestBodyWithAnInexactMemberIsRefused(t *testing.T) {
+func TestBodyWithMisspelledOrRepeatedMemberIsRefused(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	agent := "agent_" + ulidOf(1)
-	hook := "/v1/webhooks/" + d.make("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"*"}})
-	base := "/v1/knowledge-base/" + d.make("/v1/knowledge-base", m{"name": "k"}) + "/search"
+	hook := "/v1/webhooks/" + d.create("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"*"}})
+	base := "/v1/knowledge-base/" + d.create("/v1/knowledge-base", m{"name": "k"}) + "/search"
 	for _, c := range []struct {
 		method, path, body, param string
 		status                    int
@@ -46,7 +46,7 @@ func TestBodyWithAnInexactMemberIsRefused(t *testing.T) {
 	}
 }
 
-func TestIntegerIsOneHoweverItIsWritten(t *testing.T) {
+func TestIntegersAreAcceptedInAnyNotation(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	for text, status := range map[string]int{"3600": 200, "3600.0": 200, "3.6e3": 200, "36000E-1": 200, "3600.5": 422, `"3600"`: 422, "1e400": 422} {
 		r := d.do("POST", "/v1/auth/token", "operator", `{"user_id":"u","permissions":["calls:read"],"expires_in":`+text+`}`)
@@ -54,11 +54,11 @@ func TestIntegerIsOneHoweverItIsWritten(t *testing.T) {
 	}
 }
 
-func TestNumbersOfAFreeObjectStayAsWritten(t *testing.T) {
+func TestFreeFormNumbersKeepTheirNotation(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	const free = `{"A":2,"a":1,"acct":9007199254740993,"deep":{"n":[-9007199254740993,1.0,1e2]}}`
 	d.must(201, "POST", "/v1/calls/outbound", "operator", `{"to":"+12025550123","agent_id":"agent_`+ulidOf(1)+`","context":`+free+`}`)
-	kept, err := domain.EncodeJSON(d.orders[len(d.orders)-1].Context)
+	stored, err := domain.EncodeJSON(d.orders[len(d.orders)-1].Context)
 	require.NoError(t, err)
-	assert.Equal(t, free, string(kept)) //nolint:testifylint // to the letter
+	assert.Equal(t, free, string(stored)) //nolint:testifylint // byte by byte
 }

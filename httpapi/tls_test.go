@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// certificate writes a self-signed one for loopback.
+// certificate writes a self-signed certificate for loopback.
 func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -41,7 +41,7 @@ func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 	return certFile, keyFile, pool
 }
 
-func TestTheDoorSpeaksTLSAndShowsANewCertificateWithoutARestart(t *testing.T) {
+func TestServerReloadsTLSCertificateWithoutRestart(t *testing.T) {
 	var now atomic.Pointer[tls.Certificate]
 	load := func() *x509.CertPool {
 		certFile, keyFile, pool := certificate(t)
@@ -72,7 +72,7 @@ func TestTheDoorSpeaksTLSAndShowsANewCertificateWithoutARestart(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{200, "max-age=31536000"}, got)
 	_, err = get(first)
-	require.ErrorAs(t, err, new(*tls.CertificateVerificationError), "the one before is shown no more")
+	require.ErrorAs(t, err, new(*tls.CertificateVerificationError), "the former certificate is not presented")
 	missing := httpapi.New(httpapi.Config{Certificate: func() (*tls.Certificate, error) { return nil, os.ErrNotExist }}, newFakeServices().services())
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -27,15 +27,15 @@ const (
 	page = "https://app.example.com"
 )
 
-// issued asks for a token of a user.
-func (d *testServer) issued(user string, rights ...string) string {
+// userToken returns a JWT for a user.
+func (d *testServer) userToken(user string, rights ...string) string {
 	d.t.Helper()
 	text, ok := d.must(200, "POST", "/v1/auth/token", "operator", m{"user_id": user, "permissions": rights, "expires_in": 600}).json(d.t)["token"].(string)
 	require.True(d.t, ok)
 	return text
 }
 
-func TestATokenOpensWhatItMayAndNothingElse(t *testing.T) {
+func TestJWTGrantsOnlyItsPermissions(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	before := time.Now().Add(-time.Second)
 	body := d.must(200, "POST", "/v1/auth/token", "operator", m{"user_id": "ada", "permissions": []string{"calls:read"}}).json(t)
@@ -47,9 +47,9 @@ func TestATokenOpensWhatItMayAndNothingElse(t *testing.T) {
 	delete(body, "expires_at")
 	assert.Equal(t, m{"token_type": "Bearer", "expires_in": 3600.0, "permissions": []any{"calls:read"}, "workspace_id": "ws_" + ulidOf(1)}, body)
 
-	d.noted()
+	d.takeAuditEntries()
 	d.must(200, "GET", "/v1/calls", text, nil)
-	assert.Equal(t, []string{"auth api_key.used key_operator  false "}, d.noted())
+	assert.Equal(t, []string{"auth api_key.used key_operator  false "}, d.takeAuditEntries())
 	assert.Equal(t, "insufficient_permissions", d.must(403, "GET", "/v1/agents", text, nil).failure(t)["code"])
 
 	var set struct {
@@ -69,7 +69,7 @@ func TestATokenOpensWhatItMayAndNothingElse(t *testing.T) {
 	assert.Equal(t, []any{"ada", base, "ws_" + ulidOf(1)}, []any{claims["sub"], claims["iss"], claims["workspace_id"]})
 }
 
-func TestWhatATokenIsAskedForIsChecked(t *testing.T) {
+func TestJWTRequestIsValidated(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	for name, c := range map[string]struct {
 		body   m
@@ -95,9 +95,9 @@ func TestWhatATokenIsAskedForIsChecked(t *testing.T) {
 	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/auth/token", "calls:read", more).failure(t)["code"])
 }
 
-func TestATokenMakesNoCredential(t *testing.T) {
+func TestJWTCannotCreateCredentials(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	text := d.issued("ada", "*:read", "*:write")
+	text := d.userToken("ada", "*:read", "*:write")
 	for path, body := range map[string]m{
 		"/v1/api-keys":   {"name": "k", "permissions": []string{"calls:read"}},
 		"/v1/webhooks":   {"url": "https://example.com/hook", "events": []string{"*"}},
@@ -110,35 +110,35 @@ func TestATokenMakesNoCredential(t *testing.T) {
 	assert.Equal(t, "token", d.must(403, "POST", "/v1/auth/refresh", "operator", nil).failure(t)["required"])
 }
 
-func TestATokenIsRefreshedForADayAtMostAndDiesWithItsKey(t *testing.T) {
+func TestJWTRefreshEndsAfterOneDayAndWithItsKey(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	text := d.issued("ada", "calls:read")
+	text := d.userToken("ada", "calls:read")
 	first := d.claims(text)
-	d.noted()
+	d.takeAuditEntries()
 	again := d.must(200, "POST", "/v1/auth/refresh", text, nil).json(t)
-	assert.Contains(t, d.noted(), "auth token.refreshed key_operator key_operator false ")
+	assert.Contains(t, d.takeAuditEntries(), "auth token.refreshed key_operator key_operator false ")
 	assert.InDelta(t, 600.0, again["expires_in"], 0)
 	next := d.claims(fmt.Sprint(again["token"]))
 	assert.Equal(t, first["first_iat"], next["first_iat"])
 	assert.NotEqual(t, first["jti"], next["jti"])
 
-	old := d.forge(func(c *token.Claims) { // issued 23 h 55 min ago, refreshed since
+	old := d.forgeToken(func(c *token.Claims) { // issued 23 h 55 min ago and refreshed since
 		c.First = time.Now().Add(-24*time.Hour + 5*time.Minute).Unix()
 	})
 	last := d.must(200, "POST", "/v1/auth/refresh", old, nil).json(t)
-	assert.InDelta(t, 300, last["expires_in"], 2, "never beyond a day after the first")
+	assert.InDelta(t, 300, last["expires_in"], 2, "the last token expires one day after the first")
 
 	d.mu.Lock()
-	d.dead = map[string]bool{"key_operator": true}
+	d.revokedKeys = map[string]bool{"key_operator": true}
 	d.mu.Unlock()
 	assert.Equal(t, "expired_token", d.must(401, "GET", "/v1/calls", text, nil).failure(t)["code"])
 	assert.Equal(t, "expired_token", d.must(401, "POST", "/v1/auth/refresh", text, nil).failure(t)["code"])
 }
 
-func TestAudienceOfEveryTokenIsAString(t *testing.T) {
+func TestTokenAudienceIsString(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	id, secret := d.machine("calls:read")
-	issued := d.issued("ada", "calls:read")
+	id, secret := d.secretClient("calls:read")
+	issued := d.userToken("ada", "calls:read")
 	for name, text := range map[string]any{
 		"issued":    issued,
 		"refreshed": d.must(200, "POST", "/v1/auth/refresh", issued, nil).json(t)["token"],
@@ -158,8 +158,8 @@ func (d *testServer) claims(text string) jwt.MapClaims {
 	return c
 }
 
-// forge signs claims with our own key, as an insider would.
-func (d *testServer) forge(change func(*token.Claims)) string {
+// forgeToken signs claims with a key of the service, like an attacker with access to it.
+func (d *testServer) forgeToken(change func(*token.Claims)) string {
 	d.t.Helper()
 	keys, err := d.EnsureSigningKeys(d.t.Context(), token.NewKey)
 	require.NoError(d.t, err)
@@ -170,9 +170,9 @@ func (d *testServer) forge(change func(*token.Claims)) string {
 	return text
 }
 
-func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
+func TestForgedTokensAreRefusedWithTheirErrorCode(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
-	good := d.issued("ada", "calls:read")
+	good := d.userToken("ada", "calls:read")
 	parts := strings.Split(good, ".")
 	part := func(v any) string {
 		text, err := json.Marshal(v)
@@ -184,7 +184,7 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 	kid := keys.Active.ID
 	public, err := base64.RawURLEncoding.DecodeString(keys.Active.Public)
 	require.NoError(t, err)
-	hs := func(secret []byte) string { // the public key taken for a shared secret
+	hs := func(secret []byte) string { // the public key is used as a shared secret
 		text := part(m{"alg": "HS256", "typ": "JWT", "kid": kid}) + "." + parts[1]
 		mac := hmac.New(sha256.New, secret)
 		mac.Write([]byte(text))
@@ -196,7 +196,7 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 	foreign.ID = kid
 	theirs, err := token.Sign(token.UserClaims(base, "ada", d.keys["operator"], []domain.Permission{domain.AllWrite}, time.Hour, time.Now()), foreign)
 	require.NoError(t, err)
-	expired := d.forge(func(c *token.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Second)) })
+	expired := d.forgeToken(func(c *token.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Second)) })
 	broken := strings.Split(expired, ".")
 	more := d.claims(good)
 	more["permissions"] = []string{"*:write"}
@@ -215,15 +215,15 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 		"no signature":          {parts[0] + "." + parts[1] + ".", "invalid_token"},
 		"expired":               {expired, "expired_token"},
 		"expired, tampered":     {broken[0] + "." + broken[1] + "." + parts[2], "invalid_token"},
-		"another issuer":        {d.forge(func(c *token.Claims) { c.Issuer = "https://evil.example.com" }), "invalid_token"},
-		"another audience":      {d.forge(func(c *token.Claims) { c.Audience = "other" }), "invalid_token"},
-		"expired elsewhere": {d.forge(func(c *token.Claims) {
+		"another issuer":        {d.forgeToken(func(c *token.Claims) { c.Issuer = "https://evil.example.com" }), "invalid_token"},
+		"another audience":      {d.forgeToken(func(c *token.Claims) { c.Audience = "other" }), "invalid_token"},
+		"expired elsewhere": {d.forgeToken(func(c *token.Claims) {
 			c.Audience, c.ExpiresAt = "other", jwt.NewNumericDate(time.Now().Add(-time.Hour))
 		}), "invalid_token"},
-		"no end":           {d.forge(func(c *token.Claims) { c.ExpiresAt = nil }), "invalid_token"},
-		"from the future":  {d.forge(func(c *token.Claims) { c.IssuedAt = jwt.NewNumericDate(time.Now().Add(time.Hour)) }), "invalid_token"},
-		"nobody's":         {d.forge(func(c *token.Claims) { c.Subject = "" }), "invalid_token"},
-		"hung on no key":   {d.forge(func(c *token.Claims) { c.KeyID = "" }), "invalid_token"},
+		"no end":           {d.forgeToken(func(c *token.Claims) { c.ExpiresAt = nil }), "invalid_token"},
+		"from the future":  {d.forgeToken(func(c *token.Claims) { c.IssuedAt = jwt.NewNumericDate(time.Now().Add(time.Hour)) }), "invalid_token"},
+		"nobody's":         {d.forgeToken(func(c *token.Claims) { c.Subject = "" }), "invalid_token"},
+		"hung on no key":   {d.forgeToken(func(c *token.Claims) { c.KeyID = "" }), "invalid_token"},
 		"far too long":     {good + strings.Repeat("A", 5000), "invalid_token"},
 		"not even base64":  {"eyJ!!.e.e", "invalid_token"},
 		"eyJ and nothing":  {"eyJ..", "invalid_token"},
@@ -237,15 +237,15 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 	}
 }
 
-func TestPreflightsOfPagesThatAreLetInAreNoBadCredentials(t *testing.T) {
+func TestPreflightsOfAllowedOriginsAreNotCountedAsFailures(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
 	d.must(200, "PATCH", "/v1/workspace", "operator", m{"allowed_origins": []string{page}})
-	expired := d.forge(func(c *token.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Second)) })
+	expired := d.forgeToken(func(c *token.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Second)) })
 	for range 60 {
 		d.must(204, "OPTIONS", "/v1/calls", "", nil, "Origin", page, "Access-Control-Request-Method", "GET")
 	}
 	r := d.must(401, "GET", "/v1/calls", expired, nil, "Origin", page)
-	assert.Equal(t, page, r.Header.Get("Access-Control-Allow-Origin"), "the page may read that its token has expired")
+	assert.Equal(t, page, r.Header.Get("Access-Control-Allow-Origin"), "the page may read the error about its expired token")
 	assert.Equal(t, "expired_token", r.failure(t)["code"])
 	r = d.must(401, "GET", "/v1/calls", expired, nil, "Origin", "https://evil.example.com")
 	assert.Empty(t, r.Header.Get("Access-Control-Allow-Origin"))
@@ -255,18 +255,18 @@ func TestPreflightsOfPagesThatAreLetInAreNoBadCredentials(t *testing.T) {
 			limited++
 		}
 	}
-	assert.Positive(t, limited, "they have a limit of their own")
+	assert.Positive(t, limited, "failed tokens have their own limit")
 	strangers := map[int]int{}
 	for range 40 {
 		strangers[d.do("OPTIONS", "/v1/calls", "", nil, "Origin", "https://evil.example.com", "Access-Control-Request-Method", "GET").Status]++
 	}
 	assert.Positive(t, strangers[http.StatusForbidden])
-	assert.Positive(t, strangers[http.StatusTooManyRequests], "pages that nobody named count as before")
+	assert.Positive(t, strangers[http.StatusTooManyRequests], "pages outside the allowed origins count towards the address limit")
 }
 
-func TestPagesOfNamedOriginsMayComeWithTokensOnly(t *testing.T) {
+func TestAllowedOriginsMayUseTokensOnly(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	text := d.issued("ada", "calls:read")
+	text := d.userToken("ada", "calls:read")
 	assert.Equal(t, "origin_not_allowed", d.must(403, "GET", "/v1/calls", text, nil, "Origin", page).failure(t)["code"])
 	ask := []string{"Origin", page, "Access-Control-Request-Method", "GET"}
 	d.must(403, "OPTIONS", "/v1/calls", "", nil, ask...)
@@ -286,9 +286,9 @@ func TestPagesOfNamedOriginsMayComeWithTokensOnly(t *testing.T) {
 	d.must(403, "GET", "/v1/calls", "operator", nil, "Origin", page)
 }
 
-func TestOneUserLeavesHalfOfTheRateToTheOthers(t *testing.T) {
+func TestOneUserCannotUseWholeRateLimit(t *testing.T) {
 	d := startServer(t, httpapi.Config{PublicURL: base})
-	ada, bob := d.issued("ada", "calls:read"), d.issued("bob", "calls:read")
+	ada, bob := d.userToken("ada", "calls:read"), d.userToken("bob", "calls:read")
 	d.mu.Lock()
 	w := *d.workspace
 	w.Limits.RequestsPerMinute = 20
@@ -302,6 +302,6 @@ func TestOneUserLeavesHalfOfTheRateToTheOthers(t *testing.T) {
 		}
 		return n
 	}
-	assert.Equal(t, 10, count(ada), "ten, and no burst")
+	assert.Equal(t, 10, count(ada), "10 and no burst")
 	assert.GreaterOrEqual(t, count(bob), 8)
 }

@@ -20,7 +20,7 @@ func goodTool() m {
 	}
 }
 
-// nested is a JSON Schema that is so deep.
+// nested returns a JSON Schema with the given number of levels.
 func nested(levels int) m {
 	inner := m{"type": "object"}
 	for range levels {
@@ -29,7 +29,7 @@ func nested(levels int) m {
 	return inner
 }
 
-func TestAToolNeverShowsItsHeaders(t *testing.T) {
+func TestToolHeadersAreNeverReturned(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	r := d.must(201, "POST", "/v1/tools", "operator", goodTool())
 	id := r.json(t)["id"].(string)
@@ -40,26 +40,26 @@ func TestAToolNeverShowsItsHeaders(t *testing.T) {
 		assert.NotContains(t, string(r.Body), "0123456789")
 		assert.NotContains(t, string(r.Body), `"headers"`)
 	}
-	kept, err := d.tools.get(id)
+	stored, err := d.tools.get(id)
 	require.NoError(t, err)
-	assert.Equal(t, "Bearer 0123456789abcdef", kept.HTTP.Headers["Authorization"])
-	assert.Equal(t, 10_000, kept.HTTP.TimeoutMs)
+	assert.Equal(t, "Bearer 0123456789abcdef", stored.HTTP.Headers["Authorization"])
+	assert.Equal(t, 10_000, stored.HTTP.TimeoutMs)
 }
 
-func TestHeadersOfAToolStayWithTheirHost(t *testing.T) {
+func TestToolURLChangeToOtherHostNeedsHeadersAgain(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.make("/v1/tools", goodTool())
+	id := d.create("/v1/tools", goodTool())
 	path := "/v1/tools/" + id
 	headers := func() map[string]string {
-		kept, err := d.tools.get(id)
+		stored, err := d.tools.get(id)
 		require.NoError(t, err)
-		return kept.Headers()
+		return stored.Headers()
 	}
 	d.must(200, "PATCH", path, "operator", m{"http": m{"url": "https://example.com/other"}})
-	assert.Len(t, headers(), 1, "the same host")
+	assert.Len(t, headers(), 1, "the host is unchanged, so the headers stay")
 	r := d.must(422, "PATCH", path, "operator", m{"http": m{"url": "https://example.org/orders"}})
 	assert.Equal(t, "http.headers", r.failure(t)["param"])
-	assert.Equal(t, "http", d.must(422, "PATCH", path, "operator", m{"mcp": m{"url": "https://example.org/mcp"}}).failure(t)["param"], "a tool has one of the two")
+	assert.Equal(t, "http", d.must(422, "PATCH", path, "operator", m{"mcp": m{"url": "https://example.org/mcp"}}).failure(t)["param"], "a tool has either http or mcp")
 	assert.Len(t, headers(), 1)
 	d.must(200, "PATCH", path, "operator", m{"http": m{"url": "https://example.org/orders", "headers": m{"Authorization": nil, "X-Key": "b"}}})
 	assert.Equal(t, map[string]string{"X-Key": "b"}, headers())
@@ -68,7 +68,7 @@ func TestHeadersOfAToolStayWithTheirHost(t *testing.T) {
 	assert.Empty(t, headers())
 }
 
-func TestEveryFaultOfAToolIsNamed(t *testing.T) {
+func TestToolErrorsNameTheirField(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	with := func(name string, v any) m {
 		tool := goodTool()
@@ -104,13 +104,13 @@ func TestEveryFaultOfAToolIsNamed(t *testing.T) {
 	assert.Equal(t, "parameters", d.must(422, "POST", "/v1/tools", "operator", with("parameters", large)).failure(t)["param"])
 }
 
-func TestAToolIsSealedHeaderByHeader(t *testing.T) {
+func TestToolSealsEachHeader(t *testing.T) {
 	t.Parallel()
 	tool := &domain.Tool{Name: "t", HTTP: &domain.ToolHTTP{URL: "https://example.com", Headers: map[string]string{"A": "one", "B": "two"}}}
 	sealed, err := tool.Sealed(func(field, text string) (string, error) { return field + "=" + text, nil })
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"A": "header A=one", "B": "header B=two"}, sealed.(*domain.Tool).HTTP.Headers)
-	assert.Equal(t, "one", tool.HTTP.Headers["A"], "the tool itself stays as it was")
+	assert.Equal(t, "one", tool.HTTP.Headers["A"], "the stored tool is unchanged")
 	text, err := json.Marshal(tool.Public())
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), "one")

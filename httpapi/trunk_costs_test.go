@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestCostOfAMinuteHasABound(t *testing.T) {
+func TestTrunkCostIsLimited(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	body := func(cost string) m {
 		return m{"name": "carrier", "proxies": []m{{"host": "sip.example.com"}}, "costs": []m{{"prefix": "+", "cost": cost}}}
@@ -18,10 +18,10 @@ func TestCostOfAMinuteHasABound(t *testing.T) {
 		assert.Equal(t, "costs[0].cost", f["param"], cost)
 		assert.Contains(t, f["message"], "1000.00", cost)
 	}
-	d.make("/v1/trunks", body("1000"))
+	d.create("/v1/trunks", body("1000"))
 }
 
-func TestWorkspaceWithACapWarns(t *testing.T) {
+func TestSpendCapWithoutCostsWarns(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	assert.NotContains(t, d.must(200, "GET", "/v1/workspace", "operator", nil).json(t), "warnings")
 	w := d.must(200, "PATCH", "/v1/workspace", "operator", m{"calling": m{"daily_spend_cap": m{"amount": "1.00"}}}).json(t)
@@ -30,17 +30,17 @@ func TestWorkspaceWithACapWarns(t *testing.T) {
 	assert.Equal(t, want, d.must(200, "GET", "/v1/workspace", "operator", nil).json(t)["warnings"])
 }
 
-func TestPatchThatNamesARewriteAsksForItsApproval(t *testing.T) {
+func TestOperatorPatchOfNumberRewriteApprovesIt(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	id := d.make("/v1/trunks", m{"name": "carrier", "proxies": []m{{"host": "sip.example.com"}}, "number_add": "9"})
+	id := d.create("/v1/trunks", m{"name": "carrier", "proxies": []m{{"host": "sip.example.com"}}, "number_add": "9"})
 	patch := func(path, body string) any {
 		t.Helper()
 		return d.must(200, "PATCH", path+id, "operator", body).json(t)["number_rewrite_approved"]
 	}
-	tenant := "/v1/workspaces/" + d.make("/v1/workspaces", m{"name": "clinic"}) + "/trunks/"
+	tenant := "/v1/workspaces/" + d.create("/v1/workspaces", m{"name": "clinic"}) + "/trunks/"
 	assert.Nil(t, patch("/v1/trunks/", `{"name": "other"}`))
 	assert.Nil(t, patch(tenant, `{"name": "third"}`))
-	assert.Equal(t, true, patch(tenant, `{"number_add": "9"}`), "also with the stored value")
-	id = d.make("/v1/trunks", m{"name": "carrier", "proxies": []m{{"host": "sip.example.com"}}, "number_add": "9"})
+	assert.Equal(t, true, patch(tenant, `{"number_add": "9"}`), "the rule also covers the stored value")
+	id = d.create("/v1/trunks", m{"name": "carrier", "proxies": []m{{"host": "sip.example.com"}}, "number_add": "9"})
 	assert.Equal(t, true, patch("/v1/trunks/", `{"number_strip": ""}`))
 }

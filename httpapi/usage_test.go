@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestUsageIsAskedForByDays(t *testing.T) {
+func TestUsageRangeIsInDays(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	u := d.must(200, "GET", "/v1/usage?from=2026-03-01&to=2026-04-02", "operator", nil).json(t)
 	assert.Equal(t, "2026-03-01", u["from"])
@@ -20,9 +20,9 @@ func TestUsageIsAskedForByDays(t *testing.T) {
 	total, _ := u["total"].(m)
 	assert.Equal(t, m{"amount": "0.10", "currency": "USD"}, total["amount"])
 	u = d.must(200, "GET", "/v1/usage?to=2026-02-10", "operator", nil).json(t)
-	assert.Equal(t, "2026-02-01", u["from"], "the month of the last day")
+	assert.Equal(t, "2026-02-01", u["from"], "the month that contains the last day")
 	u = d.must(200, "GET", "/v1/usage?from=2026-02-01T23:30:00-01:00&to=2026-02-10", "operator", nil).json(t)
-	assert.Equal(t, "2026-02-02", u["from"], "a day of UTC")
+	assert.Equal(t, "2026-02-02", u["from"], "a day in UTC")
 	for query, param := range map[string]string{
 		"from=yesterday": "from", "to=2026-02-30": "to", "from=2026-03-02&to=2026-03-01": "to", "from=2025-01-01&to=2026-03-01": "from",
 	} {
@@ -34,7 +34,7 @@ func TestUsageIsAskedForByDays(t *testing.T) {
 	assert.Equal(t, "format", d.must(422, "GET", "/v1/usage/ledger?format=xml", "operator", nil).failure(t)["param"])
 }
 
-func TestTheLedgerIsDownloaded(t *testing.T) {
+func TestLedgerDownload(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	r := d.must(200, "GET", "/v1/usage/ledger?from=2026-03-01&to=2026-03-31", "operator", nil)
 	assert.Equal(t, "text/csv; charset=utf-8; header=present", r.Header.Get("Content-Type"))
@@ -50,7 +50,7 @@ func TestTheLedgerIsDownloaded(t *testing.T) {
 		"closed_at":"2026-04-01T00:00:00.000Z","seconds":1,"plan":"starter","included":false,"amount":{"amount":"0.10","currency":"USD"}}`, lines[1])
 }
 
-func TestPriceAndPlanAreTheOperators(t *testing.T) {
+func TestOnlyOperatorsChangePricing(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	price := m{"pricing": m{"included_attempts": 100, "price_per_attempt": m{"amount": "0.05"}}}
 	assert.Equal(t, "operator_required", d.must(403, "PATCH", "/v1/workspace", "all", price).failure(t)["code"])
@@ -62,11 +62,11 @@ func TestPriceAndPlanAreTheOperators(t *testing.T) {
 	assert.Equal(t, "pricing", d.must(422, "PATCH", "/v1/workspace", "operator", price).failure(t)["param"])
 }
 
-func TestALedgerThatCannotBeReadToItsEndIsNoLedger(t *testing.T) {
+func TestAbortedLedgerStreamClosesConnection(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	d.fault = errors.New("the store went away")
+	d.campaignErr = errors.New("the store went away")
 	res, err := d.client.Do(d.request("/v1/usage/ledger"))
-	if err == nil { // the head may have been sent before
+	if err == nil { // the status line may have been sent before
 		_, err = io.ReadAll(res.Body)
 		_ = res.Body.Close()
 	}

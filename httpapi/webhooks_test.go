@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestFiltersOfAnEndpointAreCheckedReplacedAndEnded(t *testing.T) {
+func TestWebhookFiltersAreValidatedReplacedAndRemoved(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	body := func(f m) m { return m{"url": "https://example.com", "events": []string{"*"}, "filters": f} }
 	e := d.must(422, "POST", "/v1/webhooks", "operator", body(m{
@@ -23,13 +23,13 @@ func TestFiltersOfAnEndpointAreCheckedReplacedAndEnded(t *testing.T) {
 	assert.Equal(t, []any{"filters.agent_ids[0]", "filters.campaign_ids[0]", "filters.numbers[0]"}, params)
 	d.must(422, "POST", "/v1/webhooks", "operator", body(m{"directions": []string{"up"}}))
 	d.must(422, "POST", "/v1/webhooks", "operator", body(m{"agents": []string{"agent_" + ulidOf(1)}}))
-	id := d.make("/v1/webhooks", body(m{"campaign_ids": []string{"camp_" + ulidOf(1)}, "numbers": []string{"+1 202 555 0100"}}))
+	id := d.create("/v1/webhooks", body(m{"campaign_ids": []string{"camp_" + ulidOf(1)}, "numbers": []string{"+1 202 555 0100"}}))
 	get := func() any { return d.must(200, "GET", "/v1/webhooks/"+id, "operator", nil).json(t)["filters"] }
 	assert.Equal(t, m{"campaign_ids": []any{"campaign_" + ulidOf(1)}, "numbers": []any{"+12025550100"}}, get())
 	d.must(200, "PATCH", "/v1/webhooks/"+id, "operator", m{"events": []string{"call.*"}})
-	assert.NotNil(t, get(), "what is left out stays")
+	assert.NotNil(t, get(), "an omitted field keeps its value")
 	d.must(200, "PATCH", "/v1/webhooks/"+id, "operator", m{"filters": m{"directions": []string{"inbound"}}})
-	assert.Equal(t, m{"campaign_ids": []any{"campaign_" + ulidOf(1)}, "directions": []any{"inbound"}, "numbers": []any{"+12025550100"}}, get(), "members merge")
+	assert.Equal(t, m{"campaign_ids": []any{"campaign_" + ulidOf(1)}, "directions": []any{"inbound"}, "numbers": []any{"+12025550100"}}, get(), "the patch is merged by field")
 	d.must(422, "PATCH", "/v1/webhooks/"+id, "operator", m{"filters": m{"directions": []string{"down"}}})
 	d.must(200, "PATCH", "/v1/webhooks/"+id, "operator", m{"filters": nil})
 	assert.Nil(t, get())
@@ -38,7 +38,7 @@ func TestFiltersOfAnEndpointAreCheckedReplacedAndEnded(t *testing.T) {
 	d.must(200, "GET", "/v1/webhooks?status=paused&event=call.initiated", "operator", nil)
 }
 
-func TestRetryTimeFactorIsForTheTestEnvironment(t *testing.T) {
+func TestRetryTimeFactorNeedsTestEnvironment(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	d.keys["tester"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Environment: domain.Test, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
 	body := func(factor any) m {
@@ -49,30 +49,30 @@ func TestRetryTimeFactorIsForTheTestEnvironment(t *testing.T) {
 	}
 	live := d.must(422, "POST", "/v1/webhooks", "operator", body(60)).failure(t)
 	assert.Equal(t, []any{"retry_time_factor", "retry_time_factor: is for the test environment: use a test key"}, []any{live["param"], live["message"]})
-	id := d.make("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"*"}})
+	id := d.create("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"*"}})
 	assert.Equal(t, "retry_time_factor", d.must(422, "PATCH", "/v1/webhooks/"+id, "operator", m{"retry_time_factor": 60}).failure(t)["param"])
-	made := d.must(201, "POST", "/v1/webhooks", "tester", body(1440)).json(t)
-	path := "/v1/webhooks/" + made["id"].(string)
-	assert.EqualValues(t, 1440, made["retry_time_factor"])
+	created := d.must(201, "POST", "/v1/webhooks", "tester", body(1440)).json(t)
+	path := "/v1/webhooks/" + created["id"].(string)
+	assert.EqualValues(t, 1440, created["retry_time_factor"])
 	assert.EqualValues(t, 10, d.must(200, "PATCH", path, "tester", m{"retry_time_factor": 10}).json(t)["retry_time_factor"])
 	assert.NotContains(t, d.must(200, "PATCH", path, "tester", m{"retry_time_factor": nil}).json(t), "retry_time_factor")
 }
 
-func TestATestKeepsTheNameThatWasAskedFor(t *testing.T) {
+func TestWebhookTestKeepsRequestedEventType(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/webhooks/" + d.make("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"call.initiated"}}) + "/test"
+	path := "/v1/webhooks/" + d.create("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"call.initiated"}}) + "/test"
 	for asked, want := range map[string]string{"call.initiated": "call.initiated", "call.started": "call.started", "": "webhook.test"} {
 		body := m{}
 		if asked != "" {
 			body["event_type"] = asked
 		}
-		assert.Equal(t, want, d.must(200, "POST", path, "operator", body).json(t)["error"], "the port is told this name")
+		assert.Equal(t, want, d.must(200, "POST", path, "operator", body).json(t)["error"], "the service gets the requested event type")
 	}
 }
 
-func TestWhatAReplayByTimeMayAsk(t *testing.T) {
+func TestWebhookReplayByTimeIsValidated(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	path := "/v1/webhooks/" + d.make("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"*"}}) + "/replay"
+	path := "/v1/webhooks/" + d.create("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"*"}}) + "/replay"
 	const from, to = "2030-01-15T12:00:00Z", "2030-01-15T13:00:00Z"
 	one := []string{"evt_" + ulidOf(1)}
 	for param, body := range map[string]m{

@@ -8,12 +8,12 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func TestOnlyOperatorsSeeTheWorkspacesOfTheInstall(t *testing.T) {
+func TestOnlyOperatorsListWorkspaces(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	made := d.must(201, "POST", "/v1/workspaces", "operator", m{"name": "acme"}).json(t)
-	assert.Equal(t, []any{"acme", "starter", "svc_sk_live_first"}, []any{made["name"], made["plan"], made["key"]})
-	assert.Equal(t, m{"requests_per_minute": 60.0, "concurrent_inbound": 5.0, "concurrent_outbound": 5.0, "calls_per_minute": 10.0}, made["limits"])
-	id, _ := made["id"].(string)
+	created := d.must(201, "POST", "/v1/workspaces", "operator", m{"name": "acme"}).json(t)
+	assert.Equal(t, []any{"acme", "starter", "svc_sk_live_first"}, []any{created["name"], created["plan"], created["key"]})
+	assert.Equal(t, m{"requests_per_minute": 60.0, "concurrent_inbound": 5.0, "concurrent_outbound": 5.0, "calls_per_minute": 10.0}, created["limits"])
+	id, _ := created["id"].(string)
 	for _, c := range [][2]string{
 		{"GET", "/v1/workspaces"}, {"GET", "/v1/workspaces/" + id}, {"PATCH", "/v1/workspaces/" + id}, {"DELETE", "/v1/workspaces/" + id}, {"POST", "/v1/workspaces"},
 	} {

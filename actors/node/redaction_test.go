@@ -42,7 +42,7 @@ func TestRedactionPatternsAreAppliedBeforeStorage(t *testing.T) {
 	h.createMessageAgent(own, 5, chainPathway(1, domain.Node{Type: domain.NodeSay, Prompt: "Hello.", Set: &domain.Assign{Notes: "told 90210", Variables: map[string]string{"code": "90210"}}}))
 	m := h.waitForReply(h.receiveText(ada, own, "it is 90210"))
 	assert.Equal(t, "it is [redacted]", m.Body)
-	talk, err := d.SMS.Texting(ctx, h.test, m.ConversationID)
+	talk, err := d.SMS.Conversation(ctx, h.test, m.ConversationID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{"told [redacted]", "[redacted]"}, []any{talk.Notes, talk.Variables["code"]})
 	m = h.waitForReply(h.receiveText(eve, own, "STOP"))

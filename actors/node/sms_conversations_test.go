@@ -64,7 +64,7 @@ func (h *fixture) messagesTo(to string) (out []*domain.Message) {
 
 func (h *fixture) textConversations(contact string) []*domain.Texting {
 	h.Helper()
-	l, err := h.services().SMS.ListTextings(h.Context(), h.test, sms.ConversationQuery{PageQuery: record.PageQuery{Limit: 100}, Contact: contact})
+	l, err := h.services().SMS.ListConversations(h.Context(), h.test, sms.ConversationQuery{PageQuery: record.PageQuery{Limit: 100}, Contact: contact})
 	require.NoError(h, err)
 	return l.Data
 }
@@ -147,7 +147,7 @@ func TestRetriedSMSReplyRunsEachToolOnce(t *testing.T) {
 	id := h.receiveText(eve, own, "Hi")
 	h.waitUntil(longWait, "the tool is called", func() bool { return tool.requests.Load() == 2 })
 	require.Len(t, h.textConversations(eve), 1)
-	_, err := h.services().SMS.CloseTexting(t.Context(), h.test, h.textConversations(eve)[0].ID)
+	_, err := h.services().SMS.CloseConversation(t.Context(), h.test, h.textConversations(eve)[0].ID)
 	require.NoError(t, err)
 	tool.at.Store(nil)
 	close(gate)

@@ -199,7 +199,7 @@ func (b *browser) useOperatorPages(s *service, base, axe string) {
 	b.openPage(base + "/operator")
 	b.evaluate(`for (const [name, value] of Object.entries({name: ` + quoteForScript("Rate "+hostileName) + `, percent: "30"})) document.querySelector("#newrule [name=" + name + "]").value = value`)
 	b.clickAndWait("#newrule button")
-	assert.Contains(b.t, b.pageText(), "The rule is kept.")
+	assert.Contains(b.t, b.pageText(), "The rule is saved.")
 	b.evaluate(`document.querySelector("[name=reason]").value = ` + quoteForScript(hostileName))
 	b.clickAndWait("form[action$='/dialling-stop'] button")
 	assert.Contains(b.t, b.pageText(), "All dialling is stopped")
@@ -212,11 +212,11 @@ func (b *browser) useOperatorPages(s *service, base, axe string) {
 	s.api("PATCH", "/v1/users/"+user, object{"operator": false})
 	_, _ = b.command("Runtime.evaluate", object{"expression": `void htmx.ajax("GET", "/operator?part=live", "#live")`}) // the periodic refresh of the page, which may have run already
 	b.awaitPage()
-	assert.Contains(b.t, b.pageText(), "There is no such page")
+	assert.Contains(b.t, b.pageText(), "Page not found")
 	b.openPage(base + "/settings")
 	b.mustCommand("Network.clearBrowserCookies", object{})
 	b.clickAndWait("main form button")
-	assert.Contains(b.t, b.pageText(), "Nothing was done with what you sent.")
+	assert.Contains(b.t, b.pageText(), "The form was not processed.")
 	b.checkAccessibility(axe, "kept")
 }
 

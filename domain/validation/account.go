@@ -38,7 +38,7 @@ func Webhook(w *domain.Webhook) domain.Problems {
 	}
 	for i, e := range atMost(&p, "events", w.Events, MaxEvents) {
 		if !event.IsValidPattern(e) {
-			p.Add(indexedParam("events", i), domain.CodeValidation, "%q is no event name and no wildcard", shorten(e))
+			p.Add(indexedParam("events", i), domain.CodeValidation, "%q is neither an event type nor a wildcard", shorten(e))
 		}
 	}
 	checkFilters(&p, w.Filters)

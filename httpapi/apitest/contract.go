@@ -1,6 +1,5 @@
-// Package apitest holds the API to its own document: it validates answers
-// against it, and walks it with requests that are good, on the edge and bad. It
-// serves tests and knows no route by name.
+// Package apitest tests the API against its own OpenAPI document. It validates responses and sends valid, boundary
+// and invalid requests to every route. It knows no route by name.
 package apitest
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// Contract validates against a document.
+// Contract validates requests and responses against an OpenAPI document.
 type Contract struct {
 	*openapi.Document
 
@@ -27,10 +26,9 @@ type Contract struct {
 	schemas  map[string]*jsonschema.Schema
 }
 
-const documentURL = "http://door/openapi.json"
+const documentURL = "http://apitest/openapi.json"
 
-// Read reads the contract out of a document. It fails where one of its schemas
-// is none.
+// Read reads the contract from an OpenAPI document. It fails if the document is not valid JSON.
 func Read(document []byte) (*Contract, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
@@ -48,7 +46,7 @@ func Read(document []byte) (*Contract, error) {
 	return c, nil
 }
 
-// Operation is the one that a request goes to; nil: none.
+// Operation returns the operation of a request, nil if the document has none.
 func (c *Contract) Operation(method, path string) *openapi.Operation {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(path, "/")
@@ -69,13 +67,13 @@ func (c *Contract) Operation(method, path string) *openapi.Operation {
 	return best
 }
 
-// Check says how an answer is not as the document says.
+// Check returns how a response violates the document, nil if it does not.
 func (c *Contract) Check(method, path string, status int, header http.Header, body []byte) error {
-	if method == http.MethodOptions { // of browsers, not of the API
+	if method == http.MethodOptions { // CORS preflight requests are not in the document
 		return nil
 	}
 	head := method == http.MethodHead
-	if head { // the document tells of its GET
+	if head { // the document describes only GET
 		method = http.MethodGet
 	}
 	o := c.Operation(method, path)
@@ -98,7 +96,7 @@ func (c *Contract) Check(method, path string, status int, header http.Header, bo
 		return fmt.Errorf("%s: the document does not know the status; the answer was %.300s", at, body)
 	}
 	for name, h := range r.Headers {
-		if header.Get(name) == "" && h.Ref != "" && !conditional(name) {
+		if header.Get(name) == "" && h.Ref != "" && !isOptionalHeader(name) {
 			return fmt.Errorf("%s: the header %s is missing", at, name)
 		}
 	}
@@ -126,24 +124,23 @@ func (c *Contract) Check(method, path string, status int, header http.Header, bo
 	return nil
 }
 
-// conditional tells of headers that are there only with some of the answers of
-// a status: limits are known once it is known who asks.
-func conditional(name string) bool {
+// isOptionalHeader reports whether some responses omit a documented header. The rate limit headers are set once the
+// client is known.
+func isOptionalHeader(name string) bool {
 	return strings.HasPrefix(name, "X-Ratelimit-") || strings.HasPrefix(name, "X-RateLimit-")
 }
 
-// Body says how a JSON body of a request is not as the document says.
-func (c *Contract) Body(o *openapi.Operation, body []byte) error {
+// CheckRequest returns how the JSON body of a request violates the document.
+func (c *Contract) CheckRequest(o *openapi.Operation, body []byte) error {
 	return c.validate([]string{"paths", o.Path, strings.ToLower(o.Method), "requestBody", "content", "application/json", "schema"}, body)
 }
 
-// CheckResponse validates the JSON body of a response with a status against the
-// document.
+// CheckResponse returns how the JSON body of a response violates the document.
 func (c *Contract) CheckResponse(o *openapi.Operation, status int, body []byte) error {
 	return c.validate([]string{"paths", o.Path, strings.ToLower(o.Method), "responses", strconv.Itoa(status), "content", "application/json", "schema"}, body)
 }
 
-// CompileAll compiles every schema of every answer.
+// CompileAll compiles the schemas of all responses.
 func (c *Contract) CompileAll() error {
 	var errs []error
 	for _, o := range c.Operations {
@@ -192,7 +189,7 @@ func pointer(parts ...string) string {
 	return documentURL + "#/" + strings.Join(parts, "/")
 }
 
-// isContinuous says whether a GET is a stream or a socket, which have no HEAD.
+// isContinuous reports whether a GET route is a stream or a WebSocket, for which HEAD is 405.
 func isContinuous(o *openapi.Operation) bool {
 	if o.Responses["101"] != nil {
 		return true

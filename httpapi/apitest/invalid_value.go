@@ -11,40 +11,40 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// place is a value in a body: where it stands and how it is replaced.
-type place struct {
-	path   string // as errors name it: a.b[2].c; "": the whole body
+// bodyValue is a value in a request body with its path and a function that replaces it.
+type bodyValue struct {
+	path   string // as errors name it, for example a.b[2].c; "": the whole body
 	name   string
 	schema *openapi.Schema
 	value  any
-	parent map[string]any // of a field
+	parent map[string]any // object that has the value as a field
 	set    func(any)
 }
 
-// places are all values in a body whose schema is known.
-func places(doc *openapi.Document, s *openapi.Schema, v any, path, name string, parent map[string]any, set func(any)) []place {
+// bodyValues returns all values in a body that have a schema.
+func bodyValues(doc *openapi.Document, s *openapi.Schema, v any, path, name string, parent map[string]any, set func(any)) []bodyValue {
 	s, _ = doc.Resolve(s)
-	all := []place{{path, name, s, v, parent, set}}
+	all := []bodyValue{{path, name, s, v, parent, set}}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, field := range slices.Sorted(maps.Keys(v)) {
 			if inner := s.Properties[field]; inner != nil {
-				all = append(all, places(doc, inner, v[field], strings.TrimPrefix(path+"."+field, "."), field, v, func(to any) { v[field] = to })...)
+				all = append(all, bodyValues(doc, inner, v[field], strings.TrimPrefix(path+"."+field, "."), field, v, func(to any) { v[field] = to })...)
 			}
 		}
 	case []any:
 		for i := range v {
 			if s.Items != nil {
-				all = append(all, places(doc, s.Items, v[i], path+"["+strconv.Itoa(i)+"]", name, nil, func(to any) { v[i] = to })...)
+				all = append(all, bodyValues(doc, s.Items, v[i], path+"["+strconv.Itoa(i)+"]", name, nil, func(to any) { v[i] = to })...)
 			}
 		}
 	}
 	return all
 }
 
-// invalidateValue changes one value of a body to what it might not be, and tells which
-// fields an error about it may name.
-func invalidateValue(r *rand.Rand, all []place) (body any, named []string) {
+// invalidateValue replaces one value of a body by a probably invalid one. It returns the fields that an error about
+// that value may name.
+func invalidateValue(r *rand.Rand, all []bodyValue) (body any, named []string) {
 	p := all[r.IntN(len(all))]
 	if len(all) > 1 && p.path == "" && r.IntN(2) == 0 {
 		p = all[1+r.IntN(len(all)-1)]
@@ -106,8 +106,8 @@ func wrongNumber(r *rand.Rand, s *openapi.Schema) any {
 	return all[r.IntN(len(all))]
 }
 
-// malformed are bodies that are no JSON, or not the JSON of an object.
-func malformed(r *rand.Rand, good []byte) []byte {
+// malformedBody returns a body that is no JSON, or JSON of the wrong type.
+func malformedBody(r *rand.Rand, good []byte) []byte {
 	all := [][]byte{
 		nil, []byte("{"), []byte("[]"), []byte("null"), []byte(`"text"`), []byte("17"), []byte("\xff\xfe{}"), []byte(`{"a":1}{"b":2}`),
 		[]byte(strings.Repeat("[", 2000)), []byte(strings.Repeat(`{"a":`, 2000)), good[:len(good)/2], append([]byte("\xef\xbb\xbf"), good...), []byte(`{"a":1e999}`),
@@ -116,7 +116,7 @@ func malformed(r *rand.Rand, good []byte) []byte {
 	return all[r.IntN(len(all))]
 }
 
-func fits(pattern, v string) bool {
+func matchesPattern(pattern, v string) bool {
 	re, err := regexp.Compile(pattern)
 	return err == nil && re.MatchString(v)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// failure is the envelope of errors, as far as it is judged.
+// failure is the decoded error envelope.
 type failure struct {
 	Error struct {
 		Code      string `json:"code"`
@@ -26,7 +26,7 @@ type failure struct {
 	} `json:"error"`
 }
 
-// params are the fields that an error names.
+// params returns the fields that an error names.
 func (f failure) params() []string {
 	var all []string
 	if f.Error.Param != "" {
@@ -40,20 +40,20 @@ func (f failure) params() []string {
 	return all
 }
 
-// checkRefusal says what is wrong with an answer; "": nothing.
-func (w *Walk) checkRefusal(o *openapi.Operation, a attempt, r Reply) string {
+// checkResponse returns what is wrong with the response to a request, "" if nothing is.
+func (w *Walk) checkResponse(o *openapi.Operation, a attempt, r Reply) string {
 	if err := w.Contract.Check(a.Method, a.Path, r.Status, r.Header, r.Body); err != nil {
 		return err.Error()
 	}
 	if r.Status >= http.StatusInternalServerError {
-		return "a fault of the service"
+		return "server error"
 	}
 	if r.Status < http.StatusBadRequest {
 		if a.bad && !w.Concurrent && !reportsProblems(r.Body) {
-			return "it was taken, and the document forbids it"
+			return "accepted, but invalid by the document"
 		}
 		if a.good {
-			w.taken[o.ID]++
+			w.accepted[o.ID]++
 			if a.Kind == "application/json" {
 				w.bodies[o.ID] = a.Body
 			}
@@ -65,16 +65,16 @@ func (w *Walk) checkRefusal(o *openapi.Operation, a attempt, r Reply) string {
 	}
 	var f failure
 	if r.Header.Get("Content-Type") != "application/json" || json.Unmarshal(r.Body, &f) != nil || f.Error.Code == "" {
-		return "" // a page, or the words of OAuth
+		return "" // an HTML page or an OAuth error
 	}
 	if f.Error.RequestID != r.Header.Get("X-Request-Id") || f.Error.Message == "" {
-		return "the error has no message, or another request's id"
+		return "the error has no message or a wrong request id"
 	}
 	if r.Status == http.StatusTooManyRequests {
 		return ""
 	}
 	if a.good && slices.Contains([]int{http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType, http.StatusRequestEntityTooLarge}, r.Status) {
-		return "the document allows it"
+		return "refused, but valid by the document"
 	}
 	params := f.params()
 	if a.good && w.Refused != nil {
@@ -83,48 +83,45 @@ func (w *Walk) checkRefusal(o *openapi.Operation, a attempt, r Reply) string {
 	if r.Status == http.StatusUnprocessableEntity && len(params) == 0 && !needsNoField(f.Error.Code, a) {
 		return "the error names no field"
 	}
-	if a.bad && r.Status == http.StatusUnprocessableEntity && !namesField(params, a.named) && !isAboutEarlierField(params, a.named) {
-		return fmt.Sprintf("the error names %v, and %v is wrong", params, a.named)
+	if a.bad && r.Status == http.StatusUnprocessableEntity && !namesField(params, a.wrongFields) && !isAboutEarlierField(params, a.wrongFields) {
+		return fmt.Sprintf("the error names %v, and %v is wrong", params, a.wrongFields)
 	}
 	if a.bad && r.Status != http.StatusUnprocessableEntity && !slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusForbidden}, r.Status) {
-		return "what the document forbids is answered so"
+		return "wrong status for a request that is invalid by the document"
 	}
 	return ""
 }
 
-// reportsProblems says whether a good answer lists what is wrong with single rows, or with
-// what it was asked to look over.
+// reportsProblems reports whether a successful response lists problems, such as invalid rows of an upload.
 func reportsProblems(body []byte) bool {
-	var told struct {
+	var problems struct {
 		Rows     []any `json:"contact_errors"`
 		Problems []any `json:"errors"`
 	}
-	return json.Unmarshal(body, &told) == nil && len(told.Rows)+len(told.Problems) > 0
+	return json.Unmarshal(body, &problems) == nil && len(problems.Rows)+len(problems.Problems) > 0
 }
 
-// isAboutEarlierField says whether an error is about what is read before the items of a
-// list, one of which is wrong as well.
+// isAboutEarlierField reports whether an error names fields that are checked before the items of a list, while only
+// items were made invalid.
 func isAboutEarlierField(params, named []string) bool {
 	item := func(path string) bool { return strings.HasPrefix(path, "items[") }
 	return len(params) > 0 && !slices.ContainsFunc(params, item) && len(named) > 0 && !slices.ContainsFunc(named, func(path string) bool { return !item(path) })
 }
 
-// needsNoField tells of errors without a field: they are about the whole body, or
-// about none.
+// needsNoField reports whether an error may omit the field: an error about the whole body, or an error that is no
+// validation error.
 func needsNoField(code string, a attempt) bool {
-	return strings.HasPrefix(code, "idempotency") || code != "validation_error" || a.about == "malformed:" || slices.Contains(a.named, "")
+	return strings.HasPrefix(code, "idempotency") || code != "validation_error" || a.label == "malformed:" || slices.Contains(a.wrongFields, "")
 }
 
-// noIndex finds the numbers of rows, which an error about a value of a wrong
-// kind may leave out.
-var noIndex = regexp.MustCompile(`\[\d+\]`)
+// indexPattern matches list indexes, which an error about a value of the wrong type may omit.
+var indexPattern = regexp.MustCompile(`\[\d+\]`)
 
-// namesField says whether an error names one of the fields that are wrong, or what
-// stands inside of one.
+// namesField reports whether an error names one of the wrong fields or a value inside one.
 func namesField(params, wrong []string) bool {
 	for _, p := range params {
 		for _, n := range wrong {
-			if p == n || n == "" || p == noIndex.ReplaceAllString(n, "") || strings.HasPrefix(p, n+".") || strings.HasPrefix(p, n+"[") {
+			if p == n || n == "" || p == indexPattern.ReplaceAllString(n, "") || strings.HasPrefix(p, n+".") || strings.HasPrefix(p, n+"[") {
 				return true
 			}
 		}

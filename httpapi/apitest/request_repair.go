@@ -15,9 +15,8 @@ import (
 // maxRepairs bounds the repairs of one valid request.
 const maxRepairs = 5
 
-// repairRequest learns rules from a refusal that the schemas do not express: it adds the
-// missing fields that the response names and removes the superfluous ones. It returns
-// whether the request has changed.
+// repairRequest changes a request by the errors in its response, because schemas do not express all rules. It adds
+// missing fields and removes fields that are not allowed. It returns whether the request has changed.
 func (w *Walk) repairRequest(o *openapi.Operation, a *attempt, r Reply) bool {
 	var f failure
 	var body map[string]any
@@ -28,11 +27,11 @@ func (w *Walk) repairRequest(o *openapi.Operation, a *attempt, r Reply) bool {
 	for _, param := range f.params() {
 		changed = w.repairField(o.Bodies[a.Kind], body, splitParam(param)) || changed
 	}
-	a.Body, _ = json.Marshal(body) // it was JSON before
+	a.Body, _ = json.Marshal(body) // decoded from JSON: cannot fail
 	return changed
 }
 
-// splitParam splits a.b[2].c into its steps.
+// splitParam splits a parameter path such as a.b[2].c into its steps.
 func splitParam(param string) []string {
 	return strings.FieldsFunc(param, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
@@ -44,13 +43,13 @@ func (w *Walk) repairField(s *openapi.Schema, object map[string]any, steps []str
 	}
 	name := steps[0]
 	field, known := s.Properties[name]
-	old, there := object[name]
+	old, present := object[name]
 	switch {
 	case !known:
 		delete(object, name)
-		return there
-	case !there:
-		object[name] = w.some(field, name)
+		return present
+	case !present:
+		object[name] = w.nonEmptyValue(field, name)
 		return true
 	}
 	if inner, ok := old.(map[string]any); ok && len(steps) > 1 && w.repairField(field, inner, steps[1:]) {
@@ -65,15 +64,15 @@ func (w *Walk) repairField(s *openapi.Schema, object map[string]any, steps []str
 		}
 	}
 	if list, ok := old.([]any); ok && len(list) == 0 || slices.Contains(s.Required, name) || w.IntN(2) == 0 {
-		object[name] = w.some(field, name)
+		object[name] = w.nonEmptyValue(field, name)
 		return true
 	}
 	delete(object, name)
 	return true
 }
 
-// some is a value that is not empty.
-func (w *Walk) some(s *openapi.Schema, name string) any {
+// nonEmptyValue returns a valid value that is not empty.
+func (w *Walk) nonEmptyValue(s *openapi.Schema, name string) any {
 	plain, _ := w.doc.Resolve(s)
 	for range 8 {
 		v := w.value(s, name, 2, false)
@@ -87,23 +86,23 @@ func (w *Walk) some(s *openapi.Schema, name string) any {
 	return w.value(s, name, 2, false)
 }
 
-// like is a body that was taken before, or the document's example, with ids of
-// now in it; nil: there is none.
-func (w *Walk) like(o *openapi.Operation) any {
+// knownBody returns a body that was accepted before, or the example of the document, with current ids. It returns
+// nil if there is neither.
+func (w *Walk) knownBody(o *openapi.Operation) any {
 	text := w.bodies[o.ID]
 	if text == nil && o.Examples["application/json"] != nil {
-		text, _ = json.Marshal(o.Examples["application/json"]) // it was read as JSON
+		text, _ = json.Marshal(o.Examples["application/json"]) // decoded from JSON: cannot fail
 	}
 	var body any
 	if json.Unmarshal(text, &body) != nil {
 		return nil
 	}
-	w.renew(body)
+	w.renewIDs(body)
 	return body
 }
 
-// renew puts ids of now in, and names that are not taken yet.
-func (w *Walk) renew(v any) {
+// renewIDs replaces ids by current ones and unique values by unused ones.
+func (w *Walk) renewIDs(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, inner := range v {
@@ -116,38 +115,37 @@ func (w *Walk) renew(v any) {
 			if name == "extension" {
 				inner = strconv.Itoa(1000 + w.sent%9000)
 			}
-			v[name] = w.home(name, inner)
-			w.renew(inner)
+			v[name] = w.localURL(name, inner)
+			w.renewIDs(inner)
 		}
 	case []any:
 		for _, inner := range v {
-			w.renew(inner)
+			w.renewIDs(inner)
 		}
 	}
 }
 
-// withoutNulls is a body without the fields that are null: they count as left
-// out.
+// withoutNulls returns a body without null fields. The API treats a null field as missing.
 func withoutNulls(text []byte) []byte {
 	var body any
 	if !bytes.Contains(text, []byte("null")) || json.Unmarshal(text, &body) != nil {
 		return text
 	}
-	strip(body)
-	text, _ = json.Marshal(body) // it was JSON before
+	removeNulls(body)
+	text, _ = json.Marshal(body) // decoded from JSON: cannot fail
 	return text
 }
 
-func strip(v any) {
+func removeNulls(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		maps.DeleteFunc(v, func(_ string, inner any) bool { return inner == nil })
 		for _, inner := range v {
-			strip(inner)
+			removeNulls(inner)
 		}
 	case []any:
 		for _, inner := range v {
-			strip(inner)
+			removeNulls(inner)
 		}
 	}
 }

@@ -11,21 +11,20 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// Isolation is what came of asking for what is not one's own.
+// Isolation is the result of requests for the resources of another workspace.
 type Isolation struct {
-	Checked   []string // routes that name something which is there for its owner
-	Unchecked []string // routes that name something of which the walk has made none
-	Faults    []string // what was not answered with 404 not_found
+	Checked   []string // routes that were requested with the id of an existing resource
+	Unchecked []string // routes for which the owner has no resource
+	Faults    []string // routes that did not answer 404 not_found
 }
 
-// maxBodies is how many good bodies a route is sent before it is believed that
-// it looks at them before it looks for what its path names.
+// maxBodies bounds the valid bodies that are sent to a route. A route that refuses all of them checks the body
+// before the path.
 const maxBodies = 12
 
-// CheckIsolation asks for everything whose name stands in a path, once Run has made it
-// or it is among made, the ids by the path of their collection, as somebody who
-// may do everything in another place: every route of the document has to answer
-// that there is no such thing.
+// CheckIsolation requests every resource in a path as a principal of another workspace with all permissions. Every
+// route must answer 404 not_found. The resources are those that Run has created, and made: ids by the path of their
+// collection.
 func (w *Walk) CheckIsolation(made map[string]string, send func(Request) (Reply, error)) (Isolation, error) {
 	var out Isolation
 	there := maps.Clone(made)
@@ -39,7 +38,7 @@ func (w *Walk) CheckIsolation(made map[string]string, send func(Request) (Reply,
 		id, known := there[collection]
 		if !known {
 			var err error
-			if id, err = w.standing(collection, name); err != nil {
+			if id, err = w.existingID(collection, name); err != nil {
 				return out, err
 			}
 			there[collection] = id
@@ -49,7 +48,7 @@ func (w *Walk) CheckIsolation(made map[string]string, send func(Request) (Reply,
 			continue
 		}
 		out.Checked = append(out.Checked, route)
-		what, err := w.asks(o, name, id, send)
+		what, err := w.requestForeign(o, name, id, send)
 		if err != nil {
 			return out, err
 		}
@@ -60,9 +59,8 @@ func (w *Walk) CheckIsolation(made map[string]string, send func(Request) (Reply,
 	return out, nil
 }
 
-// standing is the id of something below a collection that is there for its
-// owner; "": there is nothing.
-func (w *Walk) standing(collection, name string) (string, error) {
+// existingID returns the id of an existing resource of a collection, "" if there is none.
+func (w *Walk) existingID(collection, name string) (string, error) {
 	kind := w.kindBelow(collection, name)
 	for _, id := range slices.Backward(w.pool.ids[kind]) {
 		r, err := w.Send(Request{Method: http.MethodGet, Path: collection + "/" + id})
@@ -76,9 +74,9 @@ func (w *Walk) standing(collection, name string) (string, error) {
 	return "", nil
 }
 
-// asks sends good requests until one gets as far as its path, and says how the
-// answer is not the one that a stranger gets; "": it is.
-func (w *Walk) asks(o *openapi.Operation, name, id string, send func(Request) (Reply, error)) (string, error) {
+// requestForeign sends valid requests until one passes the checks of its body. It returns how the response differs
+// from 404 not_found, "" if it does not.
+func (w *Walk) requestForeign(o *openapi.Operation, name, id string, send func(Request) (Reply, error)) (string, error) {
 	var r Reply
 	for range maxBodies {
 		a := attempt{Request: Request{Method: o.Method, Header: map[string]string{}}, good: true}
@@ -86,7 +84,7 @@ func (w *Walk) asks(o *openapi.Operation, name, id string, send func(Request) (R
 		whole := *o
 		whole.Path = strings.Replace(o.Path, "{"+name+"}", id, 1)
 		a.Path = w.path(&whole, &a, false)
-		if query := w.needed(o); query != "" {
+		if query := w.requiredQuery(o); query != "" {
 			a.Path += "?" + query
 		}
 		var err error
@@ -94,7 +92,7 @@ func (w *Walk) asks(o *openapi.Operation, name, id string, send func(Request) (R
 			return "", fmt.Errorf("%s %s: %w", a.Method, a.Path, err)
 		}
 		if err = w.Contract.Check(a.Method, a.Path, r.Status, r.Header, r.Body); err != nil {
-			return err.Error(), nil //nolint:nilerr // what is wrong is the answer
+			return err.Error(), nil //nolint:nilerr // the response is wrong, not the test
 		}
 		switch {
 		case r.Status == http.StatusNotFound && bytes.Contains(r.Body, []byte(`"code":"not_found"`)):
@@ -106,8 +104,8 @@ func (w *Walk) asks(o *openapi.Operation, name, id string, send func(Request) (R
 	return fmt.Sprintf("only its body was looked at: %d %.300s", r.Status, r.Body), nil
 }
 
-// needed is the query that a route demands.
-func (w *Walk) needed(o *openapi.Operation) string {
+// requiredQuery returns the required query parameters of a route.
+func (w *Walk) requiredQuery(o *openapi.Operation) string {
 	var all []string
 	for _, p := range o.Parameters {
 		if p.In == "query" && p.Required {

@@ -12,20 +12,20 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// maker makes values that the document allows.
-type maker struct {
+// valueMaker creates values that the schemas of the document allow.
+type valueMaker struct {
 	*rand.Rand
 	doc  *openapi.Document
-	pool *pool
-	url  string // for what is fetched or told; "": one that nobody has
+	pool *idPool
+	url  string // base of URLs that the service may fetch or notify; "": example.com
 }
 
-// mostDeep bounds values of recursive schemas.
-const mostDeep = 6
+// maxDepth bounds the depth of values with recursive schemas.
+const maxDepth = 6
 
-// value makes what a schema allows; name is that of its field. With edge it
-// stands at the edge of what is allowed.
-func (m *maker) value(s *openapi.Schema, name string, deep int, edge bool) any {
+// value returns a valid value for a schema. name is the name of its field. With edge the value is at a limit of the
+// schema.
+func (m *valueMaker) value(s *openapi.Schema, name string, deep int, edge bool) any {
 	s, null := m.doc.Resolve(s)
 	if null && m.IntN(8) == 0 {
 		return nil
@@ -39,8 +39,8 @@ func (m *maker) value(s *openapi.Schema, name string, deep int, edge bool) any {
 	if len(s.Enum) > 0 {
 		return s.Enum[m.IntN(len(s.Enum))]
 	}
-	if all := slices.Concat(s.Examples, known(s.Default)); len(all) > 0 && !edge && m.IntN(2) == 0 {
-		return m.home(name, all[m.IntN(len(all))])
+	if all := slices.Concat(s.Examples, listOf(s.Default)); len(all) > 0 && !edge && m.IntN(2) == 0 {
+		return m.localURL(name, all[m.IntN(len(all))])
 	}
 	switch s.Type() {
 	case "object":
@@ -59,65 +59,65 @@ func (m *maker) value(s *openapi.Schema, name string, deep int, edge bool) any {
 	return []any{"text", 1.0, true, []any{1.0}, map[string]any{"a": "b"}}[m.IntN(5)]
 }
 
-func known(v any) []any {
+func listOf(v any) []any {
 	if v == nil {
 		return nil
 	}
 	return []any{v}
 }
 
-func (m *maker) object(s *openapi.Schema, deep int, edge bool) map[string]any {
+func (m *valueMaker) object(s *openapi.Schema, deep int, edge bool) map[string]any {
 	out := make(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if !slices.Contains(s.Required, name) && (deep >= mostDeep || m.IntN(3) > 0) {
+		if !slices.Contains(s.Required, name) && (deep >= maxDepth || m.IntN(3) > 0) {
 			continue
 		}
 		out[name] = m.value(s.Properties[name], name, deep+1, edge)
 	}
-	if s.Others != nil && s.Others.Allowed && deep < mostDeep {
+	if s.Additional != nil && s.Additional.Allowed && deep < maxDepth {
 		for i := range m.IntN(3) {
 			name := "key" + string(rune('a'+i))
-			if s.Others.Schema == nil {
+			if s.Additional.Schema == nil {
 				out[name] = "value"
 				continue
 			}
-			out[name] = m.value(s.Others.Schema, name, deep+1, edge)
+			out[name] = m.value(s.Additional.Schema, name, deep+1, edge)
 		}
 	}
 	return out
 }
 
-func (m *maker) list(s *openapi.Schema, name string, deep int, edge bool) []any {
-	least, most := 0, 3
+func (m *valueMaker) list(s *openapi.Schema, name string, deep int, edge bool) []any {
+	minimum, maximum := 0, 3
 	if s.MinItems != nil {
-		least = *s.MinItems
+		minimum = *s.MinItems
 	}
 	if s.MaxItems != nil {
-		most = *s.MaxItems
+		maximum = *s.MaxItems
 	}
-	n := least + m.IntN(3)
+	n := minimum + m.IntN(3)
 	if edge && m.IntN(2) == 0 {
-		n = least
+		n = minimum
 	}
-	if deep >= mostDeep {
-		n = least
+	if deep >= maxDepth {
+		n = minimum
 	}
 	out := make([]any, 0, n)
-	for range min(n, most) {
+	for range min(n, maximum) {
 		out = append(out, m.value(s.Items, strings.TrimSuffix(name, "s"), deep+1, edge))
 	}
 	return out
 }
 
-// text makes a string. What means something is guessed from its name: the
-// document words it, but only in words.
-func (m *maker) text(s *openapi.Schema, name string, edge bool) string {
-	least, most := 0, 64
+// text returns a string. It guesses the meaning from the name of the field, because schemas express it only in
+// descriptions.
+func (m *valueMaker) text(s *openapi.Schema, name string, edge bool) string {
+	minimum, maximum := 0, 64
 	if s.MinLength != nil {
-		least = *s.MinLength
+		minimum = *s.MinLength
 	}
 	if s.MaxLength != nil {
-		most = *s.MaxLength
+		maximum = *s.MaxLength
 	}
 	switch s.Format {
 	case "date-time":
@@ -127,24 +127,23 @@ func (m *maker) text(s *openapi.Schema, name string, edge bool) string {
 		return "2026-03-01"
 	}
 	if s.Pattern != "" {
-		return fitting(s.Pattern)
+		return textMatching(s.Pattern)
 	}
 	if edge {
-		return m.edgy(least, most)
+		return m.edgeText(minimum, maximum)
 	}
-	if v := m.meant(name); v != "" && len(v) >= least && len(v) <= most {
+	if v := m.guessByName(name); v != "" && len(v) >= minimum && len(v) <= maximum {
 		return v
 	}
 	v := "word" + strconv.Itoa(m.IntN(1000))
-	for len(v) < least {
+	for len(v) < minimum {
 		v += v
 	}
-	return v[:max(least, min(len(v), most))]
+	return v[:max(minimum, min(len(v), maximum))]
 }
 
-// edgy is a string of the least or the most letters, or one that programs
-// stumble over.
-func (m *maker) edgy(least, most int) string {
+// edgeText returns a string of minimum or maximum length, or a string that often breaks programs.
+func (m *valueMaker) edgeText(least, most int) string {
 	all := []string{
 		strings.Repeat("a", least), strings.Repeat("b", most), strings.Repeat("ü", most), "", " ", "0", "-1", "null", "../../etc/passwd", "' OR 1=1 --", "{{name}}",
 		"=1+1", "\u202etxt", "😀", "a\u0000b", "\n\r\t", "%00%ff", "<script>alert(1)</script>", "+1202555012３",
@@ -152,16 +151,16 @@ func (m *maker) edgy(least, most int) string {
 	return all[m.IntN(len(all))]
 }
 
-func (m *maker) meant(name string) string {
+func (m *valueMaker) guessByName(name string) string {
 	number := fmt.Sprintf("+1202555%04d", 100+m.IntN(100))
 	if kind, ok := strings.CutSuffix(name, "_id"); ok {
-		return m.pool.one(m.Rand, kind)
+		return m.pool.random(m.Rand, kind)
 	}
 	for _, w := range []struct{ part, value string }{
 		{"phone", number},
 		{"number", number},
 		{"timezone", "America/New_York"},
-		{"url", m.place(m.IntN(100))},
+		{"url", m.testURL(m.IntN(100))},
 		{"uri", "https://example.com/back"},
 		{"country", "US"},
 		{"countrie", "US"},
@@ -194,45 +193,45 @@ func (m *maker) meant(name string) string {
 	return ""
 }
 
-// home is a value, or our own place for a URL of somebody else's.
-func (m *maker) home(name string, v any) any {
+// localURL returns a value, or a URL of the test server in place of an external URL.
+func (m *valueMaker) localURL(name string, v any) any {
 	text, _ := v.(string)
 	if m.url == "" || !strings.Contains(name, "url") || !strings.HasPrefix(text, "https://") {
 		return v
 	}
-	return m.place(0)
+	return m.testURL(0)
 }
 
-// place is a URL that something may be told at or fetched from.
-func (m *maker) place(n int) string {
+// testURL returns a URL that the service may fetch or notify.
+func (m *valueMaker) testURL(n int) string {
 	if m.url != "" {
 		return m.url + "/" + strconv.Itoa(n)
 	}
 	return "https://example.com/" + strconv.Itoa(n)
 }
 
-// fitting is a string for one of the few patterns that the document has.
-func fitting(pattern string) string {
+// textMatching returns a string that matches one of the few patterns of the document.
+func textMatching(pattern string) string {
 	for _, v := range []string{"1w23#", "abc", "a1", "A", "1", "12:30", "2026-01-01", "+12025550123"} {
-		if fits(pattern, v) {
+		if matchesPattern(pattern, v) {
 			return v
 		}
 	}
 	return ""
 }
 
-func (m *maker) number(s *openapi.Schema, edge, whole bool) any {
-	least, most := 0.0, 1000.0
+func (m *valueMaker) number(s *openapi.Schema, edge, whole bool) any {
+	minimum, maximum := 0.0, 1000.0
 	if s.Minimum != nil {
-		least, most = *s.Minimum, *s.Minimum+1000
+		minimum, maximum = *s.Minimum, *s.Minimum+1000
 	}
 	if s.Maximum != nil {
-		most = *s.Maximum
+		maximum = *s.Maximum
 	}
-	least = min(least, most)
-	v := least + m.Float64()*(most-least)
+	minimum = min(minimum, maximum)
+	v := minimum + m.Float64()*(maximum-minimum)
 	if edge {
-		v = []float64{least, most, min(max(0, least), most)}[m.IntN(3)]
+		v = []float64{minimum, maximum, min(max(0, minimum), maximum)}[m.IntN(3)]
 	}
 	if whole {
 		return float64(int64(v))
@@ -240,30 +239,30 @@ func (m *maker) number(s *openapi.Schema, edge, whole bool) any {
 	return v
 }
 
-// pool keeps the ids of what answers have made, the last few of each kind.
-type pool struct {
-	ids    map[string][]string
-	places map[string]string // the kind of what stands below a collection's path
-	spare  map[string]bool
+// idPool holds the latest ids of created resources by kind.
+type idPool struct {
+	ids      map[string][]string
+	kinds    map[string]string // kind of the ids below a collection path
+	excluded map[string]bool
 }
 
-const mostIDs = 12
+const maxIDs = 12
 
-// put takes an id in; kind_ULID.
-func (p *pool) put(id string) {
+// add adds an id of the form kind_ULID.
+func (p *idPool) add(id string) {
 	kind, rest, ok := cutLast(id, "_")
-	if !ok || len(rest) != 26 || p.spare[id] || slices.Contains(p.ids[kind], id) {
+	if !ok || len(rest) != 26 || p.excluded[id] || slices.Contains(p.ids[kind], id) {
 		return
 	}
 	p.ids[kind] = append(p.ids[kind], id)
-	if len(p.ids[kind]) > mostIDs {
+	if len(p.ids[kind]) > maxIDs {
 		p.ids[kind] = p.ids[kind][1:]
 	}
 }
 
-// one is an id of a kind; "": there is none. The names of fields may say more
-// than the kind: forward_agent.
-func (p *pool) one(r *rand.Rand, kind string) string {
+// random returns a random id of a kind, "" if there is none. The kind may be part of a longer field name, such as
+// forward_agent.
+func (p *idPool) random(r *rand.Rand, kind string) string {
 	for _, k := range slices.Sorted(maps.Keys(p.ids)) {
 		if (k == kind || strings.HasSuffix(kind, "_"+k) || strings.HasPrefix(kind, k+"_")) && len(p.ids[k]) > 0 {
 			return p.ids[k][r.IntN(len(p.ids[k]))]
@@ -272,8 +271,8 @@ func (p *pool) one(r *rand.Rand, kind string) string {
 	return ""
 }
 
-// last is the newest id of a kind.
-func (p *pool) last(kind string) string {
+// last returns the newest id of a kind.
+func (p *idPool) last(kind string) string {
 	for _, k := range slices.Sorted(maps.Keys(p.ids)) {
 		if all := p.ids[k]; (k == kind || strings.HasSuffix(kind, "_"+k) || strings.HasPrefix(kind, k+"_")) && len(all) > 0 {
 			return all[len(all)-1]

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	alertSearchRoute   = "/node/looks" // of the evaluation of alert rules, for other shards
+	alertSearchRoute   = "/node/alert-search" // evaluates alert rules for other shards
 	alertSearchTimeout = 20 * time.Second
 )
 
-// SearchAlerts has the other shards evaluate alert rules over their workspaces. Without
-// other shards nothing is found.
+// SearchAlerts asks the other shards to evaluate alert rules for their workspaces. In an installation with one
+// shard the result is empty.
 func (cl *Cluster) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings {
 	e := cl.shards
 	if e == nil {
 		return alert.PeerFindings{Silent: func(string) bool { return false }, Complete: true}
 	}
-	asked := make([]*domain.AlertRule, len(rules))
+	wanted := make([]*domain.AlertRule, len(rules))
 	for i, r := range rules {
-		asked[i] = alert.RuleForPeers(r)
+		wanted[i] = alert.RuleForPeers(r)
 	}
-	body, err := json.Marshal(asked)
+	body, err := json.Marshal(wanted)
 	if err != nil {
 		return alert.PeerFindings{Silent: e.IsElsewhere}
 	}
@@ -53,7 +53,7 @@ func (cl *Cluster) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) 
 	return out
 }
 
-// shardsOfRules returns the other shards whose workspaces rules watch.
+// shardsOfRules returns the other shards that own workspaces which the rules watch.
 func shardsOfRules(e Shards, rules []*domain.AlertRule) (shards []int) {
 	watched := make(map[int]bool)
 	for _, r := range rules {
@@ -70,8 +70,8 @@ func shardsOfRules(e Shards, rules []*domain.AlertRule) (shards []int) {
 	return shards
 }
 
-// registerAlertSearch evaluates alert rules over the workspaces of this shard, for other
-// nodes only.
+// registerAlertSearch registers the route that evaluates alert rules for the workspaces of this shard. The route
+// accepts requests from nodes only.
 func (cl *Cluster) registerAlertSearch() {
 	cl.App.Post(alertSearchRoute, func(c *fiber.Ctx) error {
 		if !router.IsForwarded(c) {
@@ -85,12 +85,12 @@ func (cl *Cluster) registerAlertSearch() {
 		}
 		var rules []*domain.AlertRule
 		if err = json.Unmarshal(text, &rules); err != nil {
-			return cl.RespondError(c, domain.Errorf(domain.CodeInvalidRequest, "A request of another node cannot be read."))
+			return cl.RespondError(c, domain.Errorf(domain.CodeInvalidRequest, "The forwarded request cannot be read."))
 		}
-		looks, err := cl.alerts.LookFor(c.UserContext(), rules)
+		findings, err := cl.alerts.EvaluateRules(c.UserContext(), rules)
 		if err != nil {
 			return cl.RespondError(c, err)
 		}
-		return c.JSON(looks)
+		return c.JSON(findings)
 	})
 }

@@ -1,4 +1,4 @@
-// Package cluster sends requests to the other nodes of the installation.
+// Package cluster sends requests to the other nodes of the installation and answers theirs.
 package cluster
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Shards are the shards of the installation. An operator's request about a workspace of
-// another shard is authenticated and counted on this node and runs on the owner's.
+// Shards sends requests to the shards of the installation. An operator's request for a workspace of another shard
+// is authenticated and counted on this node and runs on the node that owns the shard.
 type Shards interface {
-	// IsElsewhere says whether another shard has a workspace.
+	// IsElsewhere reports whether another shard owns a workspace.
 	IsElsewhere(workspaceID string) bool
-	// Send sends a request to the shard that has a workspace; "": to the shard of the next
-	// new workspace, which follows from seed. The request may arrive twice.
+	// Send sends a request to the shard of a workspace. For workspaceID "" it sends to the shard of the next new
+	// workspace, which seed determines. The request may arrive twice.
 	Send(ctx context.Context, workspaceID, seed string, r *http.Request) (*http.Response, error)
-	// Own is this shard, Others are the other ones, and ShardOf is the shard of a workspace.
+	// Own returns this shard, Others the other shards, and ShardOf the shard of a workspace.
 	Own() int
 	Others() []int
 	ShardOf(workspaceID string) int
@@ -30,8 +30,8 @@ type Shards interface {
 }
 
 const (
-	// forwardTimeout bounds how long another node may take to respond, maxResponse the size
-	// of its response in bytes.
+	// forwardTimeout bounds the response time of another node. maxResponse bounds the size of its response in
+	// bytes.
 	forwardTimeout = 20 * time.Second
 	maxResponse    = 8 << 20
 )
@@ -42,7 +42,7 @@ type Node struct {
 	OwnedShards []int
 }
 
-// Services are the use cases that a node answers other nodes with.
+// Services are the services with which a node answers other nodes.
 type Services struct {
 	Load        NodeLoad
 	AlertSearch AlertSearch
@@ -52,16 +52,16 @@ type Services struct {
 
 // NodeLoad measures the load of this node.
 type NodeLoad interface {
-	// Part returns the load of the node and of its workspaces, as of up to a second ago,
-	// without sums. requests counts the requests of a workspace within the last minute.
+	// LocalReport returns the load of this node and its workspaces, at most a second old, without sums. requests returns
+	// the number of requests of a workspace in the last minute.
 	LocalReport(ctx context.Context, requests func(*domain.Workspace) int) (*load.Report, error)
 }
 
-// AlertSearch evaluates alert rules of other shards.
+// AlertSearch evaluates alert rules for other shards.
 type AlertSearch interface {
-	// LookFor evaluates rules of another shard over the workspaces of this shard. The
-	// result is by rule id.
-	LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Findings, error)
+	// EvaluateRules evaluates rules of another shard for the workspaces of this shard. It returns the findings by rule
+	// id.
+	EvaluateRules(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Findings, error)
 }
 
 // Workspaces lists the workspaces of the installation.
@@ -69,32 +69,31 @@ type Workspaces interface {
 	ListWorkspaces(ctx context.Context, q record.PageQuery) (record.Page[*domain.Workspace], error)
 }
 
-// Idempotency makes a forwarded request the same request on the node that runs it.
+// Idempotency carries the idempotency of a request to the node that runs it.
 type Idempotency interface {
-	// Turn writes down the idempotency of a request that this node has admitted, and InTurn
-	// reads it on the node that runs the request.
+	// EncodeRequest encodes the idempotency state of a request that this node has admitted. DecodeRequest restores the state on the
+	// node that runs the request.
 	EncodeRequest(ctx context.Context) string
 	DecodeRequest(ctx context.Context, text string) (context.Context, error)
 }
 
-// Config sets a Cluster up.
+// Config configures a Cluster.
 type Config struct {
-	Shards   Shards        // nil: this shard is the only one
-	Nodes    func() []Node // the live nodes; nil: this node is the only one
-	Version  string        // of the service on this node
+	Shards   Shards        // nil: the installation has this shard only
+	Nodes    func() []Node // returns the live nodes; nil: the installation has this node only
+	Version  string        // version of Callboard on this node
 	Requests func(*domain.Workspace) int
 	Services Services
 }
 
-// Cluster forwards requests to the other nodes of the installation, answers theirs, and
-// adds up the load of all nodes.
+// Cluster forwards requests to other nodes, answers requests of other nodes and sums the load of all nodes.
 type Cluster struct {
 	*router.Router // set before the first request
 
 	shards      Shards
 	nodes       func() []Node
 	version     string
-	requests    func(*domain.Workspace) int // of a workspace within the last minute
+	requests    func(*domain.Workspace) int // requests of a workspace in the last minute
 	load        NodeLoad
 	alerts      AlertSearch
 	workspaces  Workspaces
@@ -102,7 +101,7 @@ type Cluster struct {
 	loads       loadCache
 }
 
-// New returns the cluster as this node sees it.
+// New returns a Cluster.
 func New(cfg Config) *Cluster {
 	return &Cluster{
 		shards: cfg.Shards, nodes: cfg.Nodes, version: cfg.Version, requests: cfg.Requests,
@@ -110,8 +109,7 @@ func New(cfg Config) *Cluster {
 	}
 }
 
-// Register registers the routes for other nodes. Requests of clients to them match no
-// route.
+// Register registers the routes for other nodes. Client requests to these paths match no route.
 func (cl *Cluster) Register(r *router.Router) {
 	cl.Router = r
 	cl.registerLoad()

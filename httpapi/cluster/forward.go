@@ -27,8 +27,7 @@ type forwardedHeader struct {
 	Turn      string           `json:"turn"`
 }
 
-// AcceptForwarded takes the principal and the origin of a request from the node that
-// forwards it.
+// AcceptForwarded sets the principal and the origin of a request from the header of the node that forwards it.
 func (cl *Cluster) AcceptForwarded(c *fiber.Ctx) error {
 	text, err := base64.StdEncoding.AppendDecode(nil, c.Request().Header.Peek(router.ForwardedHeader))
 	var l forwardedHeader
@@ -36,7 +35,7 @@ func (cl *Cluster) AcceptForwarded(c *fiber.Ctx) error {
 		err = json.Unmarshal(text, &l)
 	}
 	if err != nil {
-		return domain.Errorf(domain.CodeInvalidRequest, "A request of another node cannot be read.")
+		return domain.Errorf(domain.CodeInvalidRequest, "The forwarded request cannot be read.")
 	}
 	v := router.RequestOf(c.UserContext())
 	v.Principal, v.RequestID, v.IP, v.UserAgent = l.Principal, l.RequestID, l.IP, l.Agent
@@ -49,8 +48,8 @@ func (cl *Cluster) AcceptForwarded(c *fiber.Ctx) error {
 	return nil
 }
 
-// Forward sends an operator's request about a workspace or a node to the shard that has
-// it; false: the request is for this node.
+// Forward sends an operator's request about a workspace or a node to the shard that owns it. It returns false if
+// this node must handle the request.
 func (cl *Cluster) Forward(c *fiber.Ctx, route string, body []byte) (bool, error) {
 	if cl.shards == nil || router.IsForwarded(c) {
 		return false, nil
@@ -66,8 +65,8 @@ func (cl *Cluster) Forward(c *fiber.Ctx, route string, body []byte) (bool, error
 	return true, cl.forward(c, v, route == http.MethodPost+" /v1/workspaces", body, send)
 }
 
-// destination returns the sender to the shard or node that a request concerns; nil: this
-// shard, whose handler also reports invalid ids.
+// destination returns the sender for the shard or node that a request concerns. nil stands for this shard, whose
+// handler also reports invalid ids.
 func (cl *Cluster) destination(c *fiber.Ctx, route string, body []byte) (sender, error) {
 	const path = "/v1/workspaces"
 	_, at, _ := strings.Cut(route, " ")
@@ -89,7 +88,7 @@ func (cl *Cluster) destination(c *fiber.Ctx, route string, body []byte) (sender,
 	}, nil
 }
 
-// nodeDestination returns the sender to the node that the body names; nil: this node.
+// nodeDestination returns the sender for the node that the body names, nil for this node.
 func (cl *Cluster) nodeDestination(c *fiber.Ctx, body []byte) (sender, error) {
 	var choice operator.NodeChoice
 	if json.Unmarshal(body, &choice) != nil || choice.NodeID == "" || router.RequireOperator(router.RequestOf(c.UserContext()).Principal) != nil {
@@ -105,8 +104,8 @@ func (cl *Cluster) nodeDestination(c *fiber.Ctx, body []byte) (sender, error) {
 	}, nil
 }
 
-// forwardedRequest returns a request to another shard with its header, and the
-// idempotency turn.
+// forwardedRequest returns a copy of a request for another shard, with its forwarding header. The string is the
+// encoded idempotency state.
 func (cl *Cluster) forwardedRequest(ctx context.Context, v *router.Request, method, uri string, body []byte) (*http.Request, string, error) {
 	l := forwardedHeader{Principal: v.Principal, RequestID: v.RequestID, IP: v.IP, Agent: v.UserAgent, Turn: cl.idempotency.EncodeRequest(ctx)}
 	text, err := json.Marshal(l)
@@ -128,7 +127,7 @@ func (cl *Cluster) forwardedRequest(ctx context.Context, v *router.Request, meth
 // sender sends a request to its destination.
 type sender func(ctx context.Context, seed string, r *http.Request) (*http.Response, error)
 
-// forward sends a request to another shard and answers with the response.
+// forward sends a request to another shard and answers with the response of that shard.
 func (cl *Cluster) forward(c *fiber.Ctx, v *router.Request, creates bool, body []byte, send sender) error {
 	ctx, cancel := context.WithTimeout(c.UserContext(), forwardTimeout)
 	defer cancel()
@@ -138,13 +137,13 @@ func (cl *Cluster) forward(c *fiber.Ctx, v *router.Request, creates bool, body [
 	}
 	resp, err := send(ctx, turn, r)
 	if err != nil {
-		cl.Log.Warn("another node was not reached for an operator", slog.Any("error", err))
-		return domain.Errorf(domain.CodeUnavailable, "The node that is to do it cannot be reached; try again.").With("retry_after", 2)
+		cl.Log.Warn("node not reached for an operator's request", slog.Any("error", err))
+		return domain.Errorf(domain.CodeUnavailable, "The node that owns the workspace cannot be reached; try again.").With("retry_after", 2)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
 	if err != nil {
-		return domain.Errorf(domain.CodeUnavailable, "The node that was to do it went away; try again.").With("retry_after", 2)
+		return domain.Errorf(domain.CodeUnavailable, "The node that owned the workspace went away; try again.").With("retry_after", 2)
 	}
 	var created struct {
 		ID string `json:"id"`

@@ -22,25 +22,25 @@ import (
 )
 
 const (
-	loadRoute    = "/node/part"    // of the load of a shard, for other shards
-	loadTimeout  = 3 * time.Second // of all shards; a shard's workspaces have two
-	maxQueries   = 256             // of other shards at a time
+	loadRoute    = "/node/load"    // returns the load of a shard to other shards
+	loadTimeout  = 3 * time.Second // for all shards; listing the workspaces of one shard has two seconds
+	maxQueries   = 256             // concurrent requests to other shards
 	loadMaxAge   = time.Second
 	singleNodeID = "node_alone"
 )
 
-// loadCache holds the last load of all shards: however many operators request the load,
-// the shards are queried once per second. The zero value is ready.
+// loadCache holds the last load of all shards. The shards are queried at most once per second, even if many
+// operators watch the load. The zero value is ready to use.
 type loadCache struct {
 	mu         sync.Mutex
 	at         time.Time
 	report     *load.Report
 	nodes      []*load.NodeNow
-	query      chan struct{} // closed at the end of the running query; nil: none runs
-	generation int           // counts the changes that make a load outdated
+	query      chan struct{} // closed at the end of the running query; nil: no query runs
+	generation int           // incremented by changes that make a load outdated
 }
 
-// reset drops the load after a change that the load shows.
+// reset drops the cached load after a change that the load shows.
 func (l *loadCache) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,11 +48,11 @@ func (l *loadCache) reset() {
 	l.report = nil
 }
 
-// ResetLoad drops the last load after a change that the load shows.
+// ResetLoad drops the cached load after a change that the load shows.
 func (cl *Cluster) ResetLoad() { cl.loads.reset() }
 
-// Load returns the load of all shards and of the nodes, at most loadMaxAge old.
-// Concurrent callers share one query. The results are read only.
+// Load returns the load of all shards and of all nodes, at most loadMaxAge old. Concurrent callers share one query.
+// Callers must not change the results.
 func (cl *Cluster) Load(ctx context.Context) (*load.Report, []*load.NodeNow, error) {
 	l := &cl.loads
 	for {
@@ -99,8 +99,8 @@ func (cl *Cluster) queryLoad(ctx context.Context, generation int) (report *load.
 	return load.Merge(own, others...), cl.nodeLoads(own, reports), nil
 }
 
-// shardLoads returns the load of each shard that answers. others lists those of the other
-// shards, with one for the workspaces of shards that do not answer.
+// shardLoads returns the load of each shard that answers. others holds the loads of the other shards, plus one for
+// the workspaces of shards that did not answer.
 func (cl *Cluster) shardLoads(ctx context.Context, own *load.Report) (reports map[int]*load.Report, others []*load.Report, err error) {
 	e := cl.shards
 	if e == nil {
@@ -125,8 +125,8 @@ func (cl *Cluster) shardLoads(ctx context.Context, own *load.Report) (reports ma
 	return reports, others, err
 }
 
-// queryShards queries other shards, at most maxQueries at a time. Shards without a
-// response that isValid accepts are missing in the result.
+// queryShards queries other shards, at most maxQueries at a time. The result omits shards without a response that
+// isValid accepts.
 func queryShards[T any](ctx context.Context, cl *Cluster, shards []int, newRequest func(context.Context) (*http.Request, error), isValid func(*T) bool) map[int]*T {
 	responses := make(map[int]*T, len(shards)+1)
 	var mu sync.Mutex
@@ -141,7 +141,7 @@ func queryShards[T any](ctx context.Context, cl *Cluster, shards []int, newReque
 				err = errors.New("it tells nothing")
 			}
 			if err != nil {
-				cl.Log.Debug("a part of the install does not answer", slog.Int("shard", shard), slog.Any("error", err))
+				cl.Log.Debug("shard does not respond", slog.Int("shard", shard), slog.Any("error", err))
 				return
 			}
 			mu.Lock()
@@ -153,7 +153,7 @@ func queryShards[T any](ctx context.Context, cl *Cluster, shards []int, newReque
 	return responses
 }
 
-// ownedShards returns the shards that a live node owns: the others cannot answer.
+// ownedShards returns the shards that a live node owns. Other shards cannot answer.
 func (cl *Cluster) ownedShards(shards []int) []int {
 	if cl.nodes == nil {
 		return shards
@@ -188,7 +188,7 @@ func queryShard[T any](ctx context.Context, cl *Cluster, shard int, newRequest f
 	return response, json.Unmarshal(text, response)
 }
 
-// unansweredLoad lists the workspaces of shards that have not answered.
+// unansweredLoad returns a load that lists the workspaces of shards that did not answer.
 func (cl *Cluster) unansweredLoad(ctx context.Context, own *load.Report, reports map[int]*load.Report) (*load.Report, error) {
 	out := &load.Report{Node: own.Node}
 	for q := (record.PageQuery{Limit: 100}); ; {
@@ -210,7 +210,7 @@ func (cl *Cluster) unansweredLoad(ctx context.Context, own *load.Report, reports
 	}
 }
 
-// liveNodes returns the live nodes, this one alone where there is no cluster.
+// liveNodes returns the live nodes. Without a cluster it returns this node only.
 func (cl *Cluster) liveNodes() []Node {
 	if cl.nodes == nil {
 		return []Node{{NodeNow: load.NodeNow{ID: singleNodeID, Version: cl.version, Here: true}, OwnedShards: []int{0}}}
@@ -240,7 +240,7 @@ func (cl *Cluster) nodeLoads(own *load.Report, reports map[int]*load.Report) []*
 				n.Ready, n.Reason = false, p.Node.Reason
 			}
 		}
-		if n.Here { // known without its shards
+		if n.Here { // known without a query of its shards
 			n.Drain = own.Node.Drain
 		}
 		out[i] = &n
@@ -248,14 +248,14 @@ func (cl *Cluster) nodeLoads(own *load.Report, reports map[int]*load.Report) []*
 	return out
 }
 
-// OwnsNode says whether a node is this node. Errors: not_found, invalid_state where the
-// node owns no shard.
+// OwnsNode reports whether a node id is that of this node. Errors: not_found, and invalid_state if the node owns no
+// shard.
 func (cl *Cluster) OwnsNode(id string) (bool, error) {
 	_, here, err := cl.shardsOfNode(id)
 	return here, err
 }
 
-// shardsOfNode returns the shards that a node owns; here: it is this node.
+// shardsOfNode returns the shards that a node owns. here reports whether it is this node.
 func (cl *Cluster) shardsOfNode(id string) (shards []int, here bool, err error) {
 	for _, n := range cl.liveNodes() {
 		switch {
@@ -263,16 +263,16 @@ func (cl *Cluster) shardsOfNode(id string) (shards []int, here bool, err error) 
 		case n.Here:
 			return n.OwnedShards, true, nil
 		case len(n.OwnedShards) == 0:
-			return nil, false, domain.Errorf(domain.CodeInvalidState, "The node has no part of the work: it takes no calls.")
+			return nil, false, domain.Errorf(domain.CodeInvalidState, "The node owns no shard, so it handles no calls.")
 		default:
 			return n.OwnedShards, false, nil
 		}
 	}
-	return nil, false, domain.Errorf(domain.CodeNotFound, "No such node lives.").With("param", "node_id")
+	return nil, false, domain.Errorf(domain.CodeNotFound, "There is no live node with this id.").With("param", "node_id")
 }
 
-// sendToAny sends a request to the shards of a node, one after the other, until one
-// answers. The request has to be idempotent.
+// sendToAny sends a request to the shards of a node one after the other until one answers. The request must be
+// idempotent.
 func (cl *Cluster) sendToAny(ctx context.Context, shards []int, r *http.Request) (*http.Response, error) {
 	var last error
 	for _, shard := range shards {
@@ -312,7 +312,7 @@ func (cl *Cluster) sendWithTimeout(ctx context.Context, shard int, r *http.Reque
 	return resp, err
 }
 
-// registerLoad serves the load of this shard to other nodes only.
+// registerLoad registers the route that returns the load of this shard. The route accepts requests from nodes only.
 func (cl *Cluster) registerLoad() {
 	cl.App.Get(loadRoute, func(c *fiber.Ctx) error {
 		if !router.IsForwarded(c) {

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/load"
 )
 
-// countedLoad is a NodeLoad that takes a while and counts its calls.
+// countedLoad is a slow NodeLoad that counts its calls.
 type countedLoad struct{ calls atomic.Int32 }
 
 func (l *countedLoad) LocalReport(context.Context, func(*domain.Workspace) int) (*load.Report, error) {
@@ -23,7 +23,7 @@ func (l *countedLoad) LocalReport(context.Context, func(*domain.Workspace) int) 
 	return &load.Report{Node: &load.NodeLoad{Ready: true}, Workspaces: []*load.WorkspaceLoad{{ID: "ws_1", LiveCalls: 2}}}, nil
 }
 
-func TestConcurrentCallersShareOneLoadQuery(t *testing.T) {
+func TestConcurrentLoadCallersShareOneQuery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		node := new(countedLoad)
 		cl := New(Config{Version: "1", Services: Services{Load: node}})
@@ -47,7 +47,7 @@ func TestConcurrentCallersShareOneLoadQuery(t *testing.T) {
 	})
 }
 
-func TestResetDropsALoadAlsoDuringItsQuery(t *testing.T) {
+func TestResetLoadDropsRunningQuery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		node := new(countedLoad)
 		cl := New(Config{Services: Services{Load: node}})
@@ -66,7 +66,7 @@ func TestResetDropsALoadAlsoDuringItsQuery(t *testing.T) {
 	})
 }
 
-func TestShardsOfOtherNodesAreFoundByTheirNode(t *testing.T) {
+func TestShardsOfNode(t *testing.T) {
 	cl := New(Config{Nodes: func() []Node {
 		return []Node{
 			{NodeNow: load.NodeNow{ID: "node_a", Here: true}, OwnedShards: []int{0}},

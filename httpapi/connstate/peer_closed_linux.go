@@ -7,10 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PeerClosed says whether the peer has closed a connection, also where data of the
-// peer were not read yet. It does not wait. It asks the connection itself where that
-// has a method PeerClosed, and unwraps connections with a method NetConn. Connections
-// without a socket count as open.
+// PeerClosed reports whether the peer has closed a connection, even if received data is still unread. It does not
+// block. If the connection has a method PeerClosed, that method decides; a connection with a method NetConn is
+// unwrapped. A connection without a socket counts as open.
 func PeerClosed(conn net.Conn) bool {
 	for {
 		if own, ok := conn.(interface{ PeerClosed() bool }); ok {
@@ -30,11 +29,11 @@ func PeerClosed(conn net.Conn) bool {
 	if err != nil {
 		return true // closed on this side
 	}
-	gone := false
+	closed := false
 	err = raw.Control(func(fd uintptr) {
 		look := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}} //nolint:gosec // descriptors are small
 		n, failed := unix.Poll(look, 0)
-		gone = failed == nil && n > 0 && look[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
+		closed = failed == nil && n > 0 && look[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
 	})
-	return gone || err != nil
+	return closed || err != nil
 }

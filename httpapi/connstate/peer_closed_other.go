@@ -4,8 +4,8 @@ package connstate
 
 import "net"
 
-// PeerClosed says whether the peer has closed a connection, where the connection has
-// a method PeerClosed. On this system all other connections count as open.
+// PeerClosed reports whether the peer has closed a connection, if the connection has a method PeerClosed. On this
+// system all other connections count as open.
 func PeerClosed(conn net.Conn) bool {
 	for {
 		if own, ok := conn.(interface{ PeerClosed() bool }); ok {

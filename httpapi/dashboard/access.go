@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// accessPage is who may come in: keys, users, OAuth clients.
+// accessPage shows API keys, users and OAuth clients.
 func accessPage(r *Request) (view, error) { return accessPageAfter(r, "") }
 
-// accessPageAfter is access once one of its forms was refused, newkey or newclient:
-// that one has its name and what was typed still, the other one is a new one.
+// accessPageAfter shows the access page after a refused form. sent is the refused form, newkey or newclient. It
+// keeps its idempotency key and its values; the other form gets a new key.
 func accessPageAfter(r *Request, sent string) (view, error) {
 	data := object{"sent": sent, "typed": map[string]url.Values{sent: r.Form}, "permissions": permissions()}
 	for _, l := range []struct{ name, path string }{{"keys", "/v1/api-keys"}, {"users", "/v1/users"}, {"clients", "/v1/oauth/clients"}} {
@@ -25,12 +25,12 @@ func accessPageAfter(r *Request, sent string) (view, error) {
 	return view{name: "access", title: "Access", data: data}, nil
 }
 
-// permissions are those that a key may have.
+// permissions returns the permissions that an API key can have.
 func permissions() []string {
 	return []string{"calls:read", "calls:write", "agents:read", "agents:write", "analytics:read", "*:read", "*:write"}
 }
 
-// createKey makes a key and shows it, this once.
+// createKey creates an API key and shows its secret once.
 func createKey(r *Request) (view, error) {
 	f := r.Form
 	body := object{"name": f.Get("name"), "permissions": append([]string{}, f["permissions"]...)}
@@ -40,25 +40,25 @@ func createKey(r *Request) (view, error) {
 		}
 	}
 	if day, err := time.Parse(time.DateOnly, f.Get("expires_at")); err == nil {
-		body["expires_at"] = day.AddDate(0, 0, 1).Add(-time.Second).Format(time.RFC3339) // to the end of the day
+		body["expires_at"] = day.AddDate(0, 0, 1).Add(-time.Second).Format(time.RFC3339) // until the end of the day
 	}
 	if from := splitWords(f.Get("allowed_ips")); len(from) > 0 {
 		body["allowed_ips"] = from
 	}
-	made, err := r.send(http.MethodPost, "/v1/api-keys", body)
+	created, err := r.send(http.MethodPost, "/v1/api-keys", body)
 	if err != nil {
 		if v, again := accessPageAfter(r, "newkey"); again == nil {
 			return v, err
 		}
 		return view{}, err
 	}
-	return view{name: "newkey", title: "A new key", data: object{"key": made}}, nil
+	return view{name: "newkey", title: "A new key", data: object{"key": created}}, nil
 }
 
-// fact is something of what was made, with its name.
+// fact is a labeled value of a created resource.
 type fact struct{ Name, Value string }
 
-// createClient lets a program ask users for consent. Its secret is shown this once.
+// createClient creates an OAuth client and shows its secret once.
 func createClient(r *Request) (view, error) {
 	f := r.Form
 	body := object{"name": f.Get("name"), "scopes": append([]string{}, f["scopes"]...)}
@@ -68,19 +68,19 @@ func createClient(r *Request) (view, error) {
 	if f.Get("public") != "" {
 		body["public"] = true
 	}
-	made, err := r.send(http.MethodPost, "/v1/oauth/clients", body)
+	created, err := r.send(http.MethodPost, "/v1/oauth/clients", body)
 	if err != nil {
 		if v, again := accessPageAfter(r, "newclient"); again == nil {
 			return v, err
 		}
 		return view{}, err
 	}
-	facts := []fact{{"client_id", text(made, "client_id")}, {"client_secret", text(made, "client_secret")}}
+	facts := []fact{{"client_id", text(created, "client_id")}, {"client_secret", text(created, "client_secret")}}
 	return view{name: "newsecret", title: "A new OAuth client", data: object{"facts": facts, "back": "/access"}}, nil
 }
 
-// revokeKey revokes a key, with what it created where the box is ticked, and
-// shows what remains of it.
+// revokeKey revokes an API key and shows which of its resources remain. With cascade it also revokes what the key
+// created.
 func revokeKey(r *Request) (view, error) {
 	path := "/v1/api-keys/" + r.ID
 	if r.Form.Get("cascade") != "" {
@@ -93,5 +93,5 @@ func revokeKey(r *Request) (view, error) {
 	return view{to: "/access?done=revoked"}, err
 }
 
-// contains says whether a box of a form was ticked.
-func contains(values []string, one string) bool { return slices.Contains(values, one) }
+// isTicked reports whether a checkbox of a form is ticked.
+func isTicked(values []string, one string) bool { return slices.Contains(values, one) }

@@ -24,40 +24,40 @@ func agentPage(r *Request) (view, error) {
 	return view{name: "agent", title: text(a, "name"), data: object{"agent": a, "versions": versions}}, nil
 }
 
-type node struct {
+type pathwayNode struct {
 	Node object
-	Ways []object // the edges out of it
+	Ways []object // edges that start at the node
 }
 
-// nodesOf are the nodes in the order in which a conversation may reach them;
-// those that it cannot come last.
-func nodesOf(p object) []node {
-	handleByID, ways := map[string]object{}, map[string][]object{}
+// nodesOf returns the nodes of a pathway in the order in which a conversation may reach them. Unreachable nodes
+// come last.
+func nodesOf(p object) []pathwayNode {
+	byID, edgesFrom := map[string]object{}, map[string][]object{}
 	var order []string
 	all, _ := p["nodes"].([]any)
 	for _, n := range all {
 		if o, ok := n.(object); ok {
-			handleByID[text(o, "id")] = o
+			byID[text(o, "id")] = o
 			order = append(order, text(o, "id"))
 		}
 	}
 	edges, _ := p["edges"].([]any)
 	for _, e := range edges {
 		if o, ok := e.(object); ok {
-			ways[text(o, "from")] = append(ways[text(o, "from")], o)
+			edgesFrom[text(o, "from")] = append(edgesFrom[text(o, "from")], o)
 		}
 	}
-	var nodes []node
+	var nodes []pathwayNode
 	seen := map[string]bool{}
 	for queue := append([]string{text(p, "start")}, order...); len(queue) > 0; queue = queue[1:] {
 		id := queue[0]
-		if seen[id] || handleByID[id] == nil {
+		if seen[id] || byID[id] == nil {
 			continue
 		}
 		seen[id] = true
-		nodes = append(nodes, node{Node: handleByID[id], Ways: ways[id]})
+		nodes = append(nodes, pathwayNode{Node: byID[id], Ways: edgesFrom[id]})
 		var next []string
-		for _, e := range ways[id] {
+		for _, e := range edgesFrom[id] {
 			next = append(next, text(e, "to"))
 		}
 		if len(next) > 0 {

@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// object is a resource as the API shows it.
+// object is a resource in its API form.
 type object = map[string]any
 
-// list is a page of resources.
-type list struct {
+// resourceList is a page of resources.
+type resourceList struct {
 	Data []object `json:"data"`
-	Logs []object `json:"logs"` // in place of it, where the specification says so
+	Logs []object `json:"logs"` // in place of data in the delivery logs
 	More bool     `json:"has_more"`
 	Next string   `json:"next_cursor"`
-	// Newer is where the pages begin, "" on the first; Older leads to the next.
+	// Newer is the link to the first page, "" on it. Older is the link to the next page, "" on the last.
 	Newer, Older string `json:"-"`
 }
 
-// problem is what the API refused, in its own words.
+// problem is an error response of the API.
 type problem struct {
 	Status    int
 	Code      string
@@ -38,59 +38,59 @@ type problem struct {
 
 func (p *problem) Error() string { return p.Message }
 
-// get asks for a resource.
+// get requests a resource.
 func (r *Request) get(path string) (object, error) {
 	var o object
 	return o, r.callAPI(http.MethodGet, path, nil, &o)
 }
 
-// list asks for the page of a list that the browser is on. Filters are those
-// parts of the browser's query that it names.
-func (r *Request) list(path, here string, filters ...string) (list, error) {
+// list requests the page of a list that the browser shows. filters are the query parameters of the browser that are
+// passed to the API.
+func (r *Request) list(path, here string, filters ...string) (resourceList, error) {
 	return r.pageOf("cursor", path, here, filters...)
 }
 
-// pageOf is list where several stand on a page: cursor is the part of the
-// browser's query that tells which of its pages is shown.
-func (r *Request) pageOf(cursor, path, here string, filters ...string) (list, error) {
+// pageOf requests a page of one of several lists on a dashboard page. cursor is the query parameter of the browser
+// that selects the page of this list.
+func (r *Request) pageOf(cursor, path, here string, filters ...string) (resourceList, error) {
 	q := url.Values{"limit": {pageSize}}
-	kept := url.Values{}
+	params := url.Values{}
 	for _, name := range filters {
 		if v := r.Query.Get(name); v != "" {
 			q.Set(name, v)
-			kept.Set(name, v)
+			params.Set(name, v)
 		}
 	}
 	at := r.Query.Get(cursor)
 	if at != "" {
 		q.Set("cursor", at)
 	}
-	var l list
+	var l resourceList
 	if err := r.callAPI(http.MethodGet, path+"?"+q.Encode(), nil, &l); err != nil {
 		return l, err
 	}
 	if at != "" {
 		l.Newer = here
-		if len(kept) > 0 {
-			l.Newer += "?" + kept.Encode()
+		if len(params) > 0 {
+			l.Newer += "?" + params.Encode()
 		}
 	}
 	if l.More {
-		kept.Set(cursor, l.Next)
-		l.Older = here + "?" + kept.Encode()
+		params.Set(cursor, l.Next)
+		l.Older = here + "?" + params.Encode()
 	}
 	return l, nil
 }
 
-// newest asks for a list from its beginning on until enough says so, five
-// hundred at most; whole says whether nothing is left out.
+// newest requests the newest resources of a list until enough returns true, at most five hundred. whole reports
+// whether the list has no more.
 func (r *Request) newest(path string, enough func(last object) bool) (all []object, whole bool, err error) {
 	q, separator := "", "?"
 	if strings.Contains(path, "?") {
 		separator = "&"
 	}
 	for range 5 {
-		var l list
+		var l resourceList
 		if err = r.callAPI(http.MethodGet, path+separator+"limit=100"+q, nil, &l); err != nil {
 			return nil, false, err
 		}
@@ -103,25 +103,25 @@ func (r *Request) newest(path string, enough func(last object) bool) (all []obje
 	return all, false, nil
 }
 
-// send asks for a change. body may be nil.
+// send requests a change. body may be nil.
 func (r *Request) send(method, path string, body any) (object, error) {
 	var o object
 	return o, r.callAPI(method, path, body, &o)
 }
 
-// first asks for the beginning of a list that has no pages here.
-func (r *Request) first(path string) (list, error) {
+// first requests the first page of a list that the dashboard does not page through.
+func (r *Request) first(path string) (resourceList, error) {
 	separator := "?"
 	if strings.Contains(path, "?") {
 		separator = "&"
 	}
-	var l list
+	var l resourceList
 	return l, r.callAPI(http.MethodGet, path+separator+"limit=100", nil, &l)
 }
 
 func (r *Request) callAPI(method, path string, body, into any) error {
 	var text []byte
-	kind, once := "", ""
+	kind, idempotencyKey := "", ""
 	if body != nil {
 		var err error
 		if text, err = json.Marshal(body); err != nil {
@@ -130,25 +130,25 @@ func (r *Request) callAPI(method, path string, body, into any) error {
 		kind = "application/json"
 	}
 	if method == http.MethodPost {
-		once = r.idempotencyKey()
+		idempotencyKey = r.idempotencyKey()
 	}
 	for pause := minRepeatDelay; ; pause = min(2*pause, maxRepeatDelay) {
 		var content io.Reader
 		if body != nil {
 			content = bytes.NewReader(text)
 		}
-		err := decodeResult(r.API(method, path, kind, once, content))(into)
+		err := decodeResult(r.API(method, path, kind, idempotencyKey, content))(into)
 		var p *problem
-		if once == "" || !errors.As(err, &p) || p.Code != "idempotency_conflict" || pause == maxRepeatDelay {
+		if idempotencyKey == "" || !errors.As(err, &p) || p.Code != "idempotency_conflict" || pause == maxRepeatDelay {
 			return err
 		}
-		if !r.waitToRepeat(pause) { // the first click of two is under way: the second one waits for its answer
+		if !r.waitToRepeat(pause) { // a double click: the first request is running, and this one waits for its response
 			return err
 		}
 	}
 }
 
-// waitToRepeat lets a time go by; false: nobody waits for the answer any more.
+// waitToRepeat waits for a pause. It returns false if the client is gone.
 func (r *Request) waitToRepeat(pause time.Duration) bool {
 	for ; pause > 0; pause -= clientCheckInterval {
 		select {
@@ -163,7 +163,7 @@ func (r *Request) waitToRepeat(pause time.Duration) bool {
 	return true
 }
 
-// requestEnd is closed once nobody waits for the answer any more.
+// requestEnd returns a channel that is closed when the response comes too late.
 func (r *Request) requestEnd() <-chan struct{} {
 	if r.Ended == nil {
 		return nil
@@ -171,14 +171,14 @@ func (r *Request) requestEnd() <-chan struct{} {
 	return r.Ended()
 }
 
-// How long the second click of two waits for the first, between asking and in
-// all: about five seconds.
+// Delays between repeated requests while an earlier request with the same idempotency key is running, and their
+// sum.
 const minRepeatDelay, maxRepeatDelay = 20 * time.Millisecond, 5 * time.Second
 
-// clientCheckInterval is how often it is looked meanwhile whether somebody is there still.
+// clientCheckInterval is the time between two checks whether the client is still connected.
 const clientCheckInterval = 100 * time.Millisecond
 
-// decodeResult reads an answer of the API.
+// decodeResult returns a function that decodes a response of the API.
 func decodeResult(status int, answer []byte) func(into any) error {
 	return func(into any) error {
 		if status < http.StatusMultipleChoices {
@@ -200,7 +200,7 @@ func decodeResult(status int, answer []byte) func(into any) error {
 			} `json:"error"`
 		}
 		if err := json.Unmarshal(answer, &e); err != nil {
-			return &problem{Status: status, Message: "The service gave no answer that could be read."}
+			return &problem{Status: status, Message: "The service returned an unreadable response."}
 		}
 		p := &problem{Status: status, Code: e.Error.Code, Message: e.Error.Message, Param: e.Error.Param, RequestID: e.Error.RequestID}
 		for _, d := range e.Error.Details {
@@ -221,7 +221,7 @@ func decodeResponse(answer []byte, into any) error {
 	switch v := into.(type) {
 	case *object:
 		numbersToFloat(*v)
-	case *list:
+	case *resourceList:
 		for _, o := range slices.Concat(v.Data, v.Logs) {
 			numbersToFloat(o)
 		}
@@ -229,8 +229,7 @@ func decodeResponse(answer []byte, into any) error {
 	return nil
 }
 
-// numbersToFloat replaces the json.Numbers in a value by float64, where that keeps
-// their text.
+// numbersToFloat replaces each json.Number in a value by a float64 if that keeps its text.
 func numbersToFloat(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -249,9 +248,9 @@ func numbersToFloat(v any) any {
 	return v
 }
 
-// isNotVisible says whether an error is only that there is nothing, or nothing yet,
-// or nothing that this visitor may see: a page shows what is left.
+// isNotVisible reports whether an error means that there is nothing to show: the resource does not exist, is not
+// ready, or is not visible to the user. The page then omits that part.
 func isNotVisible(err error) bool {
-	p, ok := err.(*problem) //nolint:errorlint // ask wraps nothing
+	p, ok := err.(*problem) //nolint:errorlint // callAPI wraps no errors
 	return ok && (p.Status == http.StatusNotFound || p.Status == http.StatusForbidden || p.Status == http.StatusConflict)
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// requestAPI runs a request to the API for the user of a page, within the process:
-// permissions, validation, audit and errors are those of the route. Changes count against
-// its limits, except a repeated request.
+// requestAPI sends a request of a dashboard page to the API within the process. Permissions, validation, audit and
+// errors are those of the API route. Changes count against the rate limits, repeated requests do not.
 func (s *handler) requestAPI(c *fiber.Ctx, v *router.Request, repeated bool, method, path, contentType, idempotencyKey string, content io.Reader) (status int, answer []byte) {
 	var rc fasthttp.RequestCtx
 	rc.Init2(c.Context().Conn(), nil, false)
@@ -42,10 +41,10 @@ func (s *handler) requestAPI(c *fiber.Ctx, v *router.Request, repeated bool, met
 	case method != http.MethodGet && status < http.StatusBadRequest:
 		outer.Changed = true
 		c.Response().Header.Del(forward.NotActive)
-	case !outer.Changed && len(rc.Response.Header.Peek(forward.NotActive)) > 0: // nothing has changed: the page's request goes to another node
+	case !outer.Changed && len(rc.Response.Header.Peek(forward.NotActive)) > 0: // nothing has changed yet, so another node can handle the whole request
 		c.Set(forward.NotActive, "1")
 	case len(rc.Response.Header.Peek(forward.NotActive)) > 0:
-		s.Log.Warn("request refused: another node is about to have the workspace, and a part of the page's work is done", slog.String("request_id", t.Request.RequestID))
+		s.Log.Warn("request refused: another node is taking over the workspace after a part of the page's changes", slog.String("request_id", t.Request.RequestID))
 	}
 	return status, append([]byte(nil), rc.Response.Body()...)
 }

@@ -10,26 +10,25 @@ import (
 	"time"
 )
 
-// day is a column of the calendar.
-type day struct {
+// calendarDay is a column of the calendar.
+type calendarDay struct {
 	Date  time.Time
 	Today bool
-	All   []object // appointments, by the clocks where they take place
+	All   []object // appointments, in the local time of their location
 }
 
-// ISO is the day as forms and queries have it.
-func (d day) ISO() string { return d.Date.Format(time.DateOnly) }
+// ISO returns the date as YYYY-MM-DD.
+func (d calendarDay) ISO() string { return d.Date.Format(time.DateOnly) }
 
-// weekOf is the Monday of the week that a day lies in.
+// weekOf returns the Monday of a date's week.
 func weekOf(t time.Time) time.Time {
 	t = time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7)
 }
 
-// daysOf puts appointments on the seven days from a Monday on, each on that
-// which its own clocks show.
-func daysOf(monday, today time.Time, all []object) []day {
-	days := make([]day, 7)
+// daysOf distributes appointments over the seven days from a Monday on, by the local date of each appointment.
+func daysOf(monday, today time.Time, all []object) []calendarDay {
+	days := make([]calendarDay, 7)
 	for i := range days {
 		days[i].Date = monday.AddDate(0, 0, i)
 		days[i].Today = days[i].Date.Equal(today.UTC().Truncate(24 * time.Hour))
@@ -45,20 +44,20 @@ func daysOf(monday, today time.Time, all []object) []day {
 	return days
 }
 
-// calendarPage is a week.
+// calendarPage shows the appointments of a week.
 func calendarPage(r *Request) (view, error) {
 	now := time.Now()
 	monday := weekOf(now)
 	if typed, err := time.Parse(time.DateOnly, r.Query.Get("week")); err == nil {
 		monday = weekOf(typed)
 	}
-	const anywhere = 14 * time.Hour // a day begins so much earlier, and ends so much later, somewhere
+	const anywhere = 14 * time.Hour // maximum distance of a time zone from UTC
 	q := url.Values{"from": {monday.Add(-anywhere).Format(time.RFC3339)}, "to": {monday.AddDate(0, 0, 7).Add(anywhere).Format(time.RFC3339)}}
 	provider := r.Query.Get("provider")
 	if provider != "" {
 		q.Set("provider", provider)
 	}
-	all, whole, err := r.newest("/v1/appointments?"+q.Encode(), func(object) bool { return false })
+	all, complete, err := r.newest("/v1/appointments?"+q.Encode(), func(object) bool { return false })
 	if err != nil {
 		return view{}, err
 	}
@@ -67,12 +66,12 @@ func calendarPage(r *Request) (view, error) {
 		return view{}, err
 	}
 	return view{name: "calendar", title: "Appointments", data: object{
-		"days": daysOf(monday, now, all), "whole": whole, "providers": providers, "provider": provider, "monday": monday.Format(time.DateOnly),
+		"days": daysOf(monday, now, all), "whole": complete, "providers": providers, "provider": provider, "monday": monday.Format(time.DateOnly),
 		"before": monday.AddDate(0, 0, -7).Format(time.DateOnly), "after": monday.AddDate(0, 0, 7).Format(time.DateOnly),
 	}}, nil
 }
 
-// providers are those who can be booked.
+// providers returns all providers of the workspace.
 func (r *Request) providers() ([]object, error) {
 	all, _, err := r.newest("/v1/providers", func(object) bool { return false })
 	if isNotVisible(err) {
@@ -84,7 +83,7 @@ func (r *Request) providers() ([]object, error) {
 func appointmentsPage(r *Request) (view, error) {
 	typed := r.Query
 	r.Query = maps.Clone(typed)
-	for name, later := range map[string]int{"from": 0, "to": 1} { // days as they are typed; the API has times, and ends before the last one
+	for name, later := range map[string]int{"from": 0, "to": 1} { // the form has days, the last one included; the API has times
 		if day, err := time.Parse(time.DateOnly, typed.Get(name)); err == nil {
 			r.Query.Set(name, day.AddDate(0, 0, later).Format(time.RFC3339))
 		}
@@ -93,12 +92,11 @@ func appointmentsPage(r *Request) (view, error) {
 	return view{name: "appointments", title: "Appointments", data: object{"list": l, "query": typed}}, err
 }
 
-// maxTimes are offered at once, of the week from a day on; a later day shows
-// what follows.
+// maxTimes bounds the free times that a page offers. A later start date shows the following times.
 const maxTimes = "500"
 
-// freeTimes are the times at which a provider can be booked, from a day on. minutes
-// and zone are those of what shall be booked, "" for the provider's.
+// freeTimes returns the times at which a provider can be booked, from a date on. minutes and zone are the duration
+// and time zone, "" for the defaults of the provider.
 func (r *Request) freeTimes(provider, from, minutes, zone string) (object, error) {
 	q := url.Values{"provider": {provider}, "limit": {maxTimes}}
 	for name, v := range map[string]string{"from": from, "duration_minutes": minutes, "timezone": zone} {
@@ -109,7 +107,7 @@ func (r *Request) freeTimes(provider, from, minutes, zone string) (object, error
 	return r.get("/v1/appointments/availability?" + q.Encode())
 }
 
-// newAppointmentPage asks with whom, then when and for whom.
+// newAppointmentPage asks for the provider first, then for the time and the patient.
 func newAppointmentPage(r *Request) (view, error) {
 	providers, err := r.providers()
 	if err != nil {
@@ -139,7 +137,7 @@ func bookAppointment(r *Request) (view, error) {
 			body[name] = v
 		}
 	}
-	made, err := r.send(http.MethodPost, "/v1/appointments", body)
+	created, err := r.send(http.MethodPost, "/v1/appointments", body)
 	if err != nil {
 		v, again := newAppointmentPage(r)
 		if again != nil {
@@ -147,10 +145,10 @@ func bookAppointment(r *Request) (view, error) {
 		}
 		return v, err
 	}
-	return view{to: "/appointments/" + text(made, "id") + "?done=booked"}, nil
+	return view{to: "/appointments/" + text(created, "id") + "?done=booked"}, nil
 }
 
-// appointmentPage is one, with where it could be moved to.
+// appointmentPage shows an appointment and the times to which it can be moved.
 func appointmentPage(r *Request) (view, error) {
 	a, err := r.get("/v1/appointments/" + r.ID)
 	if err != nil {
@@ -158,9 +156,9 @@ func appointmentPage(r *Request) (view, error) {
 	}
 	patient, _ := a["patient"].(object)
 	data := object{"appointment": a, "from": r.Query.Get("from"), "open": text(a, "status") == "booked" || text(a, "status") == "confirmed"}
-	if who := text(a, "provider_id"); who != "" && r.Visitor.May("agents:write") {
+	if provider := text(a, "provider_id"); provider != "" && r.Visitor.May("agents:write") {
 		minutes, _ := a["duration_minutes"].(float64)
-		if data["free"], err = r.freeTimes(who, r.Query.Get("from"), strconv.Itoa(int(minutes)), text(a, "timezone")); err != nil && !isNotVisible(err) {
+		if data["free"], err = r.freeTimes(provider, r.Query.Get("from"), strconv.Itoa(int(minutes)), text(a, "timezone")); err != nil && !isNotVisible(err) {
 			return view{}, err
 		}
 	}
@@ -178,7 +176,7 @@ func changeAppointment(r *Request) (view, error) {
 	case "reschedule":
 		body["datetime"] = r.Form.Get("datetime")
 	default:
-		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
+		return view{}, &problem{Status: http.StatusNotFound, Message: "Unknown action."}
 	}
 	if _, err := r.send(http.MethodPost, "/v1/appointments/"+r.ID+"/"+r.Verb, body); err != nil {
 		v, again := appointmentPage(r)

@@ -4,19 +4,18 @@ import (
 	"time"
 )
 
-// rate is what happened in a stretch of time, each as if it had gone on for a
-// minute.
-type rate struct {
-	At       time.Time // its beginning
-	Calls    float64   // a minute
-	Answered float64   // per cent of the calls; -1: there were none
-	Failed   float64   // a minute
+// callRate is the rate of calls in an interval, per minute.
+type callRate struct {
+	At       time.Time // start of the interval
+	Calls    float64   // per minute
+	Answered float64   // percentage of calls that were answered; -1: no calls
+	Failed   float64   // per minute
 }
 
-// Unix is when it began, in seconds.
-func (r rate) Unix() int64 { return r.At.Unix() }
+// Unix returns the start of the interval in Unix seconds.
+func (r callRate) Unix() int64 { return r.At.Unix() }
 
-// intervalWidths are how long stretches may be.
+// intervalWidths returns the widths that an interval may have.
 func intervalWidths() []time.Duration {
 	return []time.Duration{
 		time.Second, 5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour,
@@ -25,11 +24,10 @@ func intervalWidths() []time.Duration {
 
 const maxIntervals = 60
 
-// ratesOf counts calls by when they began, in stretches from one time to
-// another: the shortest ones of which no more than sixty are needed. The last
-// one is under way: it counts by how much of it has gone by, and is left out
-// while that is less than a quarter, which tells no rate.
-func ratesOf(calls []object, from, to time.Time) []rate {
+// ratesOf counts calls by their creation time in intervals between two times. It uses the shortest width that needs
+// at most maxIntervals intervals. The last, incomplete interval is scaled to its elapsed part and is omitted below
+// a quarter.
+func ratesOf(calls []object, from, to time.Time) []callRate {
 	if !from.Before(to) {
 		return nil
 	}
@@ -42,7 +40,7 @@ func ratesOf(calls []object, from, to time.Time) []rate {
 		}
 	}
 	from = from.Truncate(width)
-	rates := make([]rate, min(maxIntervals, int((to.Sub(from)-1)/width)+1))
+	rates := make([]callRate, min(maxIntervals, int((to.Sub(from)-1)/width)+1))
 	answered := make([]float64, len(rates))
 	for i := range rates {
 		rates[i].At = from.Add(time.Duration(i) * width)
@@ -84,9 +82,9 @@ func ratesOf(calls []object, from, to time.Time) []rate {
 	return rates
 }
 
-// rates are those of the newest calls of a list since a time: of five hundred
-// at most, so that a page costs no more where there are many.
-func (r *Request) rates(path string, since, until time.Time) ([]rate, error) {
+// rates returns the call rates of a list of calls between two times. It reads at most five hundred calls, so that
+// the page stays fast for large workspaces.
+func (r *Request) rates(path string, since, until time.Time) ([]callRate, error) {
 	before := func(c object) bool {
 		at, err := time.Parse(time.RFC3339Nano, text(c, "created_at"))
 		return err == nil && at.Before(since)

@@ -19,7 +19,7 @@ func callsPage(r *Request) (view, error) {
 	return view{name: "calls", title: "Calls", data: object{"list": l, "query": r.Query, "poll": "/calls?" + poll.Encode()}}, err
 }
 
-// callPage is one call: what happened, what was said, how it sounded.
+// callPage shows a call with its events, transcript and recording.
 func callPage(r *Request) (view, error) {
 	path := "/v1/calls/" + r.ID
 	c, err := r.get(path)
@@ -29,14 +29,14 @@ func callPage(r *Request) (view, error) {
 	live, processing := text(c, "ended_at") == "", c["processing"] == true
 	data := object{"call": c, "live": live, "grows": live || processing, "every": "2s"}
 	if !live {
-		data["every"] = "10s" // what is worked out takes longer than a word
+		data["every"] = "10s" // analysis takes longer than the end of the call
 	}
 	transcript, err := r.get(path + "/transcript")
 	if err != nil && !isNotVisible(err) {
 		return view{}, err
 	}
 	data["transcript"] = transcript
-	if !live && !processing { // they are looked for among all that happened: once is enough
+	if !live && !processing { // reading the events scans the event log, so it is done once
 		events, err := r.first(path + "/events")
 		if err != nil && !isNotVisible(err) {
 			return view{}, err
@@ -52,16 +52,16 @@ func callPage(r *Request) (view, error) {
 	return view{name: "call", title: "Call " + text(c, "to"), data: data}, nil
 }
 
-// redirectToRecording leads the player to the sound, once somebody plays it.
+// redirectToRecording redirects the audio player to a signed link of the recording.
 func redirectToRecording(r *Request) (view, error) {
 	link, err := r.send(http.MethodPost, "/v1/calls/"+r.ID+"/recording/link", object{})
 	return view{to: pathOf(text(link, "url"))}, err
 }
 
-// listenToCall hands out a ticket that opens the sound of a live call, once.
+// listenToCall shows a page with a ticket that opens the live audio of a call once.
 func listenToCall(r *Request) (view, error) {
-	if !r.Visitor.May("calls:write") { // as the route asks that the ticket opens
-		return view{}, &problem{Status: http.StatusForbidden, Message: "Listening takes the permission calls:write."}
+	if !r.Visitor.May("calls:write") { // the permission that the route of the ticket needs
+		return view{}, &problem{Status: http.StatusForbidden, Message: "Listening needs the permission calls:write."}
 	}
 	c, err := r.get("/v1/calls/" + r.ID)
 	if err != nil {
@@ -71,7 +71,7 @@ func listenToCall(r *Request) (view, error) {
 	return view{name: "listen", title: "Listen to the call to " + text(c, "to"), data: object{"call": c, "path": pathOf(text(ticket, "url"))}}, err
 }
 
-// pathOf is a URL of the service's own without its host.
+// pathOf returns a URL of the service without scheme and host.
 func pathOf(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		if _, path, ok := strings.Cut(rest, "/"); ok {

@@ -57,7 +57,7 @@ func campaignPage(r *Request) (view, error) {
 	return v, nil
 }
 
-// progressMarks are how far a campaign was when, from its start on.
+// progressMarks returns the progress of a campaign over time, from its start on.
 func (r *Request) progressMarks(c object) ([]object, error) {
 	progress, err := r.get("/v1/campaigns/" + r.ID + "/progress")
 	if err != nil && !isNotVisible(err) {
@@ -67,7 +67,7 @@ func (r *Request) progressMarks(c object) ([]object, error) {
 	if at := text(c, "started_at"); at != "" {
 		all = append(all, object{"at": at, "percent": 0.0, "attempted": 0.0, "finished": 0.0, "reached": 0.0})
 	}
-	for _, one := range handleList(progress["marks"]) {
+	for _, one := range listOf(progress["marks"]) {
 		if m, ok := one.(object); ok {
 			m["reached"] = reachedContacts(countsOf(m, "outcomes"))
 			all = append(all, m)
@@ -76,7 +76,7 @@ func (r *Request) progressMarks(c object) ([]object, error) {
 	return all, nil
 }
 
-// reachedContacts is how many contacts somebody has answered for.
+// reachedContacts returns how many contacts were reached.
 func reachedContacts(outcomes map[string]float64) (n float64) {
 	for _, name := range []string{"completed", "confirmed", "declined"} {
 		n += outcomes[name]
@@ -84,7 +84,7 @@ func reachedContacts(outcomes map[string]float64) (n float64) {
 	return n
 }
 
-// endOrNow is when a campaign ended, or now.
+// endOrNow returns the end time of a campaign, or the current time.
 func endOrNow(c object) time.Time {
 	if ended, err := time.Parse(time.RFC3339Nano, text(c, "ended_at")); err == nil {
 		return ended
@@ -92,7 +92,7 @@ func endOrNow(c object) time.Time {
 	return time.Now().UTC()
 }
 
-// contactStates are the states by which contacts are filtered.
+// contactStates returns the states by which contacts can be filtered.
 func contactStates() []string {
 	return []string{
 		"pending", "dialing", "in_call", "retry_wait", "confirmed", "declined", "completed", "voicemail", "no_answer", "busy", "failed", "skipped", "expired", "cancelled",
@@ -107,7 +107,7 @@ func newCampaignPage(r *Request) (view, error) {
 	return view{name: "newcampaign", title: "New campaign", data: object{"agents": agents.Data, "form": r.Form}}, nil
 }
 
-// createCampaign makes a draft; its contacts follow from its page.
+// createCampaign creates a draft campaign. Its contacts are added on its page.
 func createCampaign(r *Request) (view, error) {
 	f := r.Form
 	body := object{"name": f.Get("name"), "agent_id": f.Get("agent_id")}
@@ -138,11 +138,11 @@ func createCampaign(r *Request) (view, error) {
 		body["compliance"] = object{"calling_hours": hours}
 	}
 	var err error
-	var made object
+	var created object
 	if problems != "" {
 		err = &problem{Status: http.StatusUnprocessableEntity, Message: problems + " must be a number.", Param: problems}
 	} else {
-		made, err = r.send(http.MethodPost, "/v1/campaigns", body)
+		created, err = r.send(http.MethodPost, "/v1/campaigns", body)
 	}
 	if err != nil {
 		v, again := newCampaignPage(r)
@@ -151,15 +151,15 @@ func createCampaign(r *Request) (view, error) {
 		}
 		return v, err
 	}
-	return view{to: "/campaigns/" + text(made, "id") + "?done=created"}, nil
+	return view{to: "/campaigns/" + text(created, "id") + "?done=created"}, nil
 }
 
-// uploadContacts passes a file on as it comes.
+// uploadContacts streams an uploaded file to the API.
 func uploadContacts(r *Request) (view, error) {
 	var answer object
 	err := decodeResult(r.API(http.MethodPost, "/v1/campaigns/"+r.ID+"/contacts", r.ContentType, "", r.Body))(&answer)
 	if err != nil {
-		v, again := campaignPage(r) // which has the form for another file
+		v, again := campaignPage(r) // the page with the upload form
 		if again != nil {
 			return view{}, err
 		}
@@ -169,7 +169,7 @@ func uploadContacts(r *Request) (view, error) {
 	return view{to: "/campaigns/" + r.ID + "?done=uploaded&upload=" + url.QueryEscape(id)}, nil
 }
 
-// forecastPage is how a campaign would go.
+// forecastPage shows the forecast of a campaign.
 func forecastPage(r *Request) (view, error) {
 	c, err := r.get("/v1/campaigns/" + r.ID)
 	if err != nil {
@@ -188,7 +188,7 @@ func forecastPage(r *Request) (view, error) {
 	}}, nil
 }
 
-// countsOf are the counts of an object within one, those that are none left out.
+// countsOf returns the positive counts in a member of an object.
 func countsOf(o object, name string) map[string]float64 {
 	of, _ := o[name].(object)
 	counts := map[string]float64{}
@@ -204,7 +204,7 @@ func changeCampaign(r *Request) (view, error) {
 	switch r.Verb {
 	case "start", "pause", "resume", "cancel":
 	default:
-		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
+		return view{}, &problem{Status: http.StatusNotFound, Message: "Unknown action."}
 	}
 	if _, err := r.send(http.MethodPost, "/v1/campaigns/"+r.ID+"/"+r.Verb, nil); err != nil {
 		return view{}, err

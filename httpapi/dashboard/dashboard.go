@@ -1,7 +1,5 @@
-// Package dashboard is what people see of the service: pages that a browser
-// shows without a script, and that htmx keeps fresh where it runs. It knows
-// HTML and the shape of the API, which it asks in the name of who is signed in,
-// so nobody sees or does more here than there.
+// Package dashboard renders the web dashboard. Its pages work without scripts; htmx updates them where scripts run.
+// The package reads and changes data only through the API, with the permissions of the signed-in user.
 package dashboard
 
 import (
@@ -23,75 +21,74 @@ var templates embed.FS
 //go:embed assets
 var assets embed.FS
 
-// Policy is the Content-Security-Policy of every page: scripts, styles and
-// sound of the service's own alone, and nothing inline.
+// Policy is the Content-Security-Policy of every page. It allows scripts, styles and audio of the service only, and
+// no inline code.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
-// API answers requests in the name of who is signed in: the status, and the
-// body as JSON. once, where it is not "", is the Idempotency-Key.
+// API sends a request to the API for the signed-in user. It returns the status and the JSON body. once is the
+// Idempotency-Key, "" for none.
 type API func(method, path, contentType, once string, body io.Reader) (status int, answer []byte)
 
-// Visitor is who looks.
+// Visitor is the signed-in user.
 type Visitor struct {
 	Name, Role, Workspace string
-	Test                  bool                         // of the test environment
-	Fresh                 bool                         // has signed in a moment ago
-	Operator              bool                         // sees all workspaces
-	Rights                func(permission string) bool // such as calls:write
+	Test                  bool                         // the user belongs to the test environment
+	Fresh                 bool                         // signed in within the last 15 minutes
+	Operator              bool                         // may use the operator's page
+	Rights                func(permission string) bool // reports whether the user has a permission such as calls:write
 }
 
-// May says whether the visitor has a permission.
+// May reports whether the user has a permission.
 func (v Visitor) May(permission string) bool { return v.Rights != nil && v.Rights(permission) }
 
-// Request is what a browser asks for.
+// Request is the request of a browser.
 type Request struct {
 	Method      string
-	Path        string // without its query
-	ID          string // of the resource in the path, "" where there is none
-	Verb        string // behind it, "" where there is none
+	Path        string // without the query
+	ID          string // id in the path; "": none
+	Verb        string // action in the path after the id; "": none
 	Query, Form url.Values
 	ContentType string
-	Body        io.Reader // of an upload
-	Part        string    // htmx wants a part alone that changes, one of parts
+	Body        io.Reader // body of an upload
+	Part        string    // the part of the page that htmx updates; "": the whole page
 	Visitor     Visitor
 	API         API
-	Ended       func() <-chan struct{} // closed once the answer comes too late; nil: never
-	Gone        func() bool            // nobody is there any more to take the answer; nil: never
+	Ended       func() <-chan struct{} // closed when the response comes too late; nil: never
+	Gone        func() bool            // reports whether the client is gone; nil: never
 }
 
-// Response is what it gets: a page, or where to go next.
+// Response is a page or a redirect.
 type Response struct {
 	Status   int
 	Location string
 	Body     []byte
-	Fault    error // of a page that could not be made
+	Fault    error // error while the page was rendered
 }
 
-// Route is a page or a button. Paths are Fiber's.
+// Route is a page or a form action. Paths have the syntax of Fiber.
 type Route struct {
 	Method, Path string
-	Upload       bool // the body is passed on as it comes
-	Long         bool // its form may be as long as a pathway
+	Upload       bool // the body is streamed to the API
+	Long         bool // the form may hold a pathway or a conversation
 	Reads        bool // a POST that changes nothing
-	Again        bool // only for who has signed in a moment ago
-	Operator     bool // only for operators
+	Again        bool // needs a sign-in within the last 15 minutes
+	Operator     bool // for operators only
 	serve        func(*Request) (view, error)
 }
 
-// view is a page: its template, what it shows, or where to go instead.
+// view is the result of a page function: a template with its data, or a redirect.
 type view struct {
 	name, title string
 	data        any
 	to          string
 }
 
-// Dashboard shows pages.
+// Dashboard renders the pages.
 type Dashboard struct {
 	pages map[string]*template.Template
 }
 
-// New parses the templates; it panics where one is broken, which is a fault of
-// the program.
+// New parses the templates. It panics if a template is invalid, which is a programming error.
 func New() *Dashboard {
 	d := &Dashboard{pages: map[string]*template.Template{}}
 	files, err := templates.ReadDir("templates")
@@ -110,7 +107,7 @@ func New() *Dashboard {
 	return d
 }
 
-// Asset is a file that pages load, with its type; nil: there is none.
+// Asset returns a static file and its media type, nil if the file does not exist.
 func Asset(name string) (content []byte, kind string) {
 	switch path.Ext(name) {
 	case ".css":
@@ -129,23 +126,23 @@ func Asset(name string) (content []byte, kind string) {
 	return content, kind
 }
 
-// frame is what every page is shown in.
+// frame is the data of the layout around every page.
 type frame struct {
 	Title   string
 	Visitor Visitor
-	Menu    []entry
+	Menu    []menuEntry
 	Problem *problem
 	Done    string
-	Once    string // names the form of the page, where it has one that makes something
+	Once    string // idempotency key of the page's form
 	Data    any
 }
 
-type entry struct {
+type menuEntry struct {
 	Name, Path string
 	Here       bool
 }
 
-// Serve answers a request for a route.
+// Serve renders the page of a route or runs its form action.
 func (d *Dashboard) Serve(r Route, req *Request) Response {
 	v, err := r.serve(req)
 	if err == nil && v.to != "" {
@@ -158,18 +155,18 @@ func (d *Dashboard) Serve(r Route, req *Request) Response {
 			return Response{Status: http.StatusInternalServerError, Fault: err}
 		}
 		status = p.Status
-		if again, ok := returnForm(req, err); ok && v.name == "" {
+		if again, ok := resendPage(req, err); ok && v.name == "" {
 			v = again
 		}
 		if v.name == "" {
-			v = view{name: "problem", title: "Something is in the way"}
+			v = view{name: "problem", title: "Action failed"}
 		}
 		return d.render(status, v, req, p)
 	}
 	return d.render(status, v, req, nil)
 }
 
-// SignedOut is the page for whom nobody knows.
+// SignedOut renders the page for a client without a session.
 func (d *Dashboard) SignedOut() Response {
 	return d.render(http.StatusUnauthorized, view{name: "signedout", title: "Sign in"}, &Request{}, nil)
 }
@@ -194,12 +191,11 @@ func (d *Dashboard) render(status int, v view, req *Request, p *problem) Respons
 	return Response{Status: status, Body: b.Bytes()}
 }
 
-// updatedParts are the templates that htmx asks for alone.
+// updatedParts returns the templates that htmx requests separately.
 func updatedParts() []string { return []string{"live", "people", "chart"} }
 
-// menu are the pages that the head of each names; here is the template of the
-// one that is shown.
-func menu(here string, who Visitor) []entry {
+// menu returns the menu entries that the user may see. here is the template of the current page.
+func menu(current string, visitor Visitor) []menuEntry {
 	all := []struct {
 		name, path, right string
 		of                []string
@@ -218,10 +214,10 @@ func menu(here string, who Visitor) []entry {
 		{"Audit", "/audit", "*:read", []string{"audit"}},
 		{"Operator", operatorPath, "*:read", []string{"operator"}},
 	}
-	var m []entry
+	var m []menuEntry
 	for _, e := range all {
-		if who.May(e.right) && (who.Operator || e.path != operatorPath) {
-			m = append(m, entry{Name: e.name, Path: e.path, Here: slices.Contains(e.of, here)})
+		if visitor.May(e.right) && (visitor.Operator || e.path != operatorPath) {
+			m = append(m, menuEntry{Name: e.name, Path: e.path, Here: slices.Contains(e.of, current)})
 		}
 	}
 	return m

@@ -19,19 +19,18 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// shared returns the dashboard of all servers of a process.
-var shared = sync.OnceValue(New) //nolint:gochecknoglobals // never changed
+// shared returns the dashboard that all servers of a process use.
+var sharedDashboard = sync.OnceValue(New) //nolint:gochecknoglobals // never changed
 
-// Prepare reads the templates: the first server is made faster after it.
-func Prepare() { shared() }
+// Prepare parses the templates, so that the first server starts faster.
+func Prepare() { sharedDashboard() }
 
-// Config sets the handlers of a dashboard up.
+// Config configures the handlers of the dashboard.
 type Config struct {
 	Access *middleware.Access
-	// ServeAPI runs a request to the API within the process.
+	// ServeAPI runs an API request within the process.
 	ServeAPI fasthttp.RequestHandler
-	// BeginExchange returns the exchange of a request to ServeAPI with this body; nil: the
-	// request has none.
+	// BeginExchange returns the Exchange of an API request with a body. body is nil for a request without one.
 	BeginExchange func(rc *fasthttp.RequestCtx, body io.Reader) *router.Exchange
 }
 
@@ -43,10 +42,10 @@ type handler struct {
 	dashboard *Dashboard
 }
 
-// Register registers the routes of the dashboard. Its pages are clients of the API within
-// the process: see docs/adr/0070.
+// Register registers the routes of the dashboard. The pages are clients of the API within the process; see
+// docs/adr/0070.
 func Register(r *router.Router, cfg Config) {
-	s := &handler{Router: r, Config: cfg, dashboard: shared()}
+	s := &handler{Router: r, Config: cfg, dashboard: sharedDashboard()}
 	for _, route := range Routes() {
 		s.App.Add(route.Method, route.Path, func(c *fiber.Ctx) error { return s.servePage(c, route) })
 	}
@@ -61,7 +60,7 @@ func Register(r *router.Router, cfg Config) {
 	})
 }
 
-// servePage answers a request for a page, or of a button on a page.
+// servePage answers the request of a page or of a form action.
 func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 	v := router.RequestOf(c.UserContext())
 	u, session, err := s.authenticateVisitor(c, r)
@@ -72,23 +71,23 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 		return s.respondError(c, r, err)
 	}
 	if r.Method != http.MethodGet && !pages.IsSameOrigin(c, s.PublicURL) {
-		return pages.RespondMessage(c, http.StatusForbidden, "This page is out of date", "Load it again.")
+		return pages.RespondMessage(c, http.StatusForbidden, "This page has expired", "Reload it.")
 	}
 	if !isPathSegment(c.Params("id")) || !isPathSegment(c.Params("verb")) || r.Operator && !s.isOperator(c, u, session) {
-		if isPageUpdate(c) { // the browser loads the open page again, which shows the message
+		if isPageUpdate(c) { // the browser reloads the page, which then shows the message
 			c.Set("HX-Refresh", "true")
 		}
-		return pages.RespondMessage(c, http.StatusNotFound, "There is no such page", "Go back to the overview.")
+		return pages.RespondMessage(c, http.StatusNotFound, "Page not found", "Go back to the overview.")
 	}
 	rights := u.Role.Permissions()
 	v.Principal, v.Cookie = domain.Principal{
 		WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights,
-		Operator: r.Operator, UsesSession: true, // operator permissions hold on the operator's page only
+		Operator: r.Operator, UsesSession: true, // operator permissions apply on the operator's page only
 		SignInKeyID: session.CreatedBy.KeyID(),
 	}, c.Cookies(middleware.SessionCookie)
 	fresh := session.IsFresh(time.Now())
 	if r.Again && !fresh {
-		return s.respondLost(c, r, http.StatusForbidden, "Sign in once more", "This makes a credential, so it takes a sign-in of the last 15 minutes. Open another sign-in link, then come back. Nothing was made.")
+		return s.respondUnsent(c, r, http.StatusForbidden, "Sign in again", "Creating a credential needs a sign-in within the last 15 minutes. Open a new sign-in link, then come back. Nothing was created.")
 	}
 	w, err := s.Workspace(c.UserContext(), v.Principal)
 	if err != nil {
@@ -96,9 +95,9 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 	}
 	query, err := url.ParseQuery(string(c.Request().URI().QueryString()))
 	if err != nil {
-		return s.respondError(c, r, domain.Errorf(domain.CodeInvalidRequest, "The query cannot be read."))
+		return s.respondError(c, r, domain.Errorf(domain.CodeInvalidRequest, "The query is invalid."))
 	}
-	sent := make(map[string]bool) // a repeated request is not counted
+	sent := make(map[string]bool) // repeated requests are not counted
 	req := &Request{
 		Method: r.Method, Path: c.Path(),
 		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
@@ -133,8 +132,8 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 	return respondPage(c, page)
 }
 
-// isOperator says whether a user may use the operator's page. The audit log records other
-// users of its buttons.
+// isOperator reports whether a user may use the operator's page. It writes an audit entry if another user sends one
+// of its forms.
 func (s *handler) isOperator(c *fiber.Ctx, u *domain.User, session *domain.Session) bool {
 	is := session.IsOperator(u)
 	if !is && c.Method() != http.MethodGet {
@@ -146,7 +145,7 @@ func (s *handler) isOperator(c *fiber.Ctx, u *domain.User, session *domain.Sessi
 // respondSignedOut answers a request without a session.
 func (s *handler) respondSignedOut(c *fiber.Ctx, r Route) error {
 	v := router.RequestOf(c.UserContext())
-	if c.Get("HX-Request") == "true" { // the browser loads the open page again, without further updates
+	if c.Get("HX-Request") == "true" { // the browser reloads the page and stops its updates
 		if limited := s.Access.Limits.CountSignedOutUpdate(c, v); limited != nil {
 			return s.respondLimited(c, limited)
 		}
@@ -157,37 +156,37 @@ func (s *handler) respondSignedOut(c *fiber.Ctx, r Route) error {
 		return s.respondLimited(c, limited)
 	}
 	c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
-	if form := s.sentForm(c, r); form != nil { // the session has ended since the form was opened
-		return respondPage(c, s.dashboard.KeepForm(LostForm{
-			Status: http.StatusUnauthorized, Title: "You are not signed in any more", Text: "The session has ended. Nothing was done with what you sent.", Path: c.Path(), Form: form,
+	if form := s.sentForm(c, r); form != nil { // the session has expired since the form was opened
+		return respondPage(c, s.dashboard.RenderUnsentForm(UnsentForm{
+			Status: http.StatusUnauthorized, Title: "Your session has ended", Text: "The form was not processed.", Path: c.Path(), Form: form,
 		}))
 	}
 	return respondPage(c, s.dashboard.SignedOut())
 }
 
-// respondLost answers with an error message and returns the form that was sent.
-func (s *handler) respondLost(c *fiber.Ctx, r Route, status int, title, text string) error {
+// respondUnsent answers with an error message and the values of the sent form.
+func (s *handler) respondUnsent(c *fiber.Ctx, r Route, status int, title, text string) error {
 	if form := s.sentForm(c, r); form != nil {
-		return respondPage(c, s.dashboard.KeepForm(LostForm{Status: status, Title: title, Text: text, Path: c.Path(), Form: form}))
+		return respondPage(c, s.dashboard.RenderUnsentForm(UnsentForm{Status: status, Title: title, Text: text, Path: c.Path(), Form: form}))
 	}
 	return pages.RespondMessage(c, status, title, text)
 }
 
-// respondLimited answers a request over a rate limit, without reading its form.
+// respondLimited answers a request over a rate limit without reading its form.
 func (s *handler) respondLimited(c *fiber.Ctx, err error) error {
 	f := s.Failure(c.UserContext(), err)
 	for k, values := range f.GetHeaders() {
 		c.Set(k, values[0])
 	}
-	return pages.RespondMessage(c, f.Status, "This page is not to be had now", f.Error())
+	return pages.RespondMessage(c, f.Status, "This page is unavailable", f.Error())
 }
 
-// isPageUpdate says whether a request is an automatic update of an open page.
+// isPageUpdate reports whether a request is an automatic update of an open page.
 func isPageUpdate(c *fiber.Ctx) bool {
 	return c.Method() == http.MethodGet && c.Get("HX-Request") == "true"
 }
 
-// authenticateVisitor returns the user and the session of a request, and counts it.
+// authenticateVisitor returns the user and the session of a request, and counts the request.
 func (s *handler) authenticateVisitor(c *fiber.Ctx, r Route) (*domain.User, *domain.Session, error) {
 	watching := isPageUpdate(c)
 	u, session, err := s.Access.UserOfSession(c, watching)
@@ -203,16 +202,16 @@ func (s *handler) authenticateVisitor(c *fiber.Ctx, r Route) (*domain.User, *dom
 	return u, session, s.Access.Limits.CountPageUpdate(c, u)
 }
 
-// respondError answers with an error as a page, and returns the form that was sent.
+// respondError answers with an error page that contains the values of the sent form.
 func (s *handler) respondError(c *fiber.Ctx, r Route, err error) error {
 	f := s.Failure(c.UserContext(), err)
 	for k, values := range f.GetHeaders() {
 		c.Set(k, values[0])
 	}
-	return s.respondLost(c, r, f.Status, "This page is not to be had now", f.Error())
+	return s.respondUnsent(c, r, f.Status, "This page is unavailable", f.Error())
 }
 
-// isPathSegment says whether a part of a path is safe as a segment of another path.
+// isPathSegment reports whether a text is safe as a segment of an API path.
 func isPathSegment(s string) bool {
 	for _, b := range []byte(s) {
 		if b != '_' && b != '-' && (b < '0' || b > '9') && (b < 'A' || b > 'Z') && (b < 'a' || b > 'z') {
@@ -228,14 +227,14 @@ func respondPage(c *fiber.Ctx, r Response) error {
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	c.Set(fiber.HeaderContentSecurityPolicy, Policy)
-	c.Set(fiber.HeaderReferrerPolicy, "same-origin") // browsers leave the origin out of forms without any
+	c.Set(fiber.HeaderReferrerPolicy, "same-origin") // with no-referrer, browsers omit the Origin header of forms
 	return c.Status(r.Status).Send(r.Body)
 }
 
-// respondInvalidForm answers a form that cannot be read, and counts it against its address.
+// respondInvalidForm answers a form that cannot be parsed. The request counts against its address.
 func (s *handler) respondInvalidForm(c *fiber.Ctx) error {
 	if limited := s.Access.Limits.CountFailure(c, router.RequestOf(c.UserContext())); limited != nil {
 		return limited
 	}
-	return pages.RespondMessage(c, http.StatusBadRequest, "This form is not good", "Go back to where you came from and begin again.")
+	return pages.RespondMessage(c, http.StatusBadRequest, "Invalid form", "Go back to the site that sent you here and start again.")
 }

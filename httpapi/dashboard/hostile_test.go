@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatStrangersSayIsShownAndIsNoMarkup plants markup into all that a
-// stranger can say, and finds it as text on the page that shows it.
-func TestWhatStrangersSayIsShownAndIsNoMarkup(t *testing.T) {
+// TestExternalTextIsEscapedOnEveryPage puts markup into every text that comes from outside, and expects the text
+// escaped on its page.
+func TestExternalTextIsEscapedOnEveryPage(t *testing.T) {
 	t.Parallel()
 	evil := func(what string) string {
 		return `"><script>` + what + `</script><img src=x onerror="alert('` + what + `')">`
@@ -30,7 +30,7 @@ func TestWhatStrangersSayIsShownAndIsNoMarkup(t *testing.T) {
 		"id": "appt_1", "patient": object{"name": evil("patient"), "phone": evil("patient number")}, "provider": evil("doctor"), "local_datetime": "2030-04-01T09:00:00", "timezone": evil("zone"),
 		"status": "cancelled", "cancel_reason": evil("reason"), "type": evil("about"), "notes": evil("notes"),
 	}
-	answers := map[string]any{
+	responses := map[string]any{
 		"/v1/calls/1": call, "/v1/calls/1/transcript": object{"segments": []object{{"speaker": "caller", "text": evil("transcript"), "start_ms": 1.0}}},
 		"/v1/calls/1/events": one(object{"type": evil("event")}), "/v1/calls/1/sip": evil("sip header"),
 		"/v1/calls":             one(call),
@@ -77,7 +77,7 @@ func TestWhatStrangersSayIsShownAndIsNoMarkup(t *testing.T) {
 				Method: "GET", ID: "1", Query: at.Query(), Visitor: Visitor{Name: evil("visitor"), Workspace: evil("own"), Operator: true, Rights: func(string) bool { return true }},
 				API: func(_, asked, _, _ string, _ io.Reader) (int, []byte) {
 					asked, _, _ = strings.Cut(asked, "?")
-					a, known := answers[asked]
+					a, known := responses[asked]
 					if text, plain := a.(string); plain {
 						return 200, []byte(text)
 					}
@@ -94,9 +94,9 @@ func TestWhatStrangersSayIsShownAndIsNoMarkup(t *testing.T) {
 			text := string(page.Body)
 			assert.NotRegexp(t, `<script>|<img|onerror="`, text, path)
 			for _, what := range append(strings.Split(shows, "|"), "visitor", "own") {
-				assert.Contains(t, text, fmt.Sprintf("&lt;script&gt;%s&lt;/script&gt;", what), "%s shows %s", path, what)
+				assert.Contains(t, text, fmt.Sprintf("&lt;script&gt;%s&lt;/script&gt;", what), "%s shows %s escaped", path, what)
 			}
 		}
-		assert.Equal(t, 1, matched, "there is a page at %s", path)
+		assert.Equal(t, 1, matched, "%s matches one page", path)
 	}
 }

@@ -15,7 +15,7 @@ func newIdempotencyKey() string {
 	return hex.EncodeToString(b)
 }
 
-// idempotencyKey returns the key of the sent form, "" where it has none.
+// idempotencyKey returns the key in the sent form, "" if there is none.
 func (r *Request) idempotencyKey() string {
 	name := r.Form.Get(idempotencyField)
 	if b, err := hex.DecodeString(name); err != nil || len(b) != 16 {
@@ -24,8 +24,8 @@ func (r *Request) idempotencyKey() string {
 	return name
 }
 
-// nextIdempotencyKey returns the key of the form that is shown after an error: the same,
-// so that a request that has run is not repeated, unless another request has used the key.
+// nextIdempotencyKey returns the key for the form that is shown after an error. It keeps the sent key, so that a
+// request that has already run is not repeated. After idempotency_mismatch it returns a new key.
 func (r *Request) nextIdempotencyKey(p *problem) string {
 	if name := r.idempotencyKey(); name != "" && p != nil && p.Code != "idempotency_mismatch" {
 		return name

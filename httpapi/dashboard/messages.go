@@ -7,20 +7,20 @@ import (
 )
 
 func messagesPage(r *Request) (view, error) {
-	if far := r.Query.Get("with"); far != "" {
-		return messageThread(r, far)
+	if remote := r.Query.Get("with"); remote != "" {
+		return messageThread(r, remote)
 	}
 	l, err := r.list("/v1/sms", "/messages", "status", "direction", "to", "from", "conversation_id")
 	return view{name: "messages", title: "Messages", data: object{"list": l, "query": r.Query}}, err
 }
 
-// messageThread is what was written to and by one number, the oldest first: the last
-// hundred messages of each side, as far back as both are known.
-func messageThread(r *Request, far string) (view, error) {
+// messageThread shows the messages to and from one number, oldest first. It shows the last hundred messages of each
+// direction, but only the period for which both directions are complete.
+func messageThread(r *Request, remote string) (view, error) {
 	var all []object
 	var since time.Time
 	for _, side := range []string{"from", "to"} {
-		l, err := r.first("/v1/sms?" + side + "=" + url.QueryEscape(far))
+		l, err := r.first("/v1/sms?" + side + "=" + url.QueryEscape(remote))
 		if err != nil {
 			return view{}, err
 		}
@@ -33,10 +33,10 @@ func messageThread(r *Request, far string) (view, error) {
 	}
 	all = slices.DeleteFunc(all, func(m object) bool { return createdAt(m).Before(since) })
 	slices.SortStableFunc(all, func(a, b object) int { return createdAt(a).Compare(createdAt(b)) })
-	return view{name: "thread", title: "Messages with " + far, data: object{"messages": all, "more": !since.IsZero()}}, nil
+	return view{name: "thread", title: "Messages with " + remote, data: object{"messages": all, "more": !since.IsZero()}}, nil
 }
 
-// createdAt is when a resource was made.
+// createdAt returns the creation time of a resource.
 func createdAt(o object) time.Time {
 	t, _ := time.Parse(time.RFC3339Nano, text(o, "created_at"))
 	return t

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAThreadIsWhatBothSidesWroteInOrderAsFarAsBothAreKnown(t *testing.T) {
+func TestMessageThreadMergesBothDirectionsInOrder(t *testing.T) {
 	t.Parallel()
 	said := func(at, body, direction string) object {
 		return object{"created_at": "2030-04-01T09:00:" + at + "Z", "body": body, "direction": direction, "from": "+1", "to": "+2", "status": "sent"}
 	}
-	sides := map[string]list{
+	sides := map[string]resourceList{
 		"from": {Data: []object{said("05.5", "third", "inbound"), said("01", "first", "inbound")}},
 		"to":   {Data: []object{said("06", "fourth <b>", "outbound"), said("05", "second", "outbound")}},
 	}
@@ -39,6 +39,6 @@ func TestAThreadIsWhatBothSidesWroteInOrderAsFarAsBothAreKnown(t *testing.T) {
 	to.More = true
 	sides["to"] = to
 	page := ask()
-	assert.NotContains(t, page, "first", "there may be more between")
+	assert.NotContains(t, page, "first", "messages between the two pages may be missing")
 	assert.Regexp(t, `(?s)among all messages.*second.*third.*fourth`, page)
 }

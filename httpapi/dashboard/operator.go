@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// operatorPath is the page over all workspaces, for operators alone.
+// operatorPath is the path of the page with all workspaces, for operators only.
 const operatorPath = "/operator"
 
-// operatorPage shows how the node and its workspaces do, and what watches them.
+// operatorPage shows the state of the nodes and workspaces, the alerts and the alert rules.
 func operatorPage(r *Request) (view, error) {
-	poll := func(part, cursor string) string { // stays on the page of a list that is shown
+	poll := func(part, cursor string) string { // keeps the page of a list that the browser shows
 		q := url.Values{"part": {part}}
 		if at := r.Query.Get(cursor); at != "" {
 			q.Set(cursor, at)
@@ -21,8 +21,8 @@ func operatorPage(r *Request) (view, error) {
 		return operatorPath + "?" + q.Encode()
 	}
 	data := object{"form": r.Form, "kinds": alertKinds(), "live": poll("live", "alerts"), "people": poll("people", "cursor")}
-	// Whoever comes to stop all dialling is shown the button, whatever cannot be read. A part that is asked for anew is not
-	// told so: the browser keeps what it has.
+	// The page is shown even if some data cannot be read, because it has the button that stops all dialing. An
+	// automatic update fails instead, and the browser keeps the old data.
 	var missing []string
 	read := func(name, what string, of any, err error) error {
 		if err != nil && r.Part == "" {
@@ -34,7 +34,7 @@ func operatorPage(r *Request) (view, error) {
 	}
 	if r.Part != "people" {
 		load, err := r.get("/v1/operator/load")
-		if err = read("load", "how the node does", load, err); err != nil {
+		if err = read("load", "node load", load, err); err != nil {
 			return view{}, err
 		}
 		nodes, err := r.get("/v1/operator/nodes")
@@ -62,7 +62,7 @@ func operatorPage(r *Request) (view, error) {
 	return view{name: "operator", title: "All workspaces", data: data}, nil
 }
 
-// runOperatorAction stops, drains, and takes it back.
+// runOperatorAction stops or resumes dialing, and drains or undrains a node.
 func runOperatorAction(r *Request) (view, error) {
 	var body any
 	switch r.Verb {
@@ -74,14 +74,13 @@ func runOperatorAction(r *Request) (view, error) {
 			body = object{"node_id": node}
 		}
 	default:
-		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
+		return view{}, &problem{Status: http.StatusNotFound, Message: "Unknown action."}
 	}
 	_, err := r.send(http.MethodPost, "/v1/operator/"+strings.ReplaceAll(r.Verb, "-", "/"), body)
 	return operatorPageAfter(r, r.Verb, err)
 }
 
-// operatorPageAfter is the operator's page after a button, with what was typed where it
-// was refused.
+// operatorPageAfter answers a form of the operator's page. After an error it shows the page with the sent values.
 func operatorPageAfter(r *Request, done string, err error) (view, error) {
 	if err == nil {
 		return view{to: operatorPath + "?done=" + done}, nil
@@ -92,20 +91,19 @@ func operatorPageAfter(r *Request, done string, err error) (view, error) {
 	return view{}, err
 }
 
-// alertKind is a sort of alert rule, in words.
+// alertKind is a kind of alert rule with its label.
 type alertKind struct{ Name, What string }
 
 func alertKinds() []alertKind {
 	return []alertKind{
-		{"answer_rate", "Too few calls are answered"},
-		{"trunk_down", "A trunk is down"},
-		{"spend", "A daily spend cap is nearly used up"},
-		{"endpoint_disabled", "A webhook endpoint was disabled"},
+		{"answer_rate", "Low answer rate"},
+		{"trunk_down", "Trunk down"},
+		{"spend", "Daily spend cap nearly reached"},
+		{"endpoint_disabled", "Webhook endpoint disabled"},
 	}
 }
 
-// createAlertRule keeps an alert rule. What was left empty is not sent: a kind says
-// itself what it has no use for.
+// createAlertRule creates an alert rule. Empty fields are not sent, so that the defaults of the kind apply.
 func createAlertRule(r *Request) (view, error) {
 	body, err := ruleOf(r.Form)
 	if err == nil {
@@ -136,10 +134,10 @@ func ruleOf(f url.Values) (object, error) {
 		case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
 			return refused(n.field, n.label+" must be a number.")
 		case n.field == "percent" && kind != "answer_rate" && kind != "spend":
-			return refused(n.field, "Per cent is for rules that watch answered calls or a spend cap.")
+			return refused(n.field, "Per cent applies only to rules for answered calls or a spend cap.")
 		case n.field == "percent" && (v <= 0 || v > 100):
 			return refused(n.field, "Per cent must be above 0 and at most 100.")
-		case v <= 0: // which would be taken for the usual
+		case v <= 0: // the API treats 0 as the default
 			return refused(n.field, n.label+" must be above 0.")
 		}
 		body[n.param] = v / n.of
@@ -153,12 +151,12 @@ func ruleOf(f url.Values) (object, error) {
 	return body, nil
 }
 
-// splitWords are those of a field that takes several, parted by commas or spaces.
+// splitWords splits a form field with several values separated by commas or spaces.
 func splitWords(s string) []string {
 	return append([]string{}, strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(", \t\r\n", c) })...)
 }
 
-// changeAlertRule tries a rule out, lets it look or not, and deletes it.
+// changeAlertRule tests, pauses, resumes or deletes an alert rule.
 func changeAlertRule(r *Request) (view, error) {
 	path, done := "/v1/alert-rules/"+r.ID, r.Verb
 	var err error
@@ -175,14 +173,14 @@ func changeAlertRule(r *Request) (view, error) {
 			err = unsentMails(came)
 		}
 	default:
-		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
+		return view{}, &problem{Status: http.StatusNotFound, Message: "Unknown action."}
 	}
 	return operatorPageAfter(r, done, err)
 }
 
-// unsentMails tells of the mails of a test that no server took, nil where there is none.
+// unsentMails returns an error that lists the test mails that no server accepted, nil if all were accepted.
 func unsentMails(came object) error {
-	p := &problem{Status: http.StatusBadGateway, Message: "The event was sent to the webhooks, but not every mail was taken."}
+	p := &problem{Status: http.StatusBadGateway, Message: "The event was sent to the webhooks, but not every mail was accepted."}
 	mails, _ := came["mails"].([]any)
 	for _, m := range mails {
 		m, _ := m.(object)

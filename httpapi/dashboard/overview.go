@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// overviewPage is what goes on now.
+// overviewPage shows the current activity of the workspace.
 func overviewPage(r *Request) (view, error) {
 	data := object{}
 	for part, fill := range map[string]func(*Request, object) error{"live": addLiveCalls, "people": addRecentCalls, "chart": addCallRates} {
@@ -68,7 +68,7 @@ func addRecentCalls(r *Request, data object) error {
 // addCallRates adds the calls per minute of the last hour.
 func addCallRates(r *Request, data object) error {
 	now := time.Now().UTC()
-	since := now.Truncate(time.Minute).Add(-59 * time.Minute) // sixty minutes, the last of them not over yet
+	since := now.Truncate(time.Minute).Add(-59 * time.Minute) // sixty minutes including the current one
 	rates, err := r.rates("/v1/calls?created_after="+url.QueryEscape(since.Format(time.RFC3339)), since, now)
 	data["rates"] = rates
 	return err

@@ -13,16 +13,16 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// Bounds of a form that is returned to a client without a session.
+// Limits of a form that is returned to a client without a session.
 const (
 	maxAnonymousForm   = 256 << 10 // bytes
 	maxAnonymousFields = 100
 )
 
-// MaxLongForm bounds the form of a page that sends a pathway or a conversation, in bytes.
+// MaxLongForm bounds, in bytes, a form with a pathway or a conversation.
 const MaxLongForm = 4 << 20
 
-// maxForm returns the maximum size of the form of a page, in bytes.
+// maxForm returns the maximum size of a page's form in bytes.
 func maxForm(r Route) int64 {
 	if r.Long {
 		return MaxLongForm
@@ -30,8 +30,7 @@ func maxForm(r Route) int64 {
 	return pages.FormLimit
 }
 
-// readPageForm returns the form of a page with at most maxBytes and maxFields. Checkboxes
-// repeat a name.
+// readPageForm returns the form of a page. Names may repeat, because checkboxes share a name.
 func readPageForm(c *fiber.Ctx, maxBytes int64, maxFields int) (url.Values, error) {
 	text, err := pages.ReadFormText(c, maxBytes)
 	if err != nil {
@@ -47,8 +46,7 @@ func readPageForm(c *fiber.Ctx, maxBytes int64, maxFields int) (url.Values, erro
 	return values, nil
 }
 
-// sentForm returns the form that a page of the service has sent, nil where there is none.
-// A form of another page is not returned.
+// sentForm returns the form of a request, nil if there is none. It ignores forms of pages of other origins.
 func (s *handler) sentForm(c *fiber.Ctx, r Route) url.Values {
 	if r.Method == http.MethodGet || r.Upload || c.Request().Header.ContentLength() == 0 || !pages.IsSameOrigin(c, s.PublicURL) || !isPathSegment(c.Params("id")) || !isPathSegment(c.Params("verb")) {
 		return nil
@@ -57,7 +55,7 @@ func (s *handler) sentForm(c *fiber.Ctx, r Route) url.Values {
 		return form
 	}
 	maxBytes, maxFields := maxForm(r), math.MaxInt
-	if router.RequestOf(c.UserContext()).Principal.UserID == "" { // any client can claim to be a page of the service
+	if router.RequestOf(c.UserContext()).Principal.UserID == "" { // without a session any client can imitate a page of the service
 		maxBytes, maxFields = min(maxBytes, maxAnonymousForm), maxAnonymousFields
 	}
 	form, err := readPageForm(c, maxBytes, maxFields)

@@ -15,8 +15,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// pathwayPage is a plan as one reads it: drawn, and each node with the ways out of
-// it.
+// pathwayPage shows a pathway as a graph and as a list of nodes with their edges.
 func pathwayPage(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
 	if err != nil {
@@ -25,7 +24,7 @@ func pathwayPage(r *Request) (view, error) {
 	return view{name: "pathway", title: text(p, "name"), data: object{"pathway": p, "plan": editableJSON(p), "nodes": nodesOf(p)}}, nil
 }
 
-// editableJSON is what can be edited of a pathway, as JSON.
+// editableJSON returns the editable members of a pathway as JSON.
 func editableJSON(p object) string {
 	some := func(name string) any {
 		if of, ok := p[name].([]any); ok {
@@ -33,7 +32,7 @@ func editableJSON(p object) string {
 		}
 		return []any{}
 	}
-	return pretty(struct { // in the order in which it is read
+	return pretty(struct { // fields in reading order
 		Name      any `json:"name"`
 		Start     any `json:"start"`
 		Variables any `json:"variables"`
@@ -42,13 +41,13 @@ func editableJSON(p object) string {
 	}{p["name"], p["start"], some("variables"), some("nodes"), some("edges")})
 }
 
-// readPlan is what somebody has typed, or where it is no JSON.
+// readPlan parses the JSON of an edited pathway. An error gives the line and the column.
 func readPlan(text string) (object, error) {
 	bad := func(at int64, why string) error {
 		before := text[:min(at, int64(len(text)))]
 		line := 1 + strings.Count(before, "\n")
 		column := 1 + len([]rune(before[strings.LastIndex(before, "\n")+1:]))
-		return &problem{Status: http.StatusUnprocessableEntity, Param: "plan", Message: fmt.Sprintf("The pathway is no JSON: line %d, column %d: %s.", line, column, why)}
+		return &problem{Status: http.StatusUnprocessableEntity, Param: "plan", Message: fmt.Sprintf("The pathway is not valid JSON: line %d, column %d: %s.", line, column, why)}
 	}
 	in := json.NewDecoder(strings.NewReader(text))
 	in.UseNumber()
@@ -65,7 +64,7 @@ func readPlan(text string) (object, error) {
 		return nil, bad(int64(len(text)), "it ends too early")
 	}
 	if _, err = in.Token(); !errors.Is(err, io.EOF) {
-		return nil, bad(in.InputOffset(), "nothing may follow the object")
+		return nil, bad(in.InputOffset(), "unexpected data after the object")
 	}
 	if e, wrong := errors.AsType[*domain.Error](domain.CheckJSON([]byte(text))); wrong {
 		return nil, &problem{Status: http.StatusUnprocessableEntity, Param: "plan", Message: e.Sentence()}
@@ -73,10 +72,10 @@ func readPlan(text string) (object, error) {
 	return plan, nil
 }
 
-// finding is something that is wrong with a plan, or odd about it.
+// finding is an error or a warning about a pathway.
 type finding struct{ Param, Message, Kind string }
 
-// findings are what a validation says, the worst first.
+// findings returns the findings of a validation report, errors first.
 func findings(report object) []finding {
 	var all []finding
 	for _, kind := range []struct{ field, name string }{{"errors", "wrong"}, {"needs", "needs"}, {"warnings", "odd"}} {
@@ -90,7 +89,7 @@ func findings(report object) []finding {
 	return all
 }
 
-// findingsOfError are the details of a refusal.
+// findingsOfError returns the findings of a refused change.
 func findingsOfError(err error) []finding {
 	var p *problem
 	if !errors.As(err, &p) {
@@ -106,8 +105,8 @@ func findingsOfError(err error) []finding {
 	return all
 }
 
-// editPathway shows the plan that is saved, or the one that was typed: this one
-// also where the other is not to be had.
+// editPathway shows the editor with the saved pathway, or with the sent text. It shows the sent text even if the
+// pathway cannot be read.
 func editPathway(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
 	typed := r.Form.Has("plan")
@@ -116,17 +115,17 @@ func editPathway(r *Request) (view, error) {
 	}
 	plan, version := editableJSON(p), number(p["version"])
 	if typed {
-		plan, version = strings.ReplaceAll(r.Form.Get("plan"), "\r\n", "\n"), r.Form.Get("version") // as browsers send the lines
+		plan, version = strings.ReplaceAll(r.Form.Get("plan"), "\r\n", "\n"), r.Form.Get("version") // browsers send CRLF
 	}
 	return view{name: "editpathway", title: strings.TrimSpace("Edit " + text(p, "name")), data: object{
 		"id": r.ID, "plan": plan, "version": version, "typed": typed, "checked": false, "found": []finding(nil), "theirs": "", "saved": p, "differs": []string(nil),
 	}}, err
 }
 
-// changePathway checks what was typed, and saves it unless only that is wanted.
+// changePathway checks the sent pathway and saves it, unless the action is check.
 func changePathway(r *Request) (view, error) {
 	if r.Verb != "" && r.Verb != "check" {
-		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
+		return view{}, &problem{Status: http.StatusNotFound, Message: "Unknown action."}
 	}
 	v, err := editPathway(r)
 	if err != nil {
@@ -145,7 +144,7 @@ func changePathway(r *Request) (view, error) {
 	}
 	change := maps.Clone(plan)
 	version, _ := strconv.Atoi(text(data, "version"))
-	change["version"] = max(1, version) // one that the form does not tell was changed before it was versioned: the first
+	change["version"] = max(1, version) // a pathway without a version in the form has version 1
 	if _, err = r.send(http.MethodPatch, "/v1/pathways/"+r.ID, change); err != nil {
 		var p *problem
 		if errors.As(err, &p) && p.Status == http.StatusConflict && p.Param == "version" {
@@ -157,8 +156,8 @@ func changePathway(r *Request) (view, error) {
 	return view{to: "/pathways/" + r.ID + "?done=pathway"}, nil
 }
 
-// showPathwayConflict shows what somebody else has saved beside what was typed; saving
-// once more puts this in its place.
+// showPathwayConflict shows the pathway that another user has saved next to the sent one. Sending the form again
+// overwrites the saved pathway.
 func showPathwayConflict(r *Request, v view, mine object, conflict error) (view, error) {
 	saved, err := r.get("/v1/pathways/" + r.ID)
 	if err != nil {
@@ -169,7 +168,7 @@ func showPathwayConflict(r *Request, v view, mine object, conflict error) (view,
 	return v, conflict
 }
 
-// differences are the parts in which a plan is not as the saved one.
+// differences returns the parts in which the sent pathway differs from the saved one.
 func differences(mine, saved object) []string {
 	var all []string
 	for _, name := range []string{"name", "start"} {
@@ -178,22 +177,22 @@ func differences(mine, saved object) []string {
 		}
 	}
 	for _, kind := range []struct{ list, by, what string }{{"variables", "name", "variable "}, {"nodes", "id", "node "}, {"edges", "from", "ways out of "}} {
-		ours, theirs := groupBy(mine[kind.list], kind.by), groupBy(saved[kind.list], kind.by)
-		names := slices.Collect(maps.Keys(ours))
-		for name := range theirs {
-			if _, both := ours[name]; !both {
+		ownItems, savedItems := groupBy(mine[kind.list], kind.by), groupBy(saved[kind.list], kind.by)
+		names := slices.Collect(maps.Keys(ownItems))
+		for name := range savedItems {
+			if _, both := ownItems[name]; !both {
 				names = append(names, name)
 			}
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			m, in := ours[name]
-			t, too := theirs[name]
+			m, in := ownItems[name]
+			t, too := savedItems[name]
 			switch {
 			case !too:
-				all = append(all, kind.what+name+": only in yours")
+				all = append(all, kind.what+name+": only in your version")
 			case !in:
-				all = append(all, kind.what+name+": only in what is saved")
+				all = append(all, kind.what+name+": only in the saved version")
 			case pretty(m) != pretty(t):
 				all = append(all, kind.what+name)
 			}
@@ -202,12 +201,12 @@ func differences(mine, saved object) []string {
 	return all
 }
 
-func handleList(v any) []any { l, _ := v.([]any); return l }
+func listOf(v any) []any { l, _ := v.([]any); return l }
 
-// groupBy are the parts of a plan by a field of theirs.
+// groupBy groups the elements of a list by a field.
 func groupBy(v any, by string) map[string][]object {
 	groups := map[string][]object{}
-	for _, one := range handleList(v) {
+	for _, one := range listOf(v) {
 		if o, ok := one.(object); ok {
 			groups[text(o, by)] = append(groups[text(o, by)], o)
 		}
@@ -215,62 +214,61 @@ func groupBy(v any, by string) map[string][]object {
 	return groups
 }
 
-// line is one of a conversation that is tried out.
-type line struct {
+// chatLine is a line of a test conversation.
+type chatLine struct {
 	Who  string `json:"who"`
 	Text string `json:"text"`
 }
 
-// chatPage is a conversation by text. All that was said stands in the form,
-// and nothing of it is kept.
+// chatPage shows a test conversation by text. The form holds the whole conversation; the service stores none of it.
 func chatPage(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
 	if err != nil {
-		return view{}, err // what was said stands in the form that is handed back
+		return view{}, err // the error page offers to send the form again
 	}
-	var talk []line
-	var inputs, answers []any
+	var talk []chatLine
+	var inputs, replies []any
 	var waits object
-	for name, into := range map[string]any{"talk": &talk, "inputs": &inputs, "answers": &answers, "waits": &waits} {
+	for name, into := range map[string]any{"talk": &talk, "inputs": &inputs, "answers": &replies, "waits": &waits} {
 		if t := r.Form.Get(name); t != "" && json.Unmarshal([]byte(t), into) != nil {
-			return view{}, &problem{Status: http.StatusUnprocessableEntity, Param: name, Message: "The conversation cannot be read any more. Begin again."}
+			return view{}, &problem{Status: http.StatusUnprocessableEntity, Param: name, Message: "The conversation is invalid. Start again."}
 		}
 	}
-	data := object{"pathway": p, "talk": talk, "inputs": inputs, "answers": answers, "waits": waits, "form": r.Form, "answer": nil}
+	data := object{"pathway": p, "talk": talk, "inputs": inputs, "answers": replies, "waits": waits, "form": r.Form, "answer": nil}
 	v := view{name: "trypathway", title: "Try " + text(p, "name"), data: data}
 	if r.Form.Has("text") || r.Form.Has("transfer") {
-		input, said := object{}, r.Form.Get("text")
+		input, spoken := object{}, r.Form.Get("text")
 		switch transfer := r.Form.Get("transfer"); {
 		case transfer != "":
-			input["transfer"], said = transfer, "(the transfer: "+transfer+")"
-		case said != "":
-			input["text"] = said
+			input["transfer"], spoken = transfer, "(the transfer: "+transfer+")"
+		case spoken != "":
+			input["text"] = spoken
 		default:
-			said = "(says nothing)"
+			spoken = "(says nothing)"
 		}
-		inputs, talk = append(inputs, input), append(talk, line{"caller", said})
+		inputs, talk = append(inputs, input), append(talk, chatLine{"caller", spoken})
 	}
 	body := object{}
 	if len(inputs) > 0 {
 		body["inputs"] = inputs
 	}
-	if len(answers) > 0 {
-		body["model_answers"] = answers
+	if len(replies) > 0 {
+		body["model_answers"] = replies
 	}
 	answer, err := r.send(http.MethodPost, "/v1/pathways/"+r.ID+"/chat", body)
 	if err != nil {
-		return v, err // as it was before, to be said again
+		return v, err // the conversation before the failed turn
 	}
 	data["talk"], data["inputs"], data["answers"], data["answer"] = append(talk, linesOf(answer)...), inputs, answer["model_answers"], answer
 	data["waits"], data["form"] = answer["waits_for"], url.Values{}
 	return v, nil
 }
 
-// linesOf are what an answer says and would do, as lines.
-func linesOf(answer object) []line {
-	var lines []line
+// linesOf returns what the agent says and does in an answer, as lines of the conversation.
+func linesOf(answer object) []chatLine {
+	var lines []chatLine
 	if understood, ok := answer["understood"].(bool); ok && !understood {
-		lines = append(lines, line{"note", "That leads nowhere."})
+		lines = append(lines, chatLine{"note", "The input matches no edge."})
 	}
 	each := func(field string, add func(object)) {
 		of, _ := answer[field].([]any)
@@ -280,14 +278,14 @@ func linesOf(answer object) []line {
 			}
 		}
 	}
-	each("messages", func(o object) { lines = append(lines, line{"agent", text(o, "text")}) })
+	each("messages", func(o object) { lines = append(lines, chatLine{"agent", text(o, "text")}) })
 	each("actions", func(o object) {
 		parts := []string{text(o, "type"), text(o, "target"), text(o, "text")}
 		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-		lines = append(lines, line{"note", "A call would now do: " + strings.Join(parts, ", ")})
+		lines = append(lines, chatLine{"note", "A call would now run: " + strings.Join(parts, ", ")})
 	})
 	if ended, _ := answer["ended"].(bool); ended {
-		lines = append(lines, line{"note", strings.TrimSpace("The conversation has ended. " + strings.TrimSpace(text(answer, "outcome")+" "+text(answer, "reason")))})
+		lines = append(lines, chatLine{"note", strings.TrimSpace("The conversation has ended. " + strings.TrimSpace(text(answer, "outcome")+" "+text(answer, "reason")))})
 	}
 	return lines
 }

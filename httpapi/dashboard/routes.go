@@ -2,8 +2,7 @@ package dashboard
 
 import "net/http"
 
-// Routes are all pages and buttons. Whatever changes something is a POST, so
-// the browser's origin is checked before.
+// Routes returns all pages and form actions. Every change is a POST, whose origin is checked.
 func Routes() []Route {
 	get, post := http.MethodGet, http.MethodPost
 	return []Route{
@@ -56,14 +55,14 @@ func Routes() []Route {
 	}
 }
 
-// doneTexts are what pages say after a button has done its work.
+// doneTexts returns the messages that a page shows after an action.
 func doneTexts() map[string]string {
 	return map[string]string{
-		"created": "The campaign is created.", "start": "The campaign is started.", "pause": "It is paused.", "resume": "It goes on.",
-		"cancel": "It is cancelled.", "uploaded": "The contacts are uploaded.", "hangup": "The call is being ended.", "confirm": "The appointment is confirmed.",
-		"pathway": "The pathway is saved. Calls and campaigns that are running keep the one they began with.", "settings": "The settings are saved.", "booked": "The appointment is booked.", "reschedule": "The appointment is moved.",
-		"test": "A test was sent; see the log.", "replay": "Failed deliveries are being sent again.", "revoked": "The key is revoked: it is refused from now on.",
-		"dialling-stop": "Nobody is rung any more.", "dialling-resume": "People are rung again.", "drain": "No call begins on this node any more.", "undrain": "The node takes calls again.",
-		"rule": "The rule is kept.", "rule-deleted": "The rule is deleted.", "rule-tested": "A test was sent by all ways of the rule.",
+		"created": "The campaign is created.", "start": "The campaign is started.", "pause": "Paused.", "resume": "Resumed.",
+		"cancel": "Cancelled.", "uploaded": "The contacts are uploaded.", "hangup": "The call is being ended.", "confirm": "The appointment is confirmed.",
+		"pathway": "The pathway is saved. Running calls and campaigns keep the version with which they started.", "settings": "The settings are saved.", "booked": "The appointment is booked.", "reschedule": "The appointment is moved.",
+		"test": "The test event was sent; see the log.", "replay": "Failed deliveries are being sent again.", "revoked": "The key is revoked: it is refused from now on.",
+		"dialling-stop": "Dialing is stopped.", "dialling-resume": "Dialing is resumed.", "drain": "The node accepts no new calls.", "undrain": "The node accepts calls again.",
+		"rule": "The rule is saved.", "rule-deleted": "The rule is deleted.", "rule-tested": "Test notifications were sent.",
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// retentionPeriod is a sort of data, and for how many days it is kept.
+// retentionPeriod is a kind of data with a retention period in days.
 type retentionPeriod struct{ Field, What string }
 
-// retentionPeriods are all of them, as the API names them.
+// retentionPeriods returns the retention periods of a workspace by their API names.
 func retentionPeriods() []retentionPeriod {
 	return []retentionPeriod{
 		{"calls_days", "Calls"},
@@ -52,7 +52,7 @@ func settingsPage(r *Request) (view, error) {
 	}
 	for name := range values {
 		if r.Form.Has(name) {
-			values[name] = r.Form.Get(name) // what was typed stays
+			values[name] = r.Form.Get(name) // keeps the sent values
 		}
 	}
 	for _, name := range []string{"allowed_origins", "patterns"} {
@@ -86,7 +86,7 @@ func changeSettings(r *Request) (view, error) {
 	return view{to: "/settings?done=settings"}, nil
 }
 
-// settingsOf is what the form changes.
+// settingsOf returns the changes of the settings form.
 func settingsOf(r *Request) (object, error) {
 	numbers := func(group string, fields []string) (object, error) {
 		o := object{}
@@ -122,7 +122,7 @@ func settingsOf(r *Request) (object, error) {
 	if r.Form.Has("patterns") {
 		patterns := []string{}
 		for line := range strings.Lines(r.Form.Get("patterns")) {
-			if line = strings.TrimRight(line, "\r\n"); line != "" { // spaces at its ends may be meant
+			if line = strings.TrimRight(line, "\r\n"); line != "" { // spaces at the start may be intended
 				patterns = append(patterns, line)
 			}
 		}

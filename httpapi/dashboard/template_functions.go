@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// text is a string of a resource, "" where it has none.
+// text returns a string member of a resource, "" if it has none.
 func text(o object, name string) string {
 	s, _ := o[name].(string)
 	return s
 }
 
-// share is a part of a whole, for a bar.
+// share is a part of a total, shown as a bar.
 type share struct {
 	Name    string
 	Count   float64
 	Percent float64
 }
 
-// shares are parts of a whole, most first.
+// shares returns the parts of a total, largest first.
 func shares(counts map[string]float64) []share {
 	total := 0.0
 	for _, n := range counts {
@@ -48,13 +48,13 @@ func functions() template.FuncMap {
 		"when":     formatTime,
 		"words":    func(v any) string { s, _ := v.(string); return strings.ReplaceAll(s, "_", " ") },
 		"num":      number,
-		"phone":    func(v any) bool { s, _ := v.(string); return strings.HasPrefix(s, "+") }, // no short code and no name
+		"phone":    func(v any) bool { s, _ := v.(string); return strings.HasPrefix(s, "+") }, // not a short code or a sender name
 		"clock":    clock,
 		"short":    short,
 		"pretty":   pretty,
 		"list":     func(v any) []any { l, _ := v.([]any); return l },
 		"tone":     tone,
-		"chosen":   contains,
+		"chosen":   isTicked,
 		"fresh":    newIdempotencyKey,
 		"seconds":  func(v any) float64 { ms, _ := v.(float64); return ms / 1000 },
 		"unix":     unixSeconds,
@@ -71,7 +71,7 @@ func functions() template.FuncMap {
 	}
 }
 
-// formatTime is a time as people read it, to the second, in UTC.
+// formatTime returns a time in UTC, to the second.
 func formatTime(v any) string {
 	s, _ := v.(string)
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -81,7 +81,7 @@ func formatTime(v any) string {
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-// formatLocalTime is a time as the clocks show it that its offset is of.
+// formatLocalTime returns a time in its own UTC offset.
 func formatLocalTime(v any, layout string) string {
 	s, _ := v.(string)
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -91,7 +91,7 @@ func formatLocalTime(v any, layout string) string {
 	return t.Format(layout)
 }
 
-// unixSeconds is a time in seconds.
+// unixSeconds returns a time in Unix seconds.
 func unixSeconds(v any) int64 {
 	s, _ := v.(string)
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -101,7 +101,7 @@ func unixSeconds(v any) int64 {
 	return t.Unix()
 }
 
-// number is a number without needless digits.
+// number formats a number without trailing zeros.
 func number(v any) string {
 	switch n := v.(type) {
 	case float64:
@@ -126,27 +126,27 @@ func percent(part, whole any) float64 {
 	return 100 * p / w
 }
 
-// clock is milliseconds as minutes and seconds.
+// clock formats milliseconds as minutes and seconds.
 func clock(v any) string {
 	ms, _ := v.(float64)
 	s := int(ms) / 1000
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// short is an id by its end, which tells more than its beginning.
+// short abbreviates an id to its last six characters, which differ more than the first ones.
 func short(v any) string {
 	s, _ := v.(string)
 	if _, id, ok := strings.Cut(s, "_"); ok && len(id) > 6 {
-		return "…\u2060" + id[len(id)-6:] // which no line is broken at
+		return "…\u2060" + id[len(id)-6:] // a word joiner prevents a line break
 	}
 	return s
 }
 
-// pretty is anything else, as JSON.
+// pretty formats any other value as indented JSON.
 func pretty(v any) string {
 	var b bytes.Buffer
 	out := json.NewEncoder(&b)
-	out.SetEscapeHTML(false) // the template does, once
+	out.SetEscapeHTML(false) // the template escapes HTML
 	out.SetIndent("", "  ")
 	if out.Encode(v) != nil {
 		return ""
@@ -154,7 +154,7 @@ func pretty(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// compact is anything else, for a field that nobody sees.
+// compact formats a value as JSON for a hidden form field.
 func compact(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -163,7 +163,7 @@ func compact(v any) string {
 	return string(b)
 }
 
-// tone is the colour of a state.
+// tone returns the color class of a state.
 func tone(v any) string {
 	s, _ := v.(string)
 	switch s {

@@ -7,17 +7,17 @@ func webhooksPage(r *Request) (view, error) {
 	return view{name: "webhooks", title: "Webhooks", data: object{"list": l, "form": r.Form}}, err
 }
 
-// createWebhook makes an endpoint. Its secret is shown this once.
+// createWebhook creates a webhook endpoint and shows its secret once.
 func createWebhook(r *Request) (view, error) {
-	made, err := r.send(http.MethodPost, "/v1/webhooks", object{"url": r.Form.Get("url"), "events": splitWords(r.Form.Get("events"))})
+	created, err := r.send(http.MethodPost, "/v1/webhooks", object{"url": r.Form.Get("url"), "events": splitWords(r.Form.Get("events"))})
 	if err != nil {
 		if v, again := webhooksPage(r); again == nil {
 			return v, err
 		}
 		return view{}, err
 	}
-	facts := []fact{{"url", text(made, "url")}, {"secret", text(made, "secret")}}
-	return view{name: "newsecret", title: "A new webhook", data: object{"facts": facts, "back": "/webhooks/" + text(made, "id")}}, nil
+	facts := []fact{{"url", text(created, "url")}, {"secret", text(created, "secret")}}
+	return view{name: "newsecret", title: "A new webhook", data: object{"facts": facts, "back": "/webhooks/" + text(created, "id")}}, nil
 }
 
 func webhookPage(r *Request) (view, error) {
@@ -35,15 +35,15 @@ func webhookPage(r *Request) (view, error) {
 	return view{name: "webhook", title: text(w, "url"), data: data}, err
 }
 
-// failedDeliveries are the deliveries that were given up, newest first, as many as are
-// sent again at once.
+// failedDeliveries returns the newest failed deliveries of an endpoint, at most the number that one replay sends
+// again.
 func (r *Request) failedDeliveries() ([]object, error) {
-	var l list
+	var l resourceList
 	err := r.callAPI(http.MethodGet, "/v1/webhooks/"+r.ID+"/failed?limit=100", nil, &l)
 	return l.Data, err
 }
 
-// failedEvents are the ids of one that the form names, or of all that failed.
+// failedEvents returns the event id that the form names, or the ids of all failed deliveries.
 func (r *Request) failedEvents() ([]string, error) {
 	if one := r.Form.Get("event_id"); one != "" {
 		return []string{one}, nil
@@ -70,7 +70,7 @@ func changeWebhook(r *Request) (view, error) {
 		}
 		body = object{"event_ids": ids}
 	default:
-		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
+		return view{}, &problem{Status: http.StatusNotFound, Message: "Unknown action."}
 	}
 	_, err := r.send(http.MethodPost, path, body)
 	return view{to: "/webhooks/" + r.ID + "?done=" + r.Verb}, err

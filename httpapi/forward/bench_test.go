@@ -12,14 +12,13 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// BenchmarkRequest is one small request over a kept connection: to a server
-// itself, through the node that has the shard, and through another one. All of
-// it runs in one process, client and servers.
-func BenchmarkRequest(b *testing.B) {
+// BenchmarkForwardedRequest sends a small request over a reused connection: to the server itself, through the node
+// that owns the shard, and through another node. Client and servers share one process.
+func BenchmarkForwardedRequest(b *testing.B) {
 	h := func(ctx *fasthttp.RequestCtx) {
 		ctx.SetBodyString(`{"success":true,"data":{"id":"call_01ARZ3NDEKTSV4RRFFQ69G5FAV"}}`)
 	}
-	one := func(b *testing.B, url string) {
+	bench := func(b *testing.B, url string) {
 		b.Helper()
 		client := &http.Client{Transport: &http.Transport{}}
 		defer client.CloseIdleConnections()
@@ -43,7 +42,7 @@ func BenchmarkRequest(b *testing.B) {
 		s := &fasthttp.Server{Handler: h}
 		go func() { _ = s.Serve(ln) }()
 		defer func() { _ = s.Shutdown() }()
-		one(b, "http://"+ln.Addr().String())
+		bench(b, "http://"+ln.Addr().String())
 	})
 	for _, name := range []string{"seat here", "seat elsewhere"} {
 		b.Run(name, func(b *testing.B) {
@@ -52,21 +51,21 @@ func BenchmarkRequest(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			doors := forward.NewConnRouter(c, nil)
-			defer doors.Close()
-			go func() { _ = doors.Serve(ln) }()
+			router := forward.NewConnRouter(c, nil)
+			defer router.Close()
+			go func() { _ = router.Serve(ln) }()
 			s := &fasthttp.Server{Handler: h}
-			go func() { _ = s.Serve(doors.Listen(3)) }()
+			go func() { _ = s.Serve(router.Listen(3)) }()
 			defer func() { _ = s.Shutdown() }()
 			cfg := forward.Config{Shards: 8, Owner: func(int) (string, bool) { return ln.Addr().String(), true }, Credential: c, Shard: func(*http.Request, []byte) (int, error) { return 3, nil }}
 			if name == "seat here" {
-				cfg.Local, cfg.Self = doors, ln.Addr().String()
+				cfg.Local, cfg.Self = router, ln.Addr().String()
 			}
 			f := forward.New(cfg)
 			defer f.Close()
 			front := httptest.NewServer(f)
 			defer front.Close()
-			one(b, front.URL)
+			bench(b, front.URL)
 		})
 	}
 }
@@ -80,17 +79,17 @@ func mustCredential(b *testing.B) *forward.Credential {
 	return c
 }
 
-// BenchmarkQuestion is a question of one node to another, as of whose a call is.
-func BenchmarkQuestion(b *testing.B) {
+// BenchmarkNodeRequest measures a request from one node to another, such as a call owner lookup.
+func BenchmarkNodeRequest(b *testing.B) {
 	c := mustCredential(b)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
-	doors := forward.NewConnRouter(c, nil)
-	defer doors.Close()
-	doors.HandleNodeRequests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
-	go func() { _ = doors.Serve(ln) }()
+	router := forward.NewConnRouter(c, nil)
+	defer router.Close()
+	router.HandleNodeRequests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
+	go func() { _ = router.Serve(ln) }()
 	f := forward.New(forward.Config{Shards: 8, Credential: c})
 	defer f.Close()
 	b.ReportAllocs()

@@ -17,99 +17,99 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-const question = "POST /3/x HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n"
+const rawRequest = "POST /3/x HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n"
 
-// parted is a connection of a node to a seat of shard 3, and the seat's end of it.
-func parted(t *testing.T) (node net.Conn, answers *bufio.Reader, seat net.Conn, ln *forward.ShardListener) {
+// newShardConnection connects a node to the listener of shard 3. It returns both ends of the connection.
+func newShardConnection(t *testing.T) (node net.Conn, responses *bufio.Reader, accepted net.Conn, ln *forward.ShardListener) {
 	t.Helper()
-	m := newMachine(t, &board{has: map[int]string{}}, patience)
-	ln = m.doors.Listen(3)
-	came := make(chan net.Conn, 1)
+	m := newTestNode(t, &ownerMap{owners: map[int]string{}}, testTimeout)
+	ln = m.router.Listen(3)
+	arrived := make(chan net.Conn, 1)
 	go func() {
 		if c, err := ln.Accept(); err == nil {
-			came <- c
+			arrived <- c
 		}
 	}()
 	cfg := forward.ConfigOf(credential(t, 1))
 	cfg.ServerName = "s3.callboard.invalid"
-	node, err := tls.Dial("tcp", m.at, cfg)
+	node, err := tls.Dial("tcp", m.addr, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = node.Close() })
-	seat = <-came
-	idles(seat, true)
-	return node, bufio.NewReader(node), seat, ln
+	accepted = <-arrived
+	setIdle(accepted, true)
+	return node, bufio.NewReader(node), accepted, ln
 }
 
-// use lets a request and its answer pass.
-func use(t *testing.T, node net.Conn, answers *bufio.Reader, seat net.Conn) {
+// exchange sends a request and its response over the connection.
+func exchange(t *testing.T, node net.Conn, responses *bufio.Reader, accepted net.Conn) {
 	t.Helper()
-	_, err := io.WriteString(node, question)
+	_, err := io.WriteString(node, rawRequest)
 	require.NoError(t, err)
-	_, err = seat.Read(make([]byte, 4096))
+	_, err = accepted.Read(make([]byte, 4096))
 	require.NoError(t, err)
-	idles(seat, false)
-	_, err = io.WriteString(seat, "HTTP/1.1 204 No Content\r\n\r\n")
+	setIdle(accepted, false)
+	_, err = io.WriteString(accepted, "HTTP/1.1 204 No Content\r\n\r\n")
 	require.NoError(t, err)
-	idles(seat, true)
-	resp, err := http.ReadResponse(answers, nil)
+	setIdle(accepted, true)
+	resp, err := http.ReadResponse(responses, nil)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 }
 
-func heardGoodbye(t *testing.T, answers *bufio.Reader) {
+func requireCloseNotice(t *testing.T, answers *bufio.Reader) {
 	t.Helper()
 	resp, err := http.ReadResponse(answers, nil)
 	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	assert.Equal(t, http.StatusRequestTimeout, resp.StatusCode)
-	assert.Equal(t, "1", resp.Header.Get(forward.NotActive), "it says that nothing was done")
+	assert.Equal(t, "1", resp.Header.Get(forward.NotActive), "the header says that the request was not processed")
 	assert.True(t, resp.Close)
 }
 
-// A request that crosses the end of a connection that lay idle is known not to
-// have been read: it is sent to whoever has the shard next.
-func TestRequestDuringCloseOfItsConnectionIsNotRead(t *testing.T) {
+// A request that crosses the close of an idle connection was certainly not read, so it is sent to the next owner of
+// the shard.
+func TestRequestDuringConnectionCloseIsNotRead(t *testing.T) {
 	t.Parallel()
-	node, answers, seat, ln := parted(t)
-	use(t, node, answers, seat)
+	node, responses, accepted, ln := newShardConnection(t)
+	exchange(t, node, responses, accepted)
 	require.NoError(t, ln.Close())
 	read := make(chan error, 1)
-	go func() { // as a server waits for the next request
-		_, err := seat.Read(make([]byte, 4096))
+	go func() { // a server that waits for the next request
+		_, err := accepted.Read(make([]byte, 4096))
 		read <- err
 	}()
-	require.NoError(t, seat.Close())
-	_, _ = io.WriteString(node, question)
-	heardGoodbye(t, answers)
+	require.NoError(t, accepted.Close())
+	_, _ = io.WriteString(node, rawRequest)
+	requireCloseNotice(t, responses)
 	ln.CloseConns()
 	require.NoError(t, node.Close())
-	require.Error(t, <-read, "what has come is not read")
+	require.Error(t, <-read, "the server does not read the request")
 }
 
-// A connection by which nothing has come yet hears it when its seat takes no more:
-// servers wait for the first request however long.
+// A connection without data gets a close notice when its listener closes, because servers wait for a first request
+// without limit.
 func TestUnusedConnectionGetsCloseNoticeAtOnce(t *testing.T) {
 	t.Parallel()
-	_, answers, _, ln := parted(t)
+	_, responses, _, ln := newShardConnection(t)
 	require.NoError(t, ln.Close())
-	heardGoodbye(t, answers)
+	requireCloseNotice(t, responses)
 }
 
-// What ends in the middle of an answer, or is no HTTP any more, is cut without a
-// word: it would be taken for a part of that.
+// A connection within a response or after an upgrade is closed without a notice, which would look like a part of
+// the response.
 func TestInterruptedResponseGetsNoCloseNotice(t *testing.T) {
 	t.Parallel()
-	node, answers, seat, ln := parted(t)
-	_, err := io.WriteString(node, question)
+	node, responses, accepted, ln := newShardConnection(t)
+	_, err := io.WriteString(node, rawRequest)
 	require.NoError(t, err)
-	_, err = seat.Read(make([]byte, 4096))
+	_, err = accepted.Read(make([]byte, 4096))
 	require.NoError(t, err)
-	idles(seat, false)
-	_, err = io.WriteString(seat, "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nhalf")
+	setIdle(accepted, false)
+	_, err = io.WriteString(accepted, "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nhalf")
 	require.NoError(t, err)
 	require.NoError(t, ln.Close())
-	require.NoError(t, seat.Close())
-	resp, err := http.ReadResponse(answers, nil)
+	require.NoError(t, accepted.Close())
+	resp, err := http.ReadResponse(responses, nil)
 	require.NoError(t, err)
 	text, err := io.ReadAll(resp.Body)
 	require.Error(t, err)
@@ -117,132 +117,129 @@ func TestInterruptedResponseGetsNoCloseNotice(t *testing.T) {
 	assert.Equal(t, "half", string(text))
 }
 
-// idles is what a server tells of a connection.
-func idles(seat net.Conn, on bool) { seat.(forward.IdleTracker).SetIdle(on) }
+// setIdle reports to the connection whether its server waits for a request.
+func setIdle(conn net.Conn, on bool) { conn.(forward.IdleTracker).SetIdle(on) }
 
-// A connection that is closed as idle when a request has just come lives until
-// that is answered.
+// A connection that is closed as idle just when a request arrives stays open until the response.
 func TestRequestJustBeforeCloseIsAnswered(t *testing.T) {
 	t.Parallel()
-	node, answers, seat, ln := parted(t)
-	use(t, node, answers, seat)
+	node, responses, accepted, ln := newShardConnection(t)
+	exchange(t, node, responses, accepted)
 	require.NoError(t, ln.Close())
-	_, err := io.WriteString(node, question)
+	_, err := io.WriteString(node, rawRequest)
 	require.NoError(t, err)
-	_, err = seat.Read(make([]byte, 4096))
+	_, err = accepted.Read(make([]byte, 4096))
 	require.NoError(t, err)
-	require.NoError(t, seat.Close()) // by who thinks that it is idle
-	idles(seat, false)
-	_, err = io.WriteString(seat, "HTTP/1.1 204 No Content\r\n\r\n")
+	require.NoError(t, accepted.Close()) // closed by a server that believes it idle
+	setIdle(accepted, false)
+	_, err = io.WriteString(accepted, "HTTP/1.1 204 No Content\r\n\r\n")
 	require.NoError(t, err)
-	idles(seat, true)
-	require.NoError(t, seat.Close()) // by who has answered
-	resp, err := http.ReadResponse(answers, nil)
+	setIdle(accepted, true)
+	require.NoError(t, accepted.Close()) // closed by the server after the response
+	resp, err := http.ReadResponse(responses, nil)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	assert.Equal(t, http.StatusNoContent, resp.StatusCode)
-	heardGoodbye(t, answers)
+	requireCloseNotice(t, responses)
 }
 
-// A node that ends tells who has just come, and has asked already, that nobody
-// reads it; it does not end before.
+// During Close, a node sends a close notice to a peer that has just connected and already sent a request. Close
+// waits for that.
 func TestConnectionDuringCloseGetsCloseNotice(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t, &board{has: map[int]string{}}, patience)
-	raw, err := new(net.Dialer).DialContext(t.Context(), "tcp", m.at)
+	m := newTestNode(t, &ownerMap{owners: map[int]string{}}, testTimeout)
+	raw, err := new(net.Dialer).DialContext(t.Context(), "tcp", m.addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = raw.Close() })
-	require.Eventually(t, func() bool { return m.doors.Closing() == 1 }, patience, time.Millisecond, "it has come in")
+	require.Eventually(t, func() bool { return m.router.Closing() == 1 }, testTimeout, time.Millisecond, "the connection was accepted")
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		m.doors.Close()
+		m.router.Close()
 	}()
-	require.Eventually(t, func() bool { // the doors are shut
-		c, err := net.Dial("tcp", m.at)
+	require.Eventually(t, func() bool { // the router is closing
+		c, err := net.Dial("tcp", m.addr)
 		if err == nil {
 			_ = c.Close()
 		}
 		return err != nil
-	}, patience, time.Millisecond)
+	}, testTimeout, time.Millisecond)
 	cfg := forward.ConfigOf(credential(t, 1))
 	cfg.ServerName = "s3.callboard.invalid"
 	node := tls.Client(raw, cfg)
-	_, err = io.WriteString(node, question)
+	_, err = io.WriteString(node, rawRequest)
 	require.NoError(t, err)
-	heardGoodbye(t, bufio.NewReader(node))
+	requireCloseNotice(t, bufio.NewReader(node))
 	require.NoError(t, node.Close())
 	<-closed
 }
 
-// lateListener gives a connection once it is closed: one that the system had
-// accepted just before.
+// lateListener returns a connection after its Close: a connection that the system had already accepted.
 type lateListener struct {
 	net.Listener
 
-	late  net.Conn
-	begun chan struct{} // closed: somebody accepts
-	gives chan struct{} // closed: it gives it
-	given atomic.Bool
+	late       net.Conn
+	accepting  chan struct{} // closed when Accept is called
+	release    chan struct{} // closed when Accept may return
+	isAccepted atomic.Bool
 }
 
 func (l *lateListener) Accept() (net.Conn, error) {
-	if !l.given.CompareAndSwap(false, true) {
+	if !l.isAccepted.CompareAndSwap(false, true) {
 		return nil, net.ErrClosed
 	}
-	close(l.begun)
-	<-l.gives
+	close(l.accepting)
+	<-l.release
 	return l.late, nil
 }
 
 func (*lateListener) Close() error { return nil }
 
-// Who was accepted as the doors closed is told that nobody reads what he sends,
-// before the process may end.
+// A peer that is accepted while the router closes gets a close notice before Close returns.
 func TestConnectionAcceptedDuringCloseGetsCloseNotice(t *testing.T) {
 	t.Parallel()
-	doors := forward.NewConnRouter(credential(t, 1), nil)
+	router := forward.NewConnRouter(credential(t, 1), nil)
 	accepts, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	near, err := net.Dial("tcp", accepts.Addr().String())
+	client, err := net.Dial("tcp", accepts.Addr().String())
 	require.NoError(t, err)
-	far, err := accepts.Accept()
+	server, err := accepts.Accept()
 	require.NoError(t, errors.Join(err, accepts.Close()))
-	ln := &lateListener{late: far, begun: make(chan struct{}), gives: make(chan struct{})}
-	go func() { _ = doors.Serve(ln) }()
-	<-ln.begun
+	ln := &lateListener{late: server, accepting: make(chan struct{}), release: make(chan struct{})}
+	go func() { _ = router.Serve(ln) }()
+	<-ln.accepting
 	cfg := forward.ConfigOf(credential(t, 1))
 	cfg.ServerName = "s3.callboard.invalid"
-	said := make(chan string, 1)
+	notice := make(chan string, 1)
 	go func() {
-		node := tls.Client(near, cfg)
-		_, _ = io.WriteString(node, question)
+		node := tls.Client(client, cfg)
+		_, _ = io.WriteString(node, rawRequest)
 		resp, err := http.ReadResponse(bufio.NewReader(node), nil)
 		if err != nil {
-			said <- err.Error()
+			notice <- err.Error()
 			return
 		}
 		_ = resp.Body.Close()
-		said <- resp.Header.Get(forward.NotActive)
+		notice <- resp.Header.Get(forward.NotActive)
 		_ = node.Close()
 	}()
 	closed := make(chan struct{})
 	go func() {
-		doors.Close()
+		router.Close()
 		close(closed)
 	}()
 	select {
 	case <-closed:
-		require.Fail(t, "somebody may be accepted yet")
+		require.Fail(t, "Close returned while a connection may still be accepted")
 	case <-time.After(100 * time.Millisecond):
 	}
-	close(ln.gives)
+	close(ln.release)
 	<-closed
 	select {
-	case mark := <-said:
+	case mark := <-notice:
 		assert.Equal(t, "1", mark)
 	default:
-		require.Fail(t, "who was accepted has not heard it yet")
+		require.Fail(t, "Close returned before the accepted connection got its close notice")
 	}
-	_, _ = near.Close(), far.Close()
+	_, _ = client.Close(), server.Close()
 }

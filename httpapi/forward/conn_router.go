@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	handshakeTimeout  = 5 * time.Second // of a connection of a node
-	maxHandshakes     = 512             // at a time
-	maxNodeConns      = 16384           // connections of nodes
+	handshakeTimeout  = 5 * time.Second // of a connection from a node
+	maxHandshakes     = 512             // concurrent handshakes
+	maxNodeConns      = 16384           // connections from nodes
 	acceptTimeout     = 2 * time.Second // for a starting shard to accept a connection
 	closePollInterval = 2 * time.Millisecond
-	maxAcceptDelay    = time.Second // between two attempts to accept, while descriptors are missing
+	maxAcceptDelay    = time.Second // between two attempts to accept while file descriptors are exhausted
 )
 
-// nodeShard is the number under which a node itself is reached, and none of its shards.
+// nodeShard is the shard number that addresses a node itself instead of one of its shards.
 const nodeShard = -1
 
-// serverNameSuffix is the suffix of the TLS server names of connections between nodes:
-// s7.callboard.invalid is shard 7.
+// serverNameSuffix ends the TLS server names of connections between nodes. For example, s7.callboard.invalid is
+// shard 7.
 const serverNameSuffix = ".callboard.invalid"
 
 func serverName(shard int) string {
@@ -40,8 +40,8 @@ func serverName(shard int) string {
 	return "s" + strconv.Itoa(shard) + serverNameSuffix
 }
 
-// shardOfServerName returns the shard of a connection. A node with one shard only sends no
-// server name.
+// shardOfServerName returns the shard that a TLS server name selects. A node with one shard only sends no server
+// name.
 func shardOfServerName(name string) int {
 	label, ours := strings.CutSuffix(name, serverNameSuffix)
 	switch {
@@ -57,28 +57,28 @@ func shardOfServerName(name string) int {
 	return int(n)
 }
 
-// errNoListener: this node does not own the shard.
+// errNoListener is returned for a shard that this node does not own.
 var errNoListener = errors.New("forward: this node does not own the shard")
 
-// ConnRouter distributes connections to the shards of a node: those of other nodes, which
-// name their shard, and those of the node's own Forwarder. IdleHandler answers connections
-// for a shard that this node does not own.
+// ConnRouter distributes connections to the shards of a node. The connections come from other nodes, which name a
+// shard, and from the node's own Forwarder. IdleHandler answers connections for a shard that this node does not
+// own.
 type ConnRouter struct {
 	tls        *tls.Config
 	idleServer *http.Server
 	handshakes chan struct{}
 	serving    sync.WaitGroup
-	nodeConns  atomic.Int64 // connections of nodes
+	nodeConns  atomic.Int64 // connections from nodes
 	closing    atomic.Int64 // handshakes and close notices in progress
-	nodeServer *http.Server // of requests to the node itself; nil: none
+	nodeServer *http.Server // serves requests to the node itself; nil: there are none
 	log        *slog.Logger
 	ctx        context.Context //nolint:containedctx // ends with the ConnRouter
 	end        context.CancelFunc
 
 	mu           sync.Mutex
 	listeners    map[int]*ShardListener
-	byName       map[string]*ShardListener // by ShardListener.name
-	created      int                       // number of listeners so far
+	byName       map[string]*ShardListener // listeners by ShardListener.name
+	created      int                       // number of listeners created so far
 	idleListener *ShardListener
 	closed       bool
 }
@@ -102,7 +102,7 @@ func (d *ConnRouter) newListener(shard int, name string) *ShardListener {
 	return &ShardListener{router: d, shard: shard, name: name, conns: make(chan net.Conn), done: make(chan struct{}), open: make(map[*shardConn]struct{})}
 }
 
-// Listen returns the listener of a shard. It closes the shard's previous listener.
+// Listen returns a new listener for a shard. It closes the shard's previous listener.
 func (d *ConnRouter) Listen(shard int) *ShardListener {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -110,7 +110,7 @@ func (d *ConnRouter) Listen(shard int) *ShardListener {
 		before.closeLocked()
 	}
 	d.created++
-	l := d.newListener(shard, "s"+strconv.Itoa(shard)+"-"+strconv.Itoa(d.created)) // a connection to the previous listener is not reused for this one
+	l := d.newListener(shard, "s"+strconv.Itoa(shard)+"-"+strconv.Itoa(d.created)) // a unique name, so that connections to the previous listener are not reused
 	if d.closed {
 		l.closeLocked()
 		return l
@@ -119,8 +119,8 @@ func (d *ConnRouter) Listen(shard int) *ShardListener {
 	return l
 }
 
-// HandleNodeRequests serves requests that other nodes send to this node by
-// Forwarder.RequestNode. Call it before Serve. Requests of clients do not arrive here.
+// HandleNodeRequests serves requests that other nodes send with Forwarder.RequestNode. Call it before Serve. Client
+// requests never reach the handler.
 func (d *ConnRouter) HandleNodeRequests(handler http.Handler) {
 	mux := http.NewServeMux()
 	mux.Handle("POST "+nodeRequestPath, handler)
@@ -130,14 +130,14 @@ func (d *ConnRouter) HandleNodeRequests(handler http.Handler) {
 	go func() { _ = d.nodeServer.Serve(ln) }()
 }
 
-// listenerOf returns the listener of a shard; nil: this node does not own the shard.
+// listenerOf returns the listener of a shard, nil if this node does not own the shard.
 func (d *ConnRouter) listenerOf(shard int) *ShardListener {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.listeners[shard]
 }
 
-// dial opens a connection to a listener of this node by its name.
+// dial connects to a listener of this node by the listener's name.
 func (d *ConnRouter) dial(ctx context.Context, name string) (net.Conn, error) {
 	d.mu.Lock()
 	l := d.byName[name]
@@ -160,8 +160,8 @@ func (d *ConnRouter) dial(ctx context.Context, name string) (net.Conn, error) {
 	return nil, errors.Join(errNoListener, ctx.Err())
 }
 
-// Serve accepts the connections of other nodes from a listener until the listener or the
-// ConnRouter is closed. A peer without the key fails in the handshake.
+// Serve accepts connections of other nodes until the listener or the ConnRouter is closed. The handshake fails for
+// a peer without the key.
 func (d *ConnRouter) Serve(ln net.Listener) error {
 	d.mu.Lock()
 	if d.closed {
@@ -182,7 +182,7 @@ func (d *ConnRouter) Serve(ln net.Listener) error {
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return err
-		default: // no descriptors, say
+		default: // for example no file descriptors
 			wait := time.NewTimer(delay)
 			select {
 			case <-wait.C:
@@ -202,7 +202,7 @@ func (d *ConnRouter) Serve(ln net.Listener) error {
 	}
 }
 
-// acceptNode authenticates a node and gives its connection to the listener of the shard.
+// acceptNode authenticates a node and passes its connection to the listener of the shard.
 func (d *ConnRouter) acceptNode(conn net.Conn) {
 	defer d.closing.Add(-1)
 	secure := tls.Server(conn, d.tls)
@@ -226,7 +226,7 @@ func (d *ConnRouter) acceptNode(conn net.Conn) {
 			late.Stop()
 			return
 		case <-to.done:
-		case <-late.C: // the peer gets an answer and tries again
+		case <-late.C: // the peer gets a close notice and tries again
 		}
 		late.Stop()
 		g.remove()
@@ -234,7 +234,7 @@ func (d *ConnRouter) acceptNode(conn net.Conn) {
 	sendCloseNotice(secure)
 }
 
-// sendCloseNotice tells a node that none of its data was read.
+// sendCloseNotice informs a node that none of its data was read, and closes the connection.
 func sendCloseNotice(secure *tls.Conn) {
 	_ = secure.SetDeadline(time.Now().Add(closeNoticeTimeout))
 	_, _ = io.WriteString(secure, closeNotice)
@@ -268,8 +268,8 @@ func (d *ConnRouter) Close() {
 	}
 }
 
-// awaitClosed lets the requests to the node itself end and waits until the peers have read
-// their close notices. Without a notice, a peer does not know whether its request was read.
+// awaitClosed waits for running requests to the node itself and until the peers have read their close notices.
+// Without a notice, a peer does not know whether its request was read.
 func (d *ConnRouter) awaitClosed() {
 	bound, cancel := context.WithTimeout(context.Background(), closeNoticeTimeout)
 	defer cancel()
@@ -288,7 +288,7 @@ func (d *ConnRouter) awaitClosed() {
 	}
 }
 
-// ShardListener is the listener of one shard. Its connections come from nodes: see NodeAddr.
+// ShardListener is the net.Listener of one shard. Its connections come from nodes and have a NodeAddr.
 type ShardListener struct {
 	router *ConnRouter
 	shard  int
@@ -303,7 +303,7 @@ type ShardListener struct {
 	open map[*shardConn]struct{}
 }
 
-// Accept is net.Listener.
+// Accept implements net.Listener.
 func (l *ShardListener) Accept() (net.Conn, error) {
 	l.accepting.Store(true)
 	if l.isClosed() {
@@ -317,8 +317,8 @@ func (l *ShardListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close accepts no connection any more. Accepted connections live on, except those without
-// any data: servers do not treat these as idle.
+// Close stops accepting connections. Accepted connections stay open, except those without any data, because servers
+// do not treat them as idle.
 func (l *ShardListener) Close() error {
 	l.router.mu.Lock()
 	l.closeLocked()
@@ -350,7 +350,7 @@ func (l *ShardListener) closeLocked() {
 	delete(l.router.byName, l.name)
 }
 
-// isClosed says whether the listener was closed.
+// isClosed reports whether the listener is closed.
 func (l *ShardListener) isClosed() bool {
 	select {
 	case <-l.done:
@@ -360,9 +360,8 @@ func (l *ShardListener) isClosed() bool {
 	}
 }
 
-// CloseConns closes the open connections. After the shutdown of a server these are
-// connections whose requests have not ended in time. Connections with a close notice close
-// by themselves.
+// CloseConns closes the open connections. After the shutdown of a server these are connections whose requests have
+// not ended in time. It skips connections with a close notice, which close by themselves.
 func (l *ShardListener) CloseConns() {
 	for _, g := range l.openConns() {
 		if g.isUnused() {
@@ -374,11 +373,11 @@ func (l *ShardListener) CloseConns() {
 	}
 }
 
-// Addr is net.Listener; it cannot be dialed.
-func (l *ShardListener) Addr() net.Addr { return within(l.shard) }
+// Addr implements net.Listener. The address cannot be dialed.
+func (l *ShardListener) Addr() net.Addr { return pipeAddr(l.shard) }
 
 func (l *ShardListener) wrapConn(conn net.Conn) *shardConn {
-	g := &shardConn{Conn: conn, listener: l, fresh: true}
+	g := &shardConn{Conn: conn, listener: l, hasNoData: true}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open[g] = struct{}{}

@@ -16,27 +16,27 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// SeedSize is the size of the seed of a Credential, in bytes.
+// SeedSize is the size in bytes of the seed of a Credential.
 const SeedSize = ed25519.SeedSize
 
-// errNoNode: the peer is no node of this installation.
-var errNoNode = errors.New("forward: the far end is no node of this install")
+// errNoNode is returned if the peer does not belong to this installation.
+var errNoNode = errors.New("forward: the peer is not a node of this installation")
 
-// Credential authenticates the nodes of an installation: one key, which all nodes derive
-// from the same secret, for connections between them only.
+// Credential authenticates connections between the nodes of an installation. All nodes derive the same key from
+// their shared secret.
 type Credential struct {
 	certificate tls.Certificate
 	public      ed25519.PublicKey
 }
 
-// NewCredential returns the credential of SeedSize secret bytes.
+// NewCredential derives the credential from SeedSize secret bytes.
 func NewCredential(seed []byte) (*Credential, error) {
 	if len(seed) != SeedSize {
 		return nil, fmt.Errorf("forward: a seed has %d bytes, not %d", SeedSize, len(seed))
 	}
 	key := ed25519.NewKeyFromSeed(seed)
 	public, _ := key.Public().(ed25519.PublicKey)
-	// The dates are not verified, the key is: clocks may be wrong.
+	// Peers verify the key and ignore the dates, because clocks may be wrong.
 	form := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "callboard node"},
 		NotBefore: time.Unix(0, 0), NotAfter: time.Unix(1<<33, 0),
@@ -50,13 +50,12 @@ func NewCredential(seed []byte) (*Credential, error) {
 	return &Credential{certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, public: public}, nil
 }
 
-// config is the TLS configuration of both ends of a connection: each proves that it has
-// the key.
+// config returns the TLS configuration for both ends of a connection. Each end proves that it has the key.
 func (c *Credential) config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},
 		Certificates: []tls.Certificate{c.certificate}, ClientAuth: tls.RequireAnyClientCert,
-		InsecureSkipVerify: true, //nolint:gosec // it is verified below, by its key instead of by names and authorities
+		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection checks the key instead of names and authorities
 		VerifyConnection:   c.verify,
 	}
 }
@@ -71,15 +70,15 @@ func (c *Credential) verify(s tls.ConnectionState) error {
 	return nil
 }
 
-// NodeListener returns a listener that accepts connections of other nodes only. A peer
-// without the key fails in the handshake.
+// NodeListener returns a listener that accepts only connections of other nodes. The handshake fails for a peer
+// without the key.
 func NodeListener(ln net.Listener, c *Credential) net.Listener {
 	return &nodeListener{Listener: tls.NewListener(netutil.LimitListener(ln, maxPeerConns), c.config())}
 }
 
 type nodeListener struct{ net.Listener }
 
-// Accept is net.Listener.
+// Accept implements net.Listener.
 func (d *nodeListener) Accept() (net.Conn, error) {
 	conn, err := d.Listener.Accept()
 	if err != nil {
@@ -92,12 +91,12 @@ func (d *nodeListener) Accept() (net.Conn, error) {
 	return nodeConn{secure}, nil
 }
 
-// nodeConn is the connection of a node.
+// nodeConn is a connection from another node.
 type nodeConn struct{ *tls.Conn }
 
-// RemoteAddr is the address of the node.
+// RemoteAddr returns the address of the node as a NodeAddr.
 func (c nodeConn) RemoteAddr() net.Addr { return NodeAddr{c.Conn.RemoteAddr()} }
 
-// NodeAddr is the address of a node, which sends a request of the client that is last in
-// X-Forwarded-For.
+// NodeAddr is the address of another node of the installation. A request on such a connection names its client last
+// in X-Forwarded-For.
 type NodeAddr struct{ net.Addr }

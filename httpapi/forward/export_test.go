@@ -2,7 +2,7 @@ package forward
 
 import "crypto/tls"
 
-// ConfigOf is how a node speaks TLS to another one.
+// ConfigOf returns the TLS configuration of a credential, for tests.
 func ConfigOf(c *Credential) *tls.Config { return c.config() }
 
 // Closing returns the number of connections that are being accepted or closed.

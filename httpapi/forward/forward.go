@@ -1,9 +1,8 @@
-// Package forward forwards requests to the node that owns their shard.
+// Package forward forwards client requests to the node that owns their shard.
 //
-// It has no knowledge of routes and credentials: bytes are copied in both directions, also
-// of streams, uploads and WebSockets. A node that does not own the shard responds with the
-// header Callboard-Not-Active: it has not run the request, which is forwarded again. A
-// node does not forward requests of other nodes.
+// The package knows no routes and no credentials. It copies bytes in both directions, including streams, uploads
+// and WebSockets. A node that does not own the shard responds with the header Callboard-Not-Active without running
+// the request, and the request is forwarded again. A node never forwards requests of other nodes.
 package forward
 
 import (
@@ -20,48 +19,47 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// NotActive is the header of a response to a request that was not run.
+// NotActive is the response header that marks a request that was not run.
 const NotActive = "Callboard-Not-Active"
 
-// HeaderPrefix is the prefix of headers between nodes. Such headers of clients are not
-// forwarded.
+// HeaderPrefix is the prefix of headers between nodes. Client headers with this prefix are not forwarded.
 const HeaderPrefix = "Callboard-"
 
 const (
-	maxOwnerWait         = 10 * time.Second       // for an owner of the shard
-	readinessWait        = time.Second            // the same, of a readiness check
+	maxOwnerWait         = 10 * time.Second       // for a shard to get an owner
+	readinessWait        = time.Second            // the same for a readiness check
 	retryDelay           = 20 * time.Millisecond  // before the next attempt
-	maxRetryDelay        = 250 * time.Millisecond // the same, after several attempts
+	maxRetryDelay        = 250 * time.Millisecond // before later attempts
 	dialTimeout          = time.Second
 	idleTimeout          = 60 * time.Second
-	maxIdleConnsPerShard = 256              // to a shard
+	maxIdleConnsPerShard = 256              // to one shard
 	maxIdleConns         = 2048             // to all shards of other nodes
-	maxRetryBody         = 64 << 10         // bytes of a body for another attempt
-	bodyTimeout          = 20 * time.Second // to receive such a body, or a part of a longer one
+	maxRetryBody         = 64 << 10         // bytes of a body that is kept for another attempt
+	bodyTimeout          = 20 * time.Second // to receive a kept body, or a part of a longer one
 	writeTimeout         = 30 * time.Second // to send a part of a response
-	maxClientConns       = 16384            // connections of clients
-	maxPeerConns         = 4096             // connections of nodes
+	maxClientConns       = 16384            // client connections
+	maxPeerConns         = 4096             // node connections
 	maxHeaderBytes       = 16 << 10
-	retryAfter           = 2                // seconds
-	responseTimeout      = 50 * time.Second // until a response begins: handlers end after 40 s
+	retryAfter           = 2                // Retry-After in seconds
+	responseTimeout      = 50 * time.Second // until the response begins; handlers end after 40 s
 )
 
-// Config sets a Forwarder up.
+// Config configures a Forwarder.
 type Config struct {
-	Shards int // of the installation; 0: 1
-	// Owner returns the address of the node that owns a shard; false: there is none, or it
-	// is not known. nil: there are no other nodes.
+	Shards int // number of shards of the installation; 0: 1
+	// Owner returns the address of the node that owns a shard, false if no owner is known. nil: the installation
+	// has no other nodes.
 	Owner func(shard int) (addr string, ok bool)
-	Self  string      // the address of this node, as Owner returns it
-	Local *ConnRouter // of this node's shards; nil: there are none
-	// Shard returns the shard of a request. form is the body of a request that Form selects,
-	// at most 64 KB. An error is a 503. nil: 0.
+	Self  string      // address of this node as Owner returns it
+	Local *ConnRouter // shards of this node; nil: this node has none
+	// Shard returns the shard of a request. form is the body, at most 64 KB, of a request that Form selects. An
+	// error becomes a 503. nil: every request goes to shard 0.
 	Shard func(r *http.Request, form []byte) (int, error)
-	Form  func(r *http.Request) bool // nil: never
+	Form  func(r *http.Request) bool // reports whether Shard needs the body; nil: never
 
-	Credential *Credential   // nil: there are no other nodes
-	Log        *slog.Logger  // nil: none
-	Wait       time.Duration // of a request for an owner of its shard; 0: 10 s
+	Credential *Credential   // nil: the installation has no other nodes
+	Log        *slog.Logger  // nil: nothing is logged
+	Wait       time.Duration // maximum wait of a request for an owner of its shard; 0: 10 s
 }
 
 func (c Config) withDefaults() Config {
@@ -84,8 +82,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Forwarder forwards each request of a client to the shard that it concerns, on this node or
-// on another one.
+// Forwarder forwards each client request to its shard, on this node or on another node.
 type Forwarder struct {
 	cfg       Config
 	local     *http.Transport
@@ -96,7 +93,7 @@ type Forwarder struct {
 	readiness readiness
 }
 
-// New returns a Forwarder.
+// New returns a Forwarder. Close ends it.
 func New(cfg Config) *Forwarder {
 	cfg = cfg.withDefaults()
 	watching, end := context.WithCancel(context.Background())
@@ -105,16 +102,16 @@ func New(cfg Config) *Forwarder {
 	f.openTransports()
 	f.proxy = httputil.ReverseProxy{
 		Rewrite: rewriteRequest, Transport: retryTransport{f}, ErrorHandler: f.respondFailure,
-		FlushInterval: -1, // each part at once: streams of events, audio
+		FlushInterval: -1, // flush each part at once: event streams, audio
 		BufferPool:    new(bufferPool),
 		ErrorLog:      slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	return f
 }
 
-// rewriteRequest adds the client to X-Forwarded-For. The rest of the request is unchanged.
+// rewriteRequest adds the client to X-Forwarded-For and leaves the rest of the request unchanged.
 func rewriteRequest(r *httputil.ProxyRequest) {
-	r.Out.URL.Scheme, r.Out.URL.Host = "https", "node" // see retryTransport
+	r.Out.URL.Scheme, r.Out.URL.Host = "https", "node" // placeholder; retryTransport sets the address
 	r.Out.Host, r.Out.URL.RawQuery = r.In.Host, r.In.URL.RawQuery
 	for _, name := range [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if v := r.In.Header[name]; v != nil {
@@ -135,14 +132,13 @@ func rewriteRequest(r *httputil.ProxyRequest) {
 	}
 	r.Out.Header.Set("X-Forwarded-For", client)
 	if _, said := r.In.Header["User-Agent"]; !said {
-		r.Out.Header.Set("User-Agent", "") // else net/http sets its own
+		r.Out.Header.Set("User-Agent", "") // otherwise net/http sets its own
 	}
 }
 
-// ServeHTTP forwards a request. It answers /healthz itself, and /readyz where there are
-// several shards.
+// ServeHTTP forwards a request. It answers /healthz itself, and /readyz in an installation with several shards.
 func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.TLS != nil { // the shard's server does not see TLS
+	if r.TLS != nil { // the server of the shard does not see TLS
 		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
@@ -163,10 +159,10 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		w.Header().Set("Connection", "close")
 		if errors.Is(err, errBodyTooLong) {
-			respondError(w, http.StatusRequestEntityTooLarge, domain.CodePayloadTooLarge, "The body is larger than this route takes.", 0)
+			respondError(w, http.StatusRequestEntityTooLarge, domain.CodePayloadTooLarge, "The body is larger than this route accepts.", 0)
 			return
 		}
-		respondError(w, http.StatusRequestTimeout, "request_timeout", "The body did not come whole, or not in time.", 0)
+		respondError(w, http.StatusRequestTimeout, "request_timeout", "The body is incomplete or arrived too late.", 0)
 		return
 	}
 	var shown []byte
@@ -175,7 +171,7 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	shard, err := f.cfg.Shard(r, shown)
 	if err != nil || shard < 0 || shard >= f.cfg.Shards {
-		f.cfg.Log.Warn("it cannot be found whom a request is for", slog.Int("shard", shard), slog.Any("error", err))
+		f.cfg.Log.Warn("shard of a request not found", slog.Int("shard", shard), slog.Any("error", err))
 		respondUnavailable(w, noNodeMessage)
 		return
 	}
@@ -197,7 +193,7 @@ func respondOK(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, `{"status":"ok"}`+"\n")
 }
 
-// Close closes idle connections. Requests that are being forwarded go on.
+// Close closes idle connections. Requests in progress continue.
 func (f *Forwarder) Close() {
 	f.requests.end()
 	for _, t := range []*http.Transport{f.local, f.remote, f.probe} {

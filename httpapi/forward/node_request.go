@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// ErrNoNode says that the peer is no node of this installation.
+// ErrNoNode reports that the peer does not belong to this installation.
 var ErrNoNode = errNoNode
 
-// Probe returns the time of a node, to the second. ErrNoNode: the peer is no node, or has
-// another master key.
+// Probe returns the clock time of a node, to the second. ErrNoNode means that the peer is no node or has another
+// master key.
 func (c *Credential) Probe(ctx context.Context, addr string) (time.Time, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, "https://"+addr+"/healthz", http.NoBody)
 	if err != nil {
@@ -34,18 +34,18 @@ func (c *Credential) Probe(ctx context.Context, addr string) (time.Time, error) 
 }
 
 const (
-	nodeRequestPath = "/question" // of requests of nodes to nodes
-	maxNodeResponse = 64 << 10    // of a response, in bytes
+	nodeRequestPath = "/node/request" // path of requests from node to node
+	maxNodeResponse = 64 << 10        // bytes of a response
 )
 
-// RequestNode sends a request to another node itself, which ConnRouter.HandleNodeRequests
-// serves there. The request may arrive twice.
+// RequestNode sends a request to another node itself, where ConnRouter.HandleNodeRequests serves it. The request
+// may arrive twice.
 func (f *Forwarder) RequestNode(ctx context.Context, addr string, body []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, nodeRequestPath, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	r.Header["X-Idempotency-Key"] = nil // net/http repeats the request where an idle connection has ended; the header is not sent
+	r.Header["X-Idempotency-Key"] = nil // makes net/http repeat the request if an idle connection has ended; a nil header is not sent
 	r.URL.Scheme, r.URL.Host = destination{addr: addr}.urlHost(nodeShard)
 	resp, err := f.remote.RoundTrip(r)
 	if err != nil {
@@ -53,10 +53,10 @@ func (f *Forwarder) RequestNode(ctx context.Context, addr string, body []byte) (
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.Header.Get(NotActive) != "" {
-		return nil, errors.New("forward: the node takes no requests of nodes")
+		return nil, errors.New("forward: the node does not accept requests from nodes")
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("forward: the node answers %d", resp.StatusCode)
+		return nil, fmt.Errorf("forward: the node responded with status %d", resp.StatusCode)
 	}
 	return io.ReadAll(io.LimitReader(resp.Body, maxNodeResponse))
 }

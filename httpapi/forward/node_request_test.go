@@ -12,14 +12,14 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-func TestNodeAnswersRequestsToItself(t *testing.T) {
+func TestNodeRequestReachesNodeHandler(t *testing.T) {
 	t.Parallel()
-	b := &board{has: map[int]string{}}
-	asks, before := newMachine(t, b, patience), newMachine(t, b, patience)
+	b := &ownerMap{owners: map[int]string{}}
+	sender, oldNode := newTestNode(t, b, testTimeout), newTestNode(t, b, testTimeout)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	doors := forward.NewConnRouter(credential(t, 1), nil)
-	doors.HandleNodeRequests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	router := forward.NewConnRouter(credential(t, 1), nil)
+	router.HandleNodeRequests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
 		if string(text) == "bad" {
 			http.Error(w, "no", http.StatusTeapot)
@@ -27,27 +27,27 @@ func TestNodeAnswersRequestsToItself(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, "of "+string(text))
 	}))
-	go func() { _ = doors.Serve(ln) }()
-	t.Cleanup(doors.Close)
+	go func() { _ = router.Serve(ln) }()
+	t.Cleanup(router.Close)
 	at := ln.Addr().String()
 
 	for range 3 {
-		got, err := asks.f.RequestNode(t.Context(), at, []byte("whose"))
+		got, err := sender.forwarder.RequestNode(t.Context(), at, []byte("whose"))
 		require.NoError(t, err)
 		assert.Equal(t, "of whose", string(got))
 	}
-	_, err = asks.f.RequestNode(t.Context(), at, []byte("bad"))
+	_, err = sender.forwarder.RequestNode(t.Context(), at, []byte("bad"))
 	require.ErrorContains(t, err, "418")
-	require.NoError(t, asks.f.ProbeNode(t.Context(), at), "it is reached as ever")
-	_, err = asks.f.RequestNode(t.Context(), before.at, []byte("whose"))
-	require.Error(t, err, "a node that answers no questions")
+	require.NoError(t, sender.forwarder.ProbeNode(t.Context(), at), "a probe of the node succeeds")
+	_, err = sender.forwarder.RequestNode(t.Context(), oldNode.addr, []byte("whose"))
+	require.Error(t, err, "the node has no handler for node requests")
 
 	stranger := forward.New(forward.Config{Shards: 8, Owner: b.owner, Credential: credential(t, 2)})
 	t.Cleanup(stranger.Close)
 	_, err = stranger.RequestNode(t.Context(), at, []byte("whose"))
-	require.Error(t, err, "who has not the key is shown out")
+	require.Error(t, err, "a client without the key is refused")
 
-	doors.Close()
-	_, err = asks.f.RequestNode(t.Context(), at, []byte("whose"))
+	router.Close()
+	_, err = sender.forwarder.RequestNode(t.Context(), at, []byte("whose"))
 	require.Error(t, err)
 }

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// pipe returns the ends of an unbuffered connection within the process.
+// pipe returns the two ends of an unbuffered connection within the process.
 func pipe() (here, there net.Conn) {
 	a, b := net.Pipe()
 	var closedA, closedB atomic.Bool
@@ -15,24 +15,23 @@ func pipe() (here, there net.Conn) {
 
 type pipeEnd struct {
 	net.Conn
-	mine, others *atomic.Bool // the end is closed
+	closed, peerClosed *atomic.Bool // whether this end and the peer's end are closed
 }
 
-// Close is net.Conn.
+// Close implements net.Conn.
 func (p *pipeEnd) Close() error {
-	p.mine.Store(true)
+	p.closed.Store(true)
 	return p.Conn.Close()
 }
 
-// PeerClosed says whether the peer has closed the connection; see
-// connstate.PeerClosed.
-func (p *pipeEnd) PeerClosed() bool { return p.others.Load() }
+// PeerClosed reports whether the peer has closed the connection; see connstate.PeerClosed.
+func (p *pipeEnd) PeerClosed() bool { return p.peerClosed.Load() }
 
-// within is the address of a shard within the process.
-type within int
+// pipeAddr is the address of a shard of this process.
+type pipeAddr int
 
-// Network is net.Addr.
-func (within) Network() string { return "pipe" }
+// Network implements net.Addr.
+func (pipeAddr) Network() string { return "pipe" }
 
-// String is net.Addr.
-func (w within) String() string { return "shard " + strconv.Itoa(int(w)) }
+// String returns the shard, for logs.
+func (w pipeAddr) String() string { return "shard " + strconv.Itoa(int(w)) }

@@ -11,14 +11,14 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-func TestProbeReturnsTheTimeToNodesOnly(t *testing.T) {
-	at := door(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func TestProbeReturnsTimeToNodesOnly(t *testing.T) {
+	at := startNode(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "HEAD /healthz", r.Method+" "+r.URL.Path)
 		w.Header().Set("Date", "Mon, 02 Mar 2026 12:00:00 GMT")
 	}))
-	said, err := credential(t, 1).Probe(t.Context(), at)
+	answer, err := credential(t, 1).Probe(t.Context(), at)
 	require.NoError(t, err)
-	assert.Equal(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), said)
+	assert.Equal(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), answer)
 	_, err = credential(t, 2).Probe(t.Context(), at)
 	require.ErrorIs(t, err, forward.ErrNoNode)
 }

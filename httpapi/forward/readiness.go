@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	maxProbes        = 8                      // of nodes at a time
-	readinessMaxAge  = 500 * time.Millisecond // of a readiness check
+	maxProbes        = 8                      // concurrent probes of nodes
+	readinessMaxAge  = 500 * time.Millisecond // maximum age of a readiness check
 	readinessTimeout = 2 * readinessWait
 )
 
-// ProbeNode checks whether a node responds.
+// ProbeNode returns an error if a node does not respond.
 func (f *Forwarder) ProbeNode(ctx context.Context, addr string) error {
 	_, host := destination{addr: addr}.urlHost(nodeShard)
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, "https://"+host+"/healthz", nil)
@@ -30,9 +30,9 @@ func (f *Forwarder) ProbeNode(ctx context.Context, addr string) error {
 	return resp.Body.Close()
 }
 
-var errSilent = errors.New("a node that has shards does not answer")
+var errNodeSilent = errors.New("a node that owns shards does not respond")
 
-// readiness holds the last check whether all shards can be reached.
+// readiness holds the last check whether all shards are reachable.
 type readiness struct {
 	mu   sync.Mutex
 	last *readinessCheck
@@ -44,25 +44,24 @@ type readinessCheck struct {
 	at   time.Time
 }
 
-// checkReady checks whether every shard has an owner that this node reaches. Concurrent
-// callers share one check.
+// checkReady checks whether every shard has an owner that this node can reach. Concurrent callers share one check.
 func (f *Forwarder) checkReady(ctx context.Context) error {
 	f.readiness.mu.Lock()
-	one := f.readiness.last
-	if one == nil || one.isDone() && time.Since(one.at) > readinessMaxAge {
-		one = &readinessCheck{done: make(chan struct{})}
-		f.readiness.last = one
-		go func() { //nolint:gosec // other callers wait for it
+	probe := f.readiness.last
+	if probe == nil || probe.isDone() && time.Since(probe.at) > readinessMaxAge {
+		probe = &readinessCheck{done: make(chan struct{})}
+		f.readiness.last = probe
+		go func() { //nolint:gosec // other callers wait for the result
 			bound, cancel := context.WithTimeout(context.Background(), readinessTimeout)
 			defer cancel()
-			one.err, one.at = f.checkShards(bound), time.Now()
-			close(one.done)
+			probe.err, probe.at = f.checkShards(bound), time.Now()
+			close(probe.done)
 		}()
 	}
 	f.readiness.mu.Unlock()
 	select {
-	case <-one.done:
-		return one.err
+	case <-probe.done:
+		return probe.err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -77,7 +76,7 @@ func (l *readinessCheck) isDone() bool {
 	}
 }
 
-// checkShards waits for shards without an owner, at most readinessWait.
+// checkShards waits at most readinessWait for shards without an owner, then probes the owners.
 func (f *Forwarder) checkShards(ctx context.Context) error {
 	end := time.Now().Add(readinessWait)
 	for {
@@ -98,8 +97,7 @@ func (f *Forwarder) checkShards(ctx context.Context) error {
 	}
 }
 
-// shardOwners returns the other nodes that own shards; without: a shard without an owner,
-// -1 where there is none.
+// shardOwners returns the addresses of the other nodes that own shards. without is a shard without an owner, or -1.
 func (f *Forwarder) shardOwners() (addrs []string, without int) {
 	known := make(map[string]bool)
 	for shard := range f.cfg.Shards {
@@ -121,8 +119,8 @@ func (f *Forwarder) probeAll(ctx context.Context, addrs []string) error {
 		go func() {
 			err := f.ProbeNode(ctx, addr)
 			if err != nil {
-				f.cfg.Log.Debug("a node does not answer", slog.String("node", addr), slog.Any("error", err))
-				err = errSilent // its address is not for clients
+				f.cfg.Log.Debug("node does not respond", slog.String("node", addr), slog.Any("error", err))
+				err = errNodeSilent // hides the node's address from clients
 			}
 			failed <- err
 			<-places

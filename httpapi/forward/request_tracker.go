@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// ownerCheckInterval is the time between two checks of the owner of a shard.
-// lateResponseTimeout is how long the previous owner may still respond: a node that hands a
-// shard over in order completes its requests.
+// ownerCheckInterval is the time between two checks of shard owners. lateResponseTimeout is how long a previous
+// owner may still respond, because a node that hands a shard over completes its requests.
 const (
 	ownerCheckInterval  = 100 * time.Millisecond
 	lateResponseTimeout = time.Second
 )
 
-// errOwnerChanged: another node owns the shard; the previous owner may never respond.
-var errOwnerChanged = errors.New("another node has the work by now")
+// errOwnerChanged cancels a request whose shard has a new owner: the previous owner may never respond.
+var errOwnerChanged = errors.New("another node owns the shard now")
 
-// requestTracker holds the requests that are being forwarded. It cancels those at a node
-// that does not own the shard any more and does not respond.
+// requestTracker holds the requests that are being forwarded. It cancels a request if another node owns the shard
+// now and the previous owner does not respond.
 type requestTracker struct {
 	mu  sync.Mutex
 	all map[*forwardedRequest]struct{}
@@ -31,20 +30,20 @@ type forwardedRequest struct {
 	tracker   *requestTracker
 	client    context.Context //nolint:containedctx // ends when the client stops waiting
 	cancelAll context.CancelFunc
-	body      []byte // for another attempt; nil: the request has none, or a longer one
+	body      []byte // kept for another attempt; nil: no body, or a longer one
 	shard     int
 
-	repeatable bool // it may run twice, whatever its method
+	repeatable bool // may run twice, whatever its method
 
-	addr       string    // of the node that has the request; this field and those below under requestTracker.mu
-	movedAt    time.Time // when another node was first seen as the owner; zero: never
+	addr       string    // node that has the request; under requestTracker.mu like the fields below
+	movedAt    time.Time // when another owner was first seen; zero: never
 	cancel     context.CancelCauseFunc
 	responding bool // the response has begun
 }
 
 type requestKey struct{}
 
-// track adds a request.
+// track adds a request. The returned context ends with the request.
 func (f *requestTracker) track(client, ctx context.Context, shard int, body []byte) (*forwardedRequest, context.Context) {
 	ctx, whole := context.WithCancel(ctx)
 	one := &forwardedRequest{tracker: f, client: client, cancelAll: whole, body: body, shard: shard}
@@ -64,7 +63,7 @@ func (one *forwardedRequest) startAttempt(ctx context.Context, addr string) cont
 	return ctx
 }
 
-// markResponding: the node responds. From now on the request fails with the node.
+// markResponding records that the node has begun to respond. From then on the request fails if the node fails.
 func (one *forwardedRequest) markResponding() {
 	one.tracker.mu.Lock()
 	defer one.tracker.mu.Unlock()
@@ -87,8 +86,7 @@ func (one *forwardedRequest) cancelAttempt(cause error) {
 	}
 }
 
-// watchOwners cancels requests at nodes that do not own their shard any more, until ctx
-// ends.
+// watchOwners cancels requests at nodes that lost their shard, until ctx ends.
 func (f *requestTracker) watchOwners(ctx context.Context, owner func(shard int) (string, bool)) {
 	tick := time.NewTicker(ownerCheckInterval)
 	defer tick.Stop()
@@ -110,24 +108,24 @@ func (f *requestTracker) cancelMoved(owner func(shard int) (string, bool)) {
 	now := make(map[int]place)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for one := range f.all {
-		at, asked := now[one.shard]
+	for request := range f.all {
+		at, asked := now[request.shard]
 		if !asked {
-			at.addr, at.ok = owner(one.shard)
-			now[one.shard] = at
+			at.addr, at.ok = owner(request.shard)
+			now[request.shard] = at
 		}
 		switch {
-		case !at.ok || one.addr == at.addr:
+		case !at.ok || request.addr == at.addr:
 			continue
-		case one.movedAt.IsZero():
-			one.movedAt = time.Now()
+		case request.movedAt.IsZero():
+			request.movedAt = time.Now()
 			continue
-		case time.Since(one.movedAt) < lateResponseTimeout:
+		case time.Since(request.movedAt) < lateResponseTimeout:
 			continue
 		}
-		one.cancelAttempt(errOwnerChanged)
-		if one.responding { // a connection with another protocol ends with the request only
-			one.cancelAll()
+		request.cancelAttempt(errOwnerChanged)
+		if request.responding { // an upgraded connection ends only with its request
+			request.cancelAll()
 		}
 	}
 }

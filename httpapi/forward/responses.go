@@ -15,27 +15,27 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-const noNodeMessage = "No node of this service can take the request at the moment; try again."
+const noNodeMessage = "No node can serve the request at the moment; try again."
 
 // respondFailure answers a request that no node has answered.
 func (f *Forwarder) respondFailure(w http.ResponseWriter, r *http.Request, err error) {
 	if one, ok := r.Context().Value(requestKey{}).(*forwardedRequest); ok && one.client.Err() != nil {
-		panic(http.ErrAbortHandler) // the client is gone; an empty response would be 200
+		panic(http.ErrAbortHandler) // the client is gone, and an empty response would look like 200
 	}
 	text := noNodeMessage
 	if errors.Is(err, errOutcomeUnknown) {
-		f.cfg.Log.Warn("a node has gone before it answered", slog.String("path", r.URL.Path), slog.Any("error", err))
-		text = "The node that had the request has gone before it answered: whether it was done is not known. Look, or send it again with an Idempotency-Key."
+		f.cfg.Log.Warn("node failed before it responded", slog.String("path", r.URL.Path), slog.Any("error", err))
+		text = "The node failed before it responded, so the outcome is unknown. Check the result, or send the request again with an Idempotency-Key."
 	}
 	if r.URL.Path == "/readyz" {
 		text = "Not ready: " + err.Error()
 	}
-	f.cfg.Log.Debug("a request was not passed on", slog.Any("error", err))
+	f.cfg.Log.Debug("request not forwarded", slog.Any("error", err))
 	respondUnavailable(w, text)
 }
 
-// IdleHandler answers requests to a node that does not own their shard: the node is alive,
-// and the request was not run.
+// IdleHandler answers requests to a node that does not own their shard: the node is alive and has not run the
+// request.
 func IdleHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" && r.Method == http.MethodHead {
@@ -47,8 +47,8 @@ func IdleHandler() http.Handler {
 	})
 }
 
-// StartingHandler answers for a process that waits for its store: it is alive and runs no
-// request. reason returns what the process waits for.
+// StartingHandler answers for a process that waits for its store: the process is alive and runs no requests. reason
+// returns what the process waits for.
 func StartingHandler(reason func() string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
@@ -76,27 +76,25 @@ func respondUnavailable(w http.ResponseWriter, text string) {
 	respondError(w, http.StatusServiceUnavailable, domain.CodeUnavailable, text, retryAfter)
 }
 
-// respondError responds with an error in the form of the API. after: Retry-After in
-// seconds; 0: none.
+// respondError responds with the error envelope of the API. after is Retry-After in seconds, 0 for none.
 func respondError(w http.ResponseWriter, status int, code domain.Code, text string, after int) {
 	h := w.Header()
 	setSecurityHeaders(h)
 	h.Set("Content-Type", "application/json")
-	said := map[string]any{"code": code, "message": text, "request_id": h.Get("X-Request-Id")}
+	failure := map[string]any{"code": code, "message": text, "request_id": h.Get("X-Request-Id")}
 	if after > 0 {
 		h.Set("Retry-After", strconv.Itoa(after))
-		said["retry_after"] = after
+		failure["retry_after"] = after
 	}
-	body, _ := json.Marshal(map[string]any{"success": false, "error": said}) // of plain texts
+	body, _ := json.Marshal(map[string]any{"success": false, "error": failure}) // strings and integers: cannot fail
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// LimitClients bounds the number of connections of clients.
+// LimitClients bounds the number of client connections.
 func LimitClients(ln net.Listener) net.Listener { return netutil.LimitListener(ln, maxClientConns) }
 
-// NewServer returns an HTTP server for a handler of this package, with limits against
-// slow and large requests.
+// NewServer returns an HTTP server for a handler of this package, with limits against slow and large requests.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 15 * time.Second, IdleTimeout: 75 * time.Second, MaxHeaderBytes: maxHeaderBytes,

@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// errBodyTooLong: a body that has to be read has more than maxRetryBody bytes.
+// errBodyTooLong reports a body that has to be read first and is longer than maxRetryBody.
 var errBodyTooLong = errors.New("forward: the body is too long")
 
-// readShortBody reads a short body for another attempt; nil: there is none. A longer body is
-// forwarded while it is received, with a timeout for each part. form: a body of unknown
-// length is read as well.
+// readShortBody reads a short body, so that it can be sent again. It returns nil for no body and for a longer body,
+// which is forwarded while it is received. form makes it read a body of unknown length too.
 func readShortBody(w http.ResponseWriter, r *http.Request, form bool) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, nil
@@ -24,7 +23,7 @@ func readShortBody(w http.ResponseWriter, r *http.Request, form bool) ([]byte, e
 		r.Body = &timedBody{r.Body, conn}
 		return nil, nil
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(bodyTimeout)) // connections of servers support deadlines
+	_ = conn.SetReadDeadline(time.Now().Add(bodyTimeout)) // server connections support deadlines
 	all, err := io.ReadAll(io.LimitReader(r.Body, maxRetryBody+1))
 	switch {
 	case err != nil:
@@ -47,7 +46,7 @@ type timedBody struct {
 	conn *http.ResponseController
 }
 
-// Read is io.Reader.
+// Read implements io.Reader.
 func (p *timedBody) Read(b []byte) (int, error) {
 	_ = p.conn.SetReadDeadline(time.Now().Add(bodyTimeout))
 	n, err := p.ReadCloser.Read(b)
@@ -60,18 +59,18 @@ func (p *timedBody) Read(b []byte) (int, error) {
 // timedResponse is a response with a timeout for each part.
 type timedResponse struct{ http.ResponseWriter }
 
-// Write is io.Writer.
+// Write implements io.Writer.
 func (u timedResponse) Write(b []byte) (int, error) {
 	_ = http.NewResponseController(u.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTimeout))
 	return u.ResponseWriter.Write(b)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the wrapped writer for http.ResponseController.
 func (u timedResponse) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
-// retryBody is a request body, which can be sent again where it was read before.
+// retryBody is a request body that can be sent again if it was read into memory.
 type retryBody struct {
-	stream io.ReadCloser // of a body that was not read
+	stream io.ReadCloser // a body that was not read into memory
 	bytes  []byte
 	used   bool
 }
@@ -86,7 +85,7 @@ func newRetryBody(r *http.Request, one *forwardedRequest) *retryBody {
 	return &retryBody{stream: r.Body}
 }
 
-// isComplete says whether the whole body can be sent.
+// isComplete reports whether the whole body can still be sent.
 func (k *retryBody) isComplete() bool { return k.stream == nil || !k.used }
 
 func (k *retryBody) reader() io.ReadCloser {
@@ -99,29 +98,28 @@ func (k *retryBody) reader() io.ReadCloser {
 	return io.NopCloser(bytes.NewReader(k.bytes))
 }
 
-// onceReader marks a streamed body as used once it was read from. The server closes the
-// body.
+// onceReader marks a streamed body as used at its first read. The server closes the body.
 type onceReader struct {
 	io.ReadCloser
 	body *retryBody
 }
 
-// Read is io.Reader.
+// Read implements io.Reader.
 func (o *onceReader) Read(p []byte) (int, error) {
 	o.body.used = true
 	return o.ReadCloser.Read(p)
 }
 
-// Close does nothing: another attempt may send the body.
+// Close does nothing, because another attempt may send the body.
 func (o *onceReader) Close() error { return nil }
 
-// bufferSize is the size of a part of a response, in bytes.
+// bufferSize is the size in bytes of a part of a response.
 const bufferSize = 16 << 10
 
-// bufferPool holds the buffers of responses.
+// bufferPool is a pool of response buffers.
 type bufferPool struct{ all sync.Pool }
 
-// Get is httputil.BufferPool.
+// Get implements httputil.BufferPool.
 func (b *bufferPool) Get() []byte {
 	if one, ok := b.all.Get().(*[bufferSize]byte); ok {
 		return one[:]
@@ -129,7 +127,7 @@ func (b *bufferPool) Get() []byte {
 	return new([bufferSize]byte)[:]
 }
 
-// Put is httputil.BufferPool.
+// Put implements httputil.BufferPool.
 func (b *bufferPool) Put(one []byte) {
 	if len(one) == bufferSize {
 		b.all.Put((*[bufferSize]byte)(one))

@@ -10,12 +10,11 @@ import (
 	"github.com/callboard/callboard/httpapi/connstate"
 )
 
-// closeNotice is the last data of an idle connection when its listener closes: the peer
-// knows that a request on the way was not read. An unexpected response is a 408
-// (RFC 9110 §15.5.9).
+// closeNotice is the last data on an idle connection when its listener closes. The peer then knows that a request
+// on the way was not read. The notice is a 408 response without a request (RFC 9110 §15.5.9).
 const closeNotice = "HTTP/1.1 408 Request Timeout\r\n" + NotActive + ": 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
-// closeNoticeTimeout is how long the peer may take to read the notice and to close.
+// closeNoticeTimeout bounds how long the peer may take to read the notice and to close.
 const closeNoticeTimeout = time.Second
 
 // shardConn is a connection of a ShardListener.
@@ -24,16 +23,16 @@ type shardConn struct {
 	listener *ShardListener
 	removed  sync.Once
 
-	mu       sync.Mutex
-	fresh    bool // no data was received
-	idle     bool // the server waits for a request
-	received bool // data was received since then
-	closing  bool // the close notice is being sent; received data is not read
-	spared   bool // Close was ignored once, because data had just been received
+	mu           sync.Mutex
+	hasNoData    bool // no data was received yet
+	idle         bool // the server waits for a request
+	received     bool // data was received while idle
+	closing      bool // the close notice is being sent; received data is not read
+	closeIgnored bool // Close was ignored once, because data had just been received
 }
 
-// SetIdle says whether the server waits for a request on the connection: from its start or
-// from the end of a response until the next request.
+// SetIdle records whether the server waits for a request on the connection: from the start or the end of a response
+// until the next request.
 func (g *shardConn) SetIdle(on bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -42,14 +41,14 @@ func (g *shardConn) SetIdle(on bool) {
 	}
 }
 
-// IdleTracker is a connection whose close loses no request, provided that its server says
-// when it is idle.
+// IdleTracker is a connection that loses no request when it closes, if its server reports when the connection is
+// idle.
 type IdleTracker interface{ SetIdle(on bool) }
 
-// RemoteAddr is the address of a node.
+// RemoteAddr returns the address of the node as a NodeAddr.
 func (g *shardConn) RemoteAddr() net.Addr { return NodeAddr{g.Conn.RemoteAddr()} }
 
-// Read is net.Conn.
+// Read implements net.Conn.
 func (g *shardConn) Read(p []byte) (int, error) {
 	n, err := g.Conn.Read(p)
 	g.mu.Lock()
@@ -58,14 +57,13 @@ func (g *shardConn) Read(p []byte) (int, error) {
 		return 0, net.ErrClosed
 	}
 	if n > 0 {
-		g.received, g.fresh = true, false
+		g.received, g.hasNoData = true, false
 	}
 	return n, err
 }
 
-// Close is net.Conn. After the listener was closed, an idle connection gets a close notice
-// first: a request may be on its way. A connection that has just received data stays open
-// until the response and is closed then.
+// Close implements net.Conn. After the listener is closed, an idle connection first gets a close notice, because a
+// request may be on its way. A connection that has just received data closes after the response.
 func (g *shardConn) Close() error {
 	if g.listener.isClosed() && g.beginClose() {
 		return nil
@@ -74,24 +72,24 @@ func (g *shardConn) Close() error {
 	return g.Conn.Close()
 }
 
-// beginClose says whether the connection closes without further action.
+// beginClose reports whether the connection closes without further action of the caller.
 func (g *shardConn) beginClose() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
 	case g.closing:
 		return true
-	case !g.idle, g.received && g.spared:
+	case !g.idle, g.received && g.closeIgnored:
 		return false
 	case g.received:
-		g.spared = true
+		g.closeIgnored = true
 		return true
 	}
 	g.closing = true
 	_ = g.SetDeadline(time.Now().Add(closeNoticeTimeout))
 	byes := &g.listener.router.closing
 	byes.Add(1)
-	go func() { // a close with unread data would discard the notice
+	go func() { // closing with unread data would discard the notice
 		defer byes.Add(-1)
 		_, _ = io.WriteString(g.Conn, closeNotice)
 		_, _ = io.Copy(io.Discard, g.Conn)
@@ -100,14 +98,14 @@ func (g *shardConn) beginClose() bool {
 	return true
 }
 
-// isUnused says whether the connection has not received any data.
+// isUnused reports whether the connection has received no data.
 func (g *shardConn) isUnused() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.fresh && g.idle && !g.received
+	return g.hasNoData && g.idle && !g.received
 }
 
-// isClosing says whether the close notice is being sent.
+// isClosing reports whether the close notice is being sent.
 func (g *shardConn) isClosing() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,7 +120,7 @@ func (g *shardConn) netConn() net.Conn {
 	return g.Conn
 }
 
-// closeNow closes the connection below TLS: the close of TLS waits for the peer.
+// closeNow closes the connection below TLS, because a TLS close waits for the peer.
 func (g *shardConn) closeNow() error {
 	g.remove()
 	return g.netConn().Close()
@@ -139,6 +137,5 @@ func (g *shardConn) remove() {
 	})
 }
 
-// PeerClosed says whether the peer has closed the connection; see
-// connstate.PeerClosed.
+// PeerClosed reports whether the peer has closed the connection; see connstate.PeerClosed.
 func (g *shardConn) PeerClosed() bool { return connstate.PeerClosed(g.netConn()) }

@@ -14,20 +14,19 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// A connection that a node took while it had no seat for the shard does not
-// lead to nobody once it has one.
-func TestConnectionBeforeTheShardListensReachesIt(t *testing.T) {
+// A connection that a node accepted before the shard listens reaches the shard once it does.
+func TestConnectionBeforeListenReachesShard(t *testing.T) {
 	t.Parallel()
-	b := &board{has: map[int]string{}}
-	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
-	b.set(two.at, 3)
-	var tries atomic.Int32
-	one.f = forward.New(forward.Config{
-		Shards: 8, Self: one.at, Local: one.doors, Credential: credential(t, 1), Wait: patience, Shard: shardIn,
-		Owner: func(shard int) (string, bool) { tries.Add(1); return b.owner(shard) },
+	b := &ownerMap{owners: map[int]string{}}
+	one, two := newTestNode(t, b, testTimeout), newTestNode(t, b, testTimeout)
+	b.set(two.addr, 3)
+	var attempts atomic.Int32
+	one.forwarder = forward.New(forward.Config{
+		Shards: 8, Self: one.addr, Local: one.router, Credential: credential(t, 1), Wait: testTimeout, Shard: shardOfPath,
+		Owner: func(shard int) (string, bool) { attempts.Add(1); return b.owner(shard) },
 	})
-	s := httptest.NewServer(one.f)
-	t.Cleanup(func() { s.Close(); one.f.Close() })
+	s := httptest.NewServer(one.forwarder)
+	t.Cleanup(func() { s.Close(); one.forwarder.Close() })
 	type said struct {
 		code int
 		text string
@@ -43,21 +42,20 @@ func TestConnectionBeforeTheShardListensReachesIt(t *testing.T) {
 		text, _ := io.ReadAll(resp.Body)
 		answered <- said{resp.StatusCode, string(text)}
 	}()
-	require.Eventually(t, func() bool { return tries.Load() > 3 }, patience, time.Millisecond)
-	two.seat(t, 3, named("two"))
+	require.Eventually(t, func() bool { return attempts.Load() > 3 }, testTimeout, time.Millisecond)
+	two.serveShard(t, 3, echoHandler("two"))
 	got := <-answered
 	assert.Equal(t, http.StatusOK, got.code, got.text)
 }
 
-// A seat takes connections before it serves them: until then nobody is told
-// that all is well.
+// A shard whose server does not accept yet is not ready.
 func TestShardThatDoesNotAcceptIsNotReady(t *testing.T) {
 	t.Parallel()
-	b := &board{has: map[int]string{}}
-	m := newMachine(t, b, patience)
-	b.set(m.at, 0, 1, 2, 3, 4, 5, 6, 7)
+	b := &ownerMap{owners: map[int]string{}}
+	m := newTestNode(t, b, testTimeout)
+	b.set(m.addr, 0, 1, 2, 3, 4, 5, 6, 7)
 	for shard := range 7 {
-		m.seat(t, shard, named("seat"))
+		m.serveShard(t, shard, echoHandler("seat"))
 	}
 	ready := func() int {
 		resp, err := http.Get(m.url + "/readyz")
@@ -65,10 +63,10 @@ func TestShardThatDoesNotAcceptIsNotReady(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 		return resp.StatusCode
 	}
-	ln := m.doors.Listen(7)
+	ln := m.router.Listen(7)
 	assert.Equal(t, http.StatusServiceUnavailable, ready())
-	s := &http.Server{Handler: named("late"), ReadHeaderTimeout: patience}
+	s := &http.Server{Handler: echoHandler("late"), ReadHeaderTimeout: testTimeout}
 	go func() { _ = s.Serve(ln) }()
 	t.Cleanup(func() { _ = s.Close() })
-	require.Eventually(t, func() bool { return ready() == http.StatusOK }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return ready() == http.StatusOK }, testTimeout, 10*time.Millisecond)
 }

@@ -22,39 +22,39 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// board says which node has which shard.
-type board struct {
-	mu  sync.Mutex
-	has map[int]string
+// ownerMap is the owner of each shard.
+type ownerMap struct {
+	mu     sync.Mutex
+	owners map[int]string
 }
 
-func (b *board) owner(shard int) (string, bool) {
+func (b *ownerMap) owner(shard int) (string, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at, ok := b.has[shard]
+	at, ok := b.owners[shard]
 	return at, ok
 }
 
-func (b *board) set(at string, shards ...int) {
+func (b *ownerMap) set(at string, shards ...int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range shards {
-		if delete(b.has, s); at != "" {
-			b.has[s] = at
+		if delete(b.owners, s); at != "" {
+			b.owners[s] = at
 		}
 	}
 }
 
-// machine is a node of an install of several shards.
-type machine struct {
-	at    string // its door
-	doors *forward.ConnRouter
-	f     *forward.Forwarder
-	url   string // for clients
+// testNode is a node of an installation with several shards.
+type testNode struct {
+	addr      string // address for other nodes
+	router    *forward.ConnRouter
+	forwarder *forward.Forwarder
+	url       string // URL for clients
 }
 
-// shardIn reads the shard from the request itself: /7/… is for shard 7.
-func shardIn(r *http.Request, form []byte) (int, error) {
+// shardOfPath reads the shard from the path of a request: /7/… is for shard 7.
+func shardOfPath(r *http.Request, form []byte) (int, error) {
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if first == "form" {
 		first = string(form)
@@ -62,28 +62,28 @@ func shardIn(r *http.Request, form []byte) (int, error) {
 	return strconv.Atoi(first)
 }
 
-func newMachine(t *testing.T, b *board, wait time.Duration) *machine {
+func newTestNode(t *testing.T, b *ownerMap, wait time.Duration) *testNode {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	m := &machine{at: ln.Addr().String(), doors: forward.NewConnRouter(credential(t, 1), nil)}
-	go func() { _ = m.doors.Serve(ln) }()
-	m.f = forward.New(forward.Config{
-		Shards: 8, Owner: b.owner, Self: m.at, Local: m.doors, Credential: credential(t, 1), Wait: wait, Shard: shardIn,
+	m := &testNode{addr: ln.Addr().String(), router: forward.NewConnRouter(credential(t, 1), nil)}
+	go func() { _ = m.router.Serve(ln) }()
+	m.forwarder = forward.New(forward.Config{
+		Shards: 8, Owner: b.owner, Self: m.addr, Local: m.router, Credential: credential(t, 1), Wait: wait, Shard: shardOfPath,
 		Form: func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/form/") },
 	})
-	s := httptest.NewServer(m.f)
+	s := httptest.NewServer(m.forwarder)
 	m.url = s.URL
-	t.Cleanup(func() { s.Close(); m.f.Close(); m.doors.Close() })
+	t.Cleanup(func() { s.Close(); m.forwarder.Close(); m.router.Close() })
 	return m
 }
 
-// seat serves a shard at the machine until the function is called.
-func (m *machine) seat(t *testing.T, shard int, h http.Handler) (end func()) {
+// serveShard serves a shard at the node until end is called.
+func (m *testNode) serveShard(t *testing.T, shard int, h http.Handler) (end func()) {
 	t.Helper()
-	ln := m.doors.Listen(shard)
+	ln := m.router.Listen(shard)
 	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: patience,
+		Handler: h, ReadHeaderTimeout: testTimeout,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 	}
 	go func() { _ = s.Serve(ln) }()
@@ -94,9 +94,8 @@ func (m *machine) seat(t *testing.T, shard int, h http.Handler) (end func()) {
 
 type connKey struct{}
 
-// named answers with a name and what has come, and tells whether a node has
-// spoken for somebody.
-func named(name string) http.Handler {
+// echoHandler answers with a name, the request and the client that a node has forwarded.
+func echoHandler(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
 		_, _ = fmt.Fprintf(w, "%s %s %s for %s: %s", name, r.Method, r.URL, r.Header.Get("X-Forwarded-For"), text)
@@ -105,26 +104,26 @@ func named(name string) http.Handler {
 
 func TestRequestGoesToItsShard(t *testing.T) {
 	t.Parallel()
-	b := &board{has: map[int]string{}}
-	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
-	b.set(one.at, 0, 1, 2)
-	b.set(two.at, 3, 4)
+	b := &ownerMap{owners: map[int]string{}}
+	one, two := newTestNode(t, b, testTimeout), newTestNode(t, b, testTimeout)
+	b.set(one.addr, 0, 1, 2)
+	b.set(two.addr, 3, 4)
 	for shard := range 3 {
-		one.seat(t, shard, named("one/"+strconv.Itoa(shard)))
+		one.serveShard(t, shard, echoHandler("one/"+strconv.Itoa(shard)))
 	}
 	for shard := 3; shard < 5; shard++ {
-		two.seat(t, shard, named("two/"+strconv.Itoa(shard)))
+		two.serveShard(t, shard, echoHandler("two/"+strconv.Itoa(shard)))
 	}
-	for range 2 { // the second time over connections that were kept
+	for range 2 { // the second time over reused connections
 		for shard, want := range []string{"one/0", "one/1", "one/2", "two/3", "two/4"} {
-			for _, m := range []*machine{one, two} {
+			for _, m := range []*testNode{one, two} {
 				path := "/" + strconv.Itoa(shard) + "/x?y=1"
-				_, text := ask(t, "POST", m.url+path, "a body")
+				_, text := doRequest(t, "POST", m.url+path, "a body")
 				assert.Equal(t, want+" POST "+path+" for 127.0.0.1: a body", text)
 			}
 		}
 	}
-	// a form is shown, even one that does not say how long it is, and arrives whole
+	// A form without a length reaches Config.Shard and arrives complete.
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, one.url+"/form/x", io.MultiReader(strings.NewReader("4")))
 	require.NoError(t, err)
 	resp, err := http.DefaultClient.Do(r)
@@ -140,32 +139,31 @@ func TestRequestGoesToItsShard(t *testing.T) {
 	assert.Equal(t, http.StatusRequestEntityTooLarge, resp.StatusCode)
 
 	for _, nowhere := range []string{"/8/x", "/-1/x", "/who/x"} {
-		refused, _ := ask(t, "GET", one.url+nowhere, "")
+		refused, _ := doRequest(t, "GET", one.url+nowhere, "")
 		assert.Equal(t, http.StatusServiceUnavailable, refused.StatusCode, nowhere)
 	}
 }
 
-// Streams, uploads and connections that change their protocol go to a seat of
-// the same node as they do to another one's; and a seat learns that a client has
-// gone.
-func TestShardOfTheSameNodeIsReachedLocallyAndRemotely(t *testing.T) {
+// Streams, uploads and upgraded connections reach a shard of the same node like a shard of another node, and the
+// shard notices when the client leaves.
+func TestShardIsReachedLocallyAndFromOtherNode(t *testing.T) {
 	t.Parallel()
-	b := &board{has: map[int]string{}}
+	b := &ownerMap{owners: map[int]string{}}
 	for where, local := range map[string]bool{"here": true, "elsewhere": false} {
-		near, far := newMachine(t, b, patience), newMachine(t, b, patience)
-		has := near
+		nodeA, nodeB := newTestNode(t, b, testTimeout), newTestNode(t, b, testTimeout)
+		owner := nodeA
 		if !local {
-			has = far
+			owner = nodeB
 		}
-		b.set(has.at, 5)
+		b.set(owner.addr, 5)
 		peerClosed := make(chan bool, 2)
-		more := make(chan struct{})
-		has.seat(t, 5, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		release := make(chan struct{})
+		owner.serveShard(t, 5, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
 			case "/5/stream":
 				_, _ = io.WriteString(w, "1\n")
 				_ = http.NewResponseController(w).Flush()
-				<-more
+				<-release
 				_, _ = io.WriteString(w, "2\n")
 			case "/5/upload":
 				n, _ := io.Copy(io.Discard, r.Body)
@@ -185,34 +183,34 @@ func TestShardOfTheSameNodeIsReachedLocallyAndRemotely(t *testing.T) {
 				peerClosed <- connstate.PeerClosed(conn)
 				tick := time.NewTicker(time.Millisecond)
 				defer tick.Stop()
-				for end := time.Now().Add(patience); !connstate.PeerClosed(conn) && time.Now().Before(end); {
+				for end := time.Now().Add(testTimeout); !connstate.PeerClosed(conn) && time.Now().Before(end); {
 					<-tick.C
 				}
 				peerClosed <- connstate.PeerClosed(conn)
 			}
 		}))
-		resp, err := http.Get(near.url + "/5/stream")
+		resp, err := http.Get(nodeA.url + "/5/stream")
 		require.NoError(t, err, where)
 		lines := bufio.NewReader(resp.Body)
 		first, _ := lines.ReadString('\n')
 		assert.Equal(t, "1\n", first, where)
-		close(more)
+		close(release)
 		second, _ := lines.ReadString('\n')
 		assert.Equal(t, "2\n", second, where)
 		_ = resp.Body.Close()
 
-		resp, err = http.Post(near.url+"/5/upload", "text/csv", io.LimitReader(endless{}, 3_000_000))
+		resp, err = http.Post(nodeA.url+"/5/upload", "text/csv", io.LimitReader(endlessReader{}, 3_000_000))
 		require.NoError(t, err)
 		text, _ := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		assert.Equal(t, "3000000", string(text), where)
 
-		conn, err := net.Dial("tcp", strings.TrimPrefix(near.url, "http://"))
+		conn, err := net.Dial("tcp", strings.TrimPrefix(nodeA.url, "http://"))
 		require.NoError(t, err)
-		require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+		require.NoError(t, conn.SetDeadline(time.Now().Add(testTimeout)))
 		_, _ = fmt.Fprintf(conn, "GET /5/socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 		r := bufio.NewReader(conn)
-		head, err := http.ReadResponse(r, nil) //nolint:bodyclose // it has none
+		head, err := http.ReadResponse(r, nil) //nolint:bodyclose // the response has no body
 		require.NoError(t, err)
 		require.Equal(t, http.StatusSwitchingProtocols, head.StatusCode, where)
 		_, _ = io.WriteString(conn, "hello\n")
@@ -222,10 +220,10 @@ func TestShardOfTheSameNodeIsReachedLocallyAndRemotely(t *testing.T) {
 		_ = conn.Close()
 
 		ctx, cancel := context.WithCancel(t.Context())
-		gone := make(chan struct{})
+		canceled := make(chan struct{})
 		go func() {
-			defer close(gone)
-			r, err := http.NewRequestWithContext(ctx, http.MethodGet, near.url+"/5/long", nil)
+			defer close(canceled)
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, nodeA.url+"/5/long", nil)
 			if err != nil {
 				return
 			}
@@ -236,21 +234,21 @@ func TestShardOfTheSameNodeIsReachedLocallyAndRemotely(t *testing.T) {
 		assert.False(t, <-peerClosed, where)
 		cancel()
 		assert.True(t, <-peerClosed, where)
-		<-gone
+		<-canceled
 	}
 }
 
-type endless struct{}
+type endlessReader struct{}
 
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
+func (endlessReader) Read(p []byte) (int, error) { return len(p), nil }
 
-// A request waits for a seat that is to rise, here as elsewhere, and what came
-// to one that has ended goes to whoever is next.
+// A request waits for a shard that does not listen yet, on this node or another. A request at a closed listener is
+// sent to the next owner.
 func TestRequestWaitsForItsShard(t *testing.T) {
 	t.Parallel()
-	b := &board{has: map[int]string{}}
-	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
-	ask1 := func(m *machine) chan string {
+	b := &ownerMap{owners: map[int]string{}}
+	one, two := newTestNode(t, b, testTimeout), newTestNode(t, b, testTimeout)
+	ask1 := func(m *testNode) chan string {
 		answered := make(chan string, 1)
 		go func() {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, m.url+"/6/x", strings.NewReader("b"))
@@ -270,39 +268,38 @@ func TestRequestWaitsForItsShard(t *testing.T) {
 		return answered
 	}
 	waits := ask1(one)
-	b.set(one.at, 6)
-	end := one.seat(t, 6, named("first"))
+	b.set(one.addr, 6)
+	end := one.serveShard(t, 6, echoHandler("first"))
 	assert.Contains(t, <-waits, "first PUT /6/x")
 	assert.Contains(t, <-ask1(two), "first")
-	end() // the node has the shard still
+	end() // the node still owns the shard
 	here, there := ask1(one), ask1(two)
-	one.seat(t, 6, named("second"))
+	one.serveShard(t, 6, echoHandler("second"))
 	assert.Contains(t, <-here, "second")
 	assert.Contains(t, <-there, "second")
-	b.set(two.at, 6) // before the seat has ended: nobody asks it any more
-	two.seat(t, 6, named("third"))
+	b.set(two.addr, 6) // before the listener closes: requests go to the new owner
+	two.serveShard(t, 6, echoHandler("third"))
 	assert.Contains(t, <-ask1(one), "third")
 	assert.Contains(t, <-ask1(two), "third")
-	b.set("", 6) // nobody can say: a node asks its own seat
+	b.set("", 6) // the owner is unknown: a node uses its own listener
 	assert.Contains(t, <-ask1(two), "third")
 }
 
-// What was passed on once is not passed on again: it is answered by a seat, or
-// with Callboard-Not-Active.
+// A node does not forward requests of other nodes: the shard answers, or the response has Callboard-Not-Active.
 func TestForwardedRequestIsNotForwardedAgain(t *testing.T) {
 	t.Parallel()
-	b := &board{has: map[int]string{}}
-	one, two := newMachine(t, b, 50*time.Millisecond), newMachine(t, b, 50*time.Millisecond)
-	b.set(two.at, 3)
-	one.seat(t, 0, named("zero"))
-	two.seat(t, 3, named("three"))
-	say := func(name string) (status int, notActive, text string) {
+	b := &ownerMap{owners: map[int]string{}}
+	one, two := newTestNode(t, b, 50*time.Millisecond), newTestNode(t, b, 50*time.Millisecond)
+	b.set(two.addr, 3)
+	one.serveShard(t, 0, echoHandler("zero"))
+	two.serveShard(t, 3, echoHandler("three"))
+	get := func(name string) (status int, notActive, text string) {
 		node := forward.ConfigOf(credential(t, 1))
 		node.ServerName = name
-		conn, err := tls.Dial("tcp", one.at, node)
+		conn, err := tls.Dial("tcp", one.addr, node)
 		require.NoError(t, err)
 		defer func() { _ = conn.Close() }()
-		require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+		require.NoError(t, conn.SetDeadline(time.Now().Add(testTimeout)))
 		_, _ = io.WriteString(conn, "GET /3/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		require.NoError(t, err)
@@ -311,40 +308,40 @@ func TestForwardedRequestIsNotForwardedAgain(t *testing.T) {
 		return resp.StatusCode, resp.Header.Get(forward.NotActive), string(body)
 	}
 	for _, name := range []string{"s3.callboard.invalid", "s1.callboard.invalid", "s99999.callboard.invalid", "s03.callboard.invalid", "x.callboard.invalid", "s.callboard.invalid", "node.callboard.invalid"} {
-		status, not, _ := say(name)
+		status, not, _ := get(name)
 		assert.Equal(t, []any{503, "1"}, []any{status, not}, name)
 	}
-	for _, old := range []string{"", "10.0.0.7", "node-7.example.com", "s0.callboard.invalid"} { // a node that knows of one shard says nothing
-		status, not, text := say(old)
+	for _, old := range []string{"", "10.0.0.7", "node-7.example.com", "s0.callboard.invalid"} { // a node that knows one shard only sends no server name
+		status, not, text := get(old)
 		assert.Equal(t, []any{200, "", "zero GET /3/x for : "}, []any{status, not, text}, old)
 	}
 }
 
 func TestConnectionsOfAShardEndWithItsListener(t *testing.T) {
 	t.Parallel()
-	b := &board{has: map[int]string{}}
-	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
-	b.set(one.at, 2)
+	b := &ownerMap{owners: map[int]string{}}
+	one, two := newTestNode(t, b, testTimeout), newTestNode(t, b, testTimeout)
+	b.set(one.addr, 2)
 	held := make(chan struct{})
 	t.Cleanup(func() { close(held) })
-	ln := one.doors.Listen(2)
-	s := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	ln := one.router.Listen(2)
+	s := &http.Server{ReadHeaderTimeout: testTimeout, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "begun\n")
 		_ = http.NewResponseController(w).Flush()
 		<-held
 	})}
 	go func() { _ = s.Serve(ln) }()
 	var streams []*http.Response
-	for _, m := range []*machine{one, two} {
+	for _, m := range []*testNode{one, two} {
 		resp, err := http.Get(m.url + "/2/stream")
 		require.NoError(t, err)
 		defer func() { _ = resp.Body.Close() }()
-		streams = append(streams, resp) //nolint:bodyclose // above
+		streams = append(streams, resp) //nolint:bodyclose // closed above
 	}
 	require.NoError(t, ln.Close())
 	bound, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	require.Error(t, s.Shutdown(bound), "they go on")
+	require.Error(t, s.Shutdown(bound), "the requests are still running")
 	ln.CloseConns()
 	for _, resp := range streams {
 		_, err := io.ReadAll(resp.Body)
@@ -354,65 +351,64 @@ func TestConnectionsOfAShardEndWithItsListener(t *testing.T) {
 	require.ErrorIs(t, err, net.ErrClosed)
 }
 
-// A request that a node has is given up when another one has its shard; those of
-// other shards go on.
+// A request is cancelled when another node owns its shard; requests of other shards continue.
 func TestOnlyRequestsOfAMovedShardAreCancelled(t *testing.T) {
 	t.Parallel()
-	b := &board{has: map[int]string{}}
-	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
-	b.set(one.at, 1, 2)
-	came, goOn := make(chan struct{}, 2), make(chan struct{})
+	b := &ownerMap{owners: map[int]string{}}
+	one, two := newTestNode(t, b, testTimeout), newTestNode(t, b, testTimeout)
+	b.set(one.addr, 1, 2)
+	arrived, release := make(chan struct{}, 2), make(chan struct{})
 	hangs := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		came <- struct{}{}
-		<-goOn
+		arrived <- struct{}{}
+		<-release
 		_, _ = io.WriteString(w, "late")
 	})
-	one.seat(t, 1, hangs)
-	one.seat(t, 2, hangs)
-	two.seat(t, 1, named("two"))
-	answers := make(map[int]chan string)
+	one.serveShard(t, 1, hangs)
+	one.serveShard(t, 2, hangs)
+	two.serveShard(t, 1, echoHandler("two"))
+	responses := make(map[int]chan string)
 	for shard := 1; shard <= 2; shard++ {
-		answers[shard] = make(chan string, 1)
+		responses[shard] = make(chan string, 1)
 		go func() {
 			resp, err := http.Get(one.url + "/" + strconv.Itoa(shard) + "/x")
 			if err != nil {
-				answers[shard] <- err.Error()
+				responses[shard] <- err.Error()
 				return
 			}
 			defer func() { _ = resp.Body.Close() }()
 			text, _ := io.ReadAll(resp.Body)
-			answers[shard] <- string(text)
+			responses[shard] <- string(text)
 		}()
-		<-came
+		<-arrived
 	}
-	b.set(two.at, 1)
-	assert.Contains(t, <-answers[1], "two GET /1/x")
-	close(goOn)
-	assert.Equal(t, "late", <-answers[2])
+	b.set(two.addr, 1)
+	assert.Contains(t, <-responses[1], "two GET /1/x")
+	close(release)
+	assert.Equal(t, "late", <-responses[2])
 }
 
 func TestNodeSendsRequestToShard(t *testing.T) {
 	t.Parallel()
-	b := &board{has: map[int]string{}}
-	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
-	b.set(one.at, 1)
-	b.set(two.at, 2)
-	one.seat(t, 1, named("one"))
+	b := &ownerMap{owners: map[int]string{}}
+	one, two := newTestNode(t, b, testTimeout), newTestNode(t, b, testTimeout)
+	b.set(one.addr, 1)
+	b.set(two.addr, 2)
+	one.serveShard(t, 1, echoHandler("one"))
 	dies := true
-	two.seat(t, 2, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	two.serveShard(t, 2, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if dies {
 			dies = false
 			conn, _, _ := http.NewResponseController(w).Hijack()
 			_ = conn.Close()
 			return
 		}
-		named("two").ServeHTTP(w, r)
+		echoHandler("two").ServeHTTP(w, r)
 	}))
 	for shard, want := range map[int]string{1: "one", 2: "two"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://house/v1/operator/drain?x=1", strings.NewReader("{}"))
 		require.NoError(t, err)
 		r.Header.Set("X-Forwarded-For", "203.0.113.7")
-		resp, err := one.f.Send(t.Context(), shard, r)
+		resp, err := one.forwarder.Send(t.Context(), shard, r)
 		require.NoError(t, err)
 		text, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
@@ -423,35 +419,35 @@ func TestNodeSendsRequestToShard(t *testing.T) {
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://house/v1/operator/load", nil)
 	require.NoError(t, err)
-	_, err = one.f.Send(ctx, 7, r) //nolint:bodyclose // there is none
-	require.ErrorIs(t, err, context.DeadlineExceeded, "nobody has it")
+	_, err = one.forwarder.Send(ctx, 7, r) //nolint:bodyclose // the response has no body
+	require.ErrorIs(t, err, context.DeadlineExceeded, "no node owns the shard")
 }
 
 func TestReadyWhenEveryShardIsReached(t *testing.T) {
 	t.Parallel()
-	b := &board{has: map[int]string{}}
-	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
+	b := &ownerMap{owners: map[int]string{}}
+	one, two := newTestNode(t, b, testTimeout), newTestNode(t, b, testTimeout)
 	readyz := func() (int, string) {
-		resp, text := ask(t, "GET", one.url+"/readyz", "")
+		resp, text := doRequest(t, "GET", one.url+"/readyz", "")
 		return resp.StatusCode, text
 	}
 	for shard := range 4 {
-		b.set(one.at, shard)
-		one.seat(t, shard, named("one"))
+		b.set(one.addr, shard)
+		one.serveShard(t, shard, echoHandler("one"))
 	}
-	b.set(two.at, 4, 5, 6)
+	b.set(two.addr, 4, 5, 6)
 	status, text := readyz()
 	assert.Equal(t, 503, status)
 	assert.Contains(t, text, "shard 7")
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	closedPort, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	require.NoError(t, gone.Close())
-	b.set(gone.Addr().String(), 7)
-	require.Eventually(t, func() bool { status, text = readyz(); return strings.Contains(text, "does not answer") }, patience, 10*time.Millisecond)
+	require.NoError(t, closedPort.Close())
+	b.set(closedPort.Addr().String(), 7)
+	require.Eventually(t, func() bool { status, text = readyz(); return strings.Contains(text, "does not respond") }, testTimeout, 10*time.Millisecond)
 	assert.Equal(t, 503, status)
-	assert.NotContains(t, text, gone.Addr().String(), "whoever asks need not know where nodes are")
-	b.set(two.at, 7)
-	require.Eventually(t, func() bool { status, _ = readyz(); return status == 200 }, patience, 10*time.Millisecond)
-	resp, _ := ask(t, "GET", one.url+"/healthz", "")
+	assert.NotContains(t, text, closedPort.Addr().String(), "the client does not need to know the nodes")
+	b.set(two.addr, 7)
+	require.Eventually(t, func() bool { status, _ = readyz(); return status == 200 }, testTimeout, 10*time.Millisecond)
+	resp, _ := doRequest(t, "GET", one.url+"/healthz", "")
 	assert.Equal(t, 200, resp.StatusCode)
 }

@@ -16,20 +16,19 @@ import (
 )
 
 var (
-	// errNoOwner: no node owns the shard.
-	errNoOwner = errors.New("no node of the install has taken the work up yet")
-	// errOutcomeUnknown: the request may have run.
-	errOutcomeUnknown = errors.New("the node that had the request has gone")
+	// errNoOwner reports that no node owns the shard.
+	errNoOwner = errors.New("no node owns the shard yet")
+	// errOutcomeUnknown reports that the node has failed and the request may have run.
+	errOutcomeUnknown = errors.New("the node that had the request has failed")
 )
 
-// destination is where an attempt sends a request: to a shard of this node, or to another
-// node.
+// destination is where an attempt sends a request: a shard of this node, or another node.
 type destination struct {
-	addr     string         // of the node
-	listener *ShardListener // nil: of another node
+	addr     string         // address of the other node
+	listener *ShardListener // shard of this node; nil: another node
 }
 
-// destinationOf returns the destination of a shard; false: the shard has no known owner.
+// destinationOf returns the destination of a shard, false if no owner is known.
 func (f *Forwarder) destinationOf(shard int) (destination, bool) {
 	addr, known := f.cfg.Owner(shard)
 	if f.cfg.Local == nil || known && addr != f.cfg.Self {
@@ -39,8 +38,8 @@ func (f *Forwarder) destinationOf(shard int) (destination, bool) {
 	return destination{f.cfg.Self, listener}, listener != nil
 }
 
-// Hosts in the URLs of requests between nodes, by which net/http reuses connections: of
-// shards here, and of shards of other nodes, with the address in hex.
+// Parts of the host in request URLs between nodes. net/http reuses connections by this host. The host of another
+// node contains its address in hex.
 const (
 	localHostSuffix     = ".here"
 	remoteHostSeparator = "-"
@@ -57,8 +56,8 @@ func (w destination) urlHost(shard int) (scheme, host string) {
 	return "https", which + remoteHostSeparator + hex.EncodeToString([]byte(w.addr))
 }
 
-// openTransports sets the transports to shards of this node, to shards of other nodes, and
-// of ProbeNode, which does not wait for connections of requests.
+// openTransports creates the transports to shards of this node and to shards of other nodes. The transport of
+// ProbeNode is separate, so that probes do not wait for connections of requests.
 func (f *Forwarder) openTransports() {
 	f.local = &http.Transport{
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
@@ -75,7 +74,7 @@ func (f *Forwarder) openTransports() {
 	f.probe = f.remote.Clone()
 }
 
-// dialNode opens a connection to a node for a shard.
+// dialNode connects to a node for a shard, both encoded in host.
 func (f *Forwarder) dialNode(ctx context.Context, network, host string) (net.Conn, error) {
 	host, _, _ = net.SplitHostPort(host)
 	which, coded, _ := strings.Cut(host, remoteHostSeparator)
@@ -110,14 +109,12 @@ func (c *Credential) dial(ctx context.Context, network, addr string, shard int) 
 	return secure, nil
 }
 
-// retryTransport sends each request to the owner of its shard, and again where the owner
-// has changed.
+// retryTransport sends each request to the owner of its shard, and again if the owner has changed.
 type retryTransport struct{ f *Forwarder }
 
-// RoundTrip sends a request to its shard. It repeats a request that has not run or that may
-// run twice.
+// RoundTrip sends a request to its shard. It repeats a request that has not run or that may run twice.
 func (t retryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	one, ok := r.Context().Value(requestKey{}).(*forwardedRequest)
+	request, ok := r.Context().Value(requestKey{}).(*forwardedRequest)
 	if !ok {
 		return nil, errors.New("forward: the request is not tracked")
 	}
@@ -126,11 +123,11 @@ func (t retryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		wait = min(wait, readinessWait)
 	}
 	end := time.Now().Add(wait)
-	body := newRetryBody(r, one)
+	body := newRetryBody(r, request)
 	last := errNoOwner
 	for delay := retryDelay; ; delay = min(2*delay, maxRetryDelay) {
-		if w, there := t.f.destinationOf(one.shard); there {
-			resp, again, err := t.attempt(r, one, w, body)
+		if w, there := t.f.destinationOf(request.shard); there {
+			resp, again, err := t.attempt(r, request, w, body)
 			if !again {
 				return resp, err
 			}
@@ -149,14 +146,14 @@ func (t retryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// attempt sends the request to one destination; again: another attempt is allowed.
-func (t retryTransport) attempt(r *http.Request, one *forwardedRequest, w destination, body *retryBody) (resp *http.Response, again bool, err error) {
-	ctx := one.startAttempt(r.Context(), w.addr)
+// attempt sends the request to one destination. again reports whether another attempt is allowed.
+func (t retryTransport) attempt(r *http.Request, request *forwardedRequest, w destination, body *retryBody) (resp *http.Response, again bool, err error) {
+	ctx := request.startAttempt(r.Context(), w.addr)
 	sent := false
 	out := r.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent = true }}))
-	out.URL.Scheme, out.URL.Host = w.urlHost(one.shard)
+	out.URL.Scheme, out.URL.Host = w.urlHost(request.shard)
 	out.Body = body.reader()
-	if len(body.bytes) > 0 { // net/http repeats the request where the peer has closed an idle connection
+	if len(body.bytes) > 0 { // net/http repeats the request if the peer has closed an idle connection
 		out.GetBody = func() (io.ReadCloser, error) { return body.reader(), nil }
 	}
 	carries := t.f.remote
@@ -164,13 +161,13 @@ func (t retryTransport) attempt(r *http.Request, one *forwardedRequest, w destin
 		carries = t.f.local
 	}
 	resp, err = carries.RoundTrip(out)
-	if err == nil && resp.Header.Get(NotActive) != "" { // the request was not run
-		_, _ = io.CopyN(io.Discard, resp.Body, maxRetryBody) // the connection is reused
+	if err == nil && resp.Header.Get(NotActive) != "" { // the node has not run the request
+		_, _ = io.CopyN(io.Discard, resp.Body, maxRetryBody) // makes the connection reusable
 		_ = resp.Body.Close()
 		return nil, body.isComplete(), errNoOwner
 	}
 	if err == nil {
-		one.markResponding()
+		request.markResponding()
 		return resp, false, nil
 	}
 	if r.Context().Err() != nil {
@@ -179,18 +176,18 @@ func (t retryTransport) attempt(r *http.Request, one *forwardedRequest, w destin
 	if cause := context.Cause(ctx); errors.Is(cause, errOwnerChanged) {
 		err = errOwnerChanged
 	}
-	if !sent || isUnsent(err) || one.repeatable || isRepeatable(r) {
+	if !sent || isUnsent(err) || request.repeatable || isRepeatable(r) {
 		return nil, body.isComplete(), err
 	}
 	return nil, false, errors.Join(errOutcomeUnknown, err)
 }
 
-// isUnsent says whether a connection had ended before the request was sent.
+// isUnsent reports whether a connection ended before the request was sent.
 func isUnsent(err error) bool {
-	return strings.Contains(err.Error(), "http: server closed idle connection") // net/http does not export the error
+	return strings.Contains(err.Error(), "http: server closed idle connection") // net/http does not export this error
 }
 
-// isRepeatable says whether a request may run twice.
+// isRepeatable reports whether a request may run twice.
 func isRepeatable(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete:
@@ -199,9 +196,8 @@ func isRepeatable(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/v1/") && r.Header.Get("Idempotency-Key") != ""
 }
 
-// Send sends a request of this node to a shard and returns the response, whose body the
-// caller closes. Path, query, headers and a body of at most 64 KB of r are used. The request
-// may run twice. X-Forwarded-For names the client.
+// Send sends a request of this node to a shard. It uses the path, query, headers and a body of at most 64 KB of r.
+// The request may run twice. X-Forwarded-For names the client. The caller closes the body of the response.
 func (f *Forwarder) Send(ctx context.Context, shard int, r *http.Request) (*http.Response, error) {
 	var all []byte
 	if r.Body != nil {
@@ -211,11 +207,11 @@ func (f *Forwarder) Send(ctx context.Context, shard int, r *http.Request) (*http
 			return nil, err
 		}
 		if len(all) > maxRetryBody {
-			return nil, fmt.Errorf("forward: a request of a node has more than %d bytes", maxRetryBody)
+			return nil, fmt.Errorf("forward: the body of a node's request exceeds %d bytes", maxRetryBody)
 		}
 	}
-	one, whole := f.requests.track(ctx, ctx, shard, all)
-	one.repeatable = true
+	request, whole := f.requests.track(ctx, ctx, shard, all)
+	request.repeatable = true
 	out := r.Clone(whole)
 	if out.Body = http.NoBody; len(all) > 0 {
 		out.Body = (&retryBody{bytes: all}).reader()
@@ -225,20 +221,20 @@ func (f *Forwarder) Send(ctx context.Context, shard int, r *http.Request) (*http
 	}
 	resp, err := retryTransport{f}.RoundTrip(out)
 	if err != nil {
-		one.finish()
+		request.finish()
 		return nil, err
 	}
-	resp.Body = &trackedBody{resp.Body, one}
+	resp.Body = &trackedBody{resp.Body, request}
 	return resp, nil
 }
 
-// trackedBody is a response body whose close ends the request.
+// trackedBody is a response body whose Close ends the tracked request.
 type trackedBody struct {
 	io.ReadCloser
 	request *forwardedRequest
 }
 
-// Close is io.Closer.
+// Close implements io.Closer.
 func (l *trackedBody) Close() error {
 	defer l.request.finish()
 	return l.ReadCloser.Close()

@@ -8,14 +8,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ColumnNames maps built-in fields (phone, timezone, country, name) to the names
-// of the columns that hold them. Case, spaces and punctuation of the names do not
-// matter. Default: the column has the name of the field. With another name, a
-// column that has the name of the field becomes context as file_<name>.
+// ColumnNames maps built-in fields (phone, timezone, country, name) to the columns that hold them. Names match
+// without regard to case, spaces and punctuation. Default: the column has the name of the field. With another
+// column, a column named like the field becomes the context variable file_<name>.
 type ColumnNames map[string]string
 
-// apply replaces the names of columns by their fields. A problem names the
-// parameter that named the column, such as phone_column.
+// apply replaces the names of columns by their fields. A problem names the request parameter of the column, such as
+// phone_column.
 func (as ColumnNames) apply(names []string) error {
 	var p domain.Problems
 	fields := make(map[int]string, len(as))
@@ -30,9 +29,9 @@ func (as ColumnNames) apply(names []string) error {
 		case len(at) == 0:
 			p.Add(param, domain.CodeValidation, "the file has no column %.100q", column)
 		case len(at) > 1:
-			p.Add(param, domain.CodeValidation, "the file has %d columns %.100q", len(at), column)
+			p.Add(param, domain.CodeValidation, "the file has %d columns named %.100q", len(at), column)
 		case fields[at[0]] != "":
-			p.Add(param, domain.CodeValidation, "the column %.100q is %s already", column, fields[at[0]])
+			p.Add(param, domain.CodeValidation, "the column %.100q is already used for %s", column, fields[at[0]])
 		default:
 			fields[at[0]] = field
 		}
@@ -50,8 +49,8 @@ func (as ColumnNames) apply(names []string) error {
 	return p.Err()
 }
 
-// columnsOf are the indexes of the columns with a name: those with exactly this
-// name, else those that differ only by case, else also by spaces and punctuation.
+// columnsOf returns the indexes of the columns with a name. It tries an exact match first, then a match without
+// case, then one without spaces and punctuation.
 func columnsOf(names []string, name string) (at []int) {
 	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold, func(a, b string) bool { return normalizeName(a) == normalizeName(b) && normalizeName(a) != "" }} {
 		for i, n := range names {

@@ -11,13 +11,13 @@ import (
 	"github.com/callboard/callboard/httpapi/intake"
 )
 
-func TestColumnsAreTakenForWhatTheyAreSaidToMean(t *testing.T) {
+func TestNamedColumnsAreUsed(t *testing.T) {
 	t.Parallel()
 	const bom = "\ufeff"
 	for name, c := range map[string]struct {
 		text string
 		as   intake.ColumnNames
-		want map[string]string // "" is the phone
+		want map[string]string // the key "" is the phone
 	}{
 		"semicolons, a mark and another case": {
 			bom + "Mobile No;Phone;Who\n+12025550123;office;Ada\n",
@@ -31,7 +31,7 @@ func TestColumnsAreTakenForWhatTheyAreSaidToMean(t *testing.T) {
 		"quotes, commas and lines": {"\"Tel, \"\"mobile\"\"\nof him\",x\n+12025550123,y\n", intake.ColumnNames{"phone": "Tel, \"mobile\"\nof him"}, map[string]string{"": "+12025550123", "x": "y"}},
 		"said as it is":            {"phone,x\n+12025550123,y\n", intake.ColumnNames{"phone": "phone"}, map[string]string{"": "+12025550123", "x": "y"}},
 	} {
-		got, err := all(intake.CSVAs(strings.NewReader(c.text), &intake.Columns{Named: c.as}))
+		got, err := readAll(intake.CSVWithColumns(strings.NewReader(c.text), &intake.Columns{Named: c.as}))
 		require.NoError(t, err, name)
 		require.Len(t, got, 1, name)
 		assert.Empty(t, got[0].Problem, name)
@@ -51,27 +51,27 @@ func TestUnknownAndRepeatedColumnsAreReportedByParameter(t *testing.T) {
 	}{
 		"phone,Who\n": {
 			intake.ColumnNames{"phone": "gone", "country": "Who", "name": "who"},
-			map[string]string{"phone_column": `the file has no column "gone"`, "name_column": `the column "who" is country already`},
+			map[string]string{"phone_column": `the file has no column "gone"`, "name_column": `the column "who" is already used for country`},
 		},
-		"Tel,TEL,x\n":        {intake.ColumnNames{"phone": "tel"}, map[string]string{"phone_column": `the file has 2 columns "tel"`}},
-		"Tel,Tel\n":          {intake.ColumnNames{"phone": "Tel"}, map[string]string{"phone_column": `the file has 2 columns "Tel"`}},
+		"Tel,TEL,x\n":        {intake.ColumnNames{"phone": "tel"}, map[string]string{"phone_column": `the file has 2 columns named "tel"`}},
+		"Tel,Tel\n":          {intake.ColumnNames{"phone": "Tel"}, map[string]string{"phone_column": `the file has 2 columns named "Tel"`}},
 		"tel,phone\n":        {intake.ColumnNames{"name": "tel"}, nil},
-		"tel,x\n":            {intake.ColumnNames{"name": "tel"}, map[string]string{"header": "the first row must name the columns, phone among them"}},
+		"tel,x\n":            {intake.ColumnNames{"name": "tel"}, map[string]string{"header": "the first row must name the columns, including phone"}},
 		"a,file_phone,phone": {intake.ColumnNames{"phone": "a"}, map[string]string{"header": `the columns "file_phone" and "phone" both hold "file_phone": rename or remove one of them`}},
 		"Phone,PHONE ,x\n":   {nil, map[string]string{"header": `the columns "Phone" and "PHONE" both hold "phone": rename or remove one of them`}},
 	} {
-		_, err := all(intake.CSVAs(strings.NewReader(text), &intake.Columns{Named: c.as}))
+		_, err := readAll(intake.CSVWithColumns(strings.NewReader(text), &intake.Columns{Named: c.as}))
 		if c.says == nil {
 			require.NoError(t, err, text)
 			continue
 		}
 		var known *domain.Error
 		require.ErrorAs(t, err, &known, text)
-		told := map[string]string{}
+		problems := map[string]string{}
 		for _, d := range known.Details {
-			told[d.Param] = d.Message
+			problems[d.Param] = d.Message
 		}
-		assert.Equal(t, c.says, told, text)
+		assert.Equal(t, c.says, problems, text)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestHeadersMatchVariablesWithoutCaseSpacesAndPunctuation(t *testing.T) {
 		},
 	} {
 		columns := &intake.Columns{Variables: variables}
-		_, err := all(intake.CSVAs(strings.NewReader(header+"\n"), columns))
+		_, err := readAll(intake.CSVWithColumns(strings.NewReader(header+"\n"), columns))
 		require.NoError(t, err, header)
 		assert.Equal(t, want, columns.Mapping, header)
 	}
@@ -101,13 +101,13 @@ func TestHeadersMatchVariablesWithoutCaseSpacesAndPunctuation(t *testing.T) {
 		"phone,First Name,first_name": `the columns "First Name" and "first_name" both hold "first_name": rename or remove one of them`,
 		"phone,name,Name":             `the columns "name" and "Name" both hold "name": rename or remove one of them`,
 	} {
-		_, err := all(intake.CSVAs(strings.NewReader(header+"\n"), &intake.Columns{Variables: variables}))
+		_, err := readAll(intake.CSVWithColumns(strings.NewReader(header+"\n"), &intake.Columns{Variables: variables}))
 		var known *domain.Error
 		require.ErrorAs(t, err, &known, header)
 		assert.Equal(t, domain.CodeValidation, known.Code, header)
 		assert.Contains(t, known.Details[0].Message, says, header)
 	}
-	got, err := all(intake.CSVAs(strings.NewReader("Phone,First Name,Shoe Size\n1,Ada,nine\n"), &intake.Columns{Variables: variables}))
+	got, err := readAll(intake.CSVWithColumns(strings.NewReader("Phone,First Name,Shoe Size\n1,Ada,nine\n"), &intake.Columns{Variables: variables}))
 	require.NoError(t, err)
 	assert.Equal(t, domain.Context{"first_name": "Ada", "Shoe Size": "nine"}, got[0].Context)
 }

@@ -13,28 +13,28 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// maxColumns bounds the width of a file.
+// maxColumns bounds the number of columns of a file.
 const maxColumns = 200
 
-// CSV reads RFC 4180: a header row with a column phone, optionally timezone
-// and country; every other column becomes context under its name. Commas,
-// semicolons or tabs may part the fields, whichever the header uses or a line
-// sep= before it says; UTF-8, or UTF-16 by its mark; lines end in LF, CRLF or
-// CR. Columns without a name and rows without a value are passed over. A row
-// that cannot be read has a Problem. An error of r, or of the header, ends the
-// rows.
-func CSV(r io.Reader) iter.Seq2[domain.RawContact, error] { return CSVAs(r, &Columns{}) }
+// CSV reads contacts from a CSV file with a header row (RFC 4180).
+//
+//   - The column phone is required, the columns timezone and country are optional. Every other column becomes a context
+//     variable with the name of the column. Columns without a name are skipped.
+//   - The delimiter is a comma, a semicolon or a tab: as a first line sep= says, else as the header uses most.
+//   - The encoding is UTF-8, or UTF-16 with a byte order mark. Lines end in LF, CRLF or CR.
+//   - Empty rows are skipped. A row that cannot be read has a Problem. An error of r or of the header ends the rows.
+func CSV(r io.Reader) iter.Seq2[domain.RawContact, error] { return CSVWithColumns(r, &Columns{}) }
 
-// CSVAs is CSV of a file whose columns are matched to variables.
-func CSVAs(r io.Reader, as *Columns) iter.Seq2[domain.RawContact, error] {
+// CSVWithColumns is CSV for a file whose columns are matched to variables of a pathway.
+func CSVWithColumns(r io.Reader, as *Columns) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
-		t := &table{w: newWindow(decodeText(r)), line: 1, delimiter: ',', end: '\n', as: as}
-		if err := t.header(); err != nil {
+		t := &csvTable{w: newWindow(decodeText(r)), line: 1, delimiter: ',', end: '\n', columnMatch: as}
+		if err := t.readHeader(); err != nil {
 			yield(domain.RawContact{}, err)
 			return
 		}
 		for {
-			c, err := t.next()
+			c, err := t.nextRow()
 			switch {
 			case errors.Is(err, io.EOF):
 				return
@@ -49,26 +49,26 @@ func CSVAs(r io.Reader, as *Columns) iter.Seq2[domain.RawContact, error] {
 	}
 }
 
-// table is a CSV file while it is read.
-type table struct {
-	w         *window
-	line      int // of the next record
-	delimiter byte
-	told      bool // the delimiter was
-	end       byte // of lines: that of the header's
-	columns   []string
-	fields    []string
-	as        *Columns
+// csvTable reads a CSV file.
+type csvTable struct {
+	w              *window
+	line           int // of the next record
+	delimiter      byte
+	delimiterKnown bool // a sep= line has set the delimiter
+	end            byte // last byte of a line, as in the header
+	columns        []string
+	fields         []string
+	columnMatch    *Columns
 }
 
-func (t *table) header() error {
+func (t *csvTable) readHeader() error {
 	t.end = t.w.lineEnd()
-	text, whole, err := t.record()
-	for err == nil && whole && (len(bytes.TrimSpace(text)) == 0 || t.separator(text)) {
-		text, whole, err = t.record()
+	text, whole, err := t.readRecord()
+	for err == nil && whole && (len(bytes.TrimSpace(text)) == 0 || t.readSeparatorLine(text)) {
+		text, whole, err = t.readRecord()
 	}
 	if errors.Is(err, io.EOF) {
-		return headerError("the file is empty: its first row must name the columns, phone among them")
+		return headerError("the file is empty: its first row must name the columns, including phone")
 	}
 	if err != nil {
 		return err
@@ -76,12 +76,12 @@ func (t *table) header() error {
 	if !utf8.Valid(text) {
 		return headerError("the file is not UTF-8: save it as UTF-8, or name its encoding in Content-Type, as in text/csv; charset=windows-1252")
 	}
-	if !t.told {
+	if !t.delimiterKnown {
 		t.delimiter = delimiterOf(text)
 	}
-	names, ok := t.split(text)
+	names, ok := t.splitFields(text)
 	if !whole || !ok {
-		return headerError("the first row is no row of column names")
+		return headerError("the first row does not contain column names")
 	}
 	named := len(names)
 	for named > 0 && trimSpace(names[named-1]) == "" {
@@ -93,27 +93,27 @@ func (t *table) header() error {
 	for i, name := range names {
 		names[i] = trimSpace(name)
 	}
-	if t.columns, err = t.as.match(names); err != nil {
+	if t.columns, err = t.columnMatch.match(names); err != nil {
 		return err
 	}
 	if !slices.Contains(t.columns, "phone") {
-		return headerError("the first row must name the columns, phone among them")
+		return headerError("the first row must name the columns, including phone")
 	}
 	return nil
 }
 
-// separator takes the line with which Excel says what parts the fields: sep=;
-func (t *table) separator(text []byte) bool {
+// readSeparatorLine reads the line sep=; with which Excel names the delimiter. It reports whether text is such a
+// line.
+func (t *csvTable) readSeparatorLine(text []byte) bool {
 	text = bytes.Trim(bytes.TrimSpace(text), "\"")
-	if t.told || len(text) != len("sep=;") || !strings.EqualFold(string(text[:4]), "sep=") {
+	if t.delimiterKnown || len(text) != len("sep=;") || !strings.EqualFold(string(text[:4]), "sep=") {
 		return false
 	}
-	t.delimiter, t.told = text[4], true
+	t.delimiter, t.delimiterKnown = text[4], true
 	return true
 }
 
-// trimSpace is a text without the spaces around it, those that cannot be seen
-// among them.
+// trimSpace returns a text without surrounding spaces, including invisible ones.
 func trimSpace(s string) string { return strings.TrimFunc(s, isBlank) }
 
 func isBlank(r rune) bool {
@@ -121,7 +121,7 @@ func isBlank(r rune) bool {
 	case r < utf8.RuneSelf:
 		return r == ' ' || r >= '\t' && r <= '\r'
 	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r == 0x2060, r == 0xfeff:
-		return true // no width; marks of direction, which addresses copied from elsewhere carry
+		return true // zero width characters and direction marks, which copied addresses contain
 	}
 	return unicode.IsSpace(r)
 }
@@ -132,15 +132,15 @@ func headerError(why string) error {
 	return p.Err()
 }
 
-// next is the next row that is not empty.
-func (t *table) next() (domain.RawContact, error) {
+// nextRow returns the next row that is not empty.
+func (t *csvTable) nextRow() (domain.RawContact, error) {
 	for {
 		at := t.line
-		text, whole, err := t.record()
+		text, whole, err := t.readRecord()
 		if err != nil {
 			return domain.RawContact{}, err
 		}
-		if whole && t.empty(text) {
+		if whole && t.isEmptyRow(text) {
 			continue
 		}
 		c := domain.RawContact{Line: at}
@@ -150,14 +150,14 @@ func (t *table) next() (domain.RawContact, error) {
 		case !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0:
 			c.Problem = "the row is not text in UTF-8"
 		default:
-			t.contact(&c, text)
+			t.fillContact(&c, text)
 		}
 		return c, nil
 	}
 }
 
-// empty says whether a row has no value at all.
-func (t *table) empty(text []byte) bool {
+// isEmptyRow reports whether a row has no value.
+func (t *csvTable) isEmptyRow(text []byte) bool {
 	for _, b := range text {
 		if b != t.delimiter && b != ' ' && b != '"' && (b < '\t' || b > '\r') {
 			return false
@@ -166,8 +166,8 @@ func (t *table) empty(text []byte) bool {
 	return true
 }
 
-func (t *table) contact(c *domain.RawContact, text []byte) {
-	fields, ok := t.split(text)
+func (t *csvTable) fillContact(c *domain.RawContact, text []byte) {
+	fields, ok := t.splitFields(text)
 	switch {
 	case !ok:
 		c.Problem = "a quoted field must end before the next delimiter"
@@ -199,19 +199,18 @@ func (t *table) contact(c *domain.RawContact, text []byte) {
 	c.Problem = checkPhone(c.Phone)
 }
 
-// record takes the next record without its end; a quoted field may hold line
-// ends. Where a record does not end within MaxRow, only its first line is
-// taken: one forgotten quote must not swallow the file.
-func (t *table) record() (text []byte, whole bool, err error) {
-	var s scanner
+// readRecord returns the next record without its line end. A quoted field may hold line ends. If a record does not
+// end within MaxRow, only its first line is consumed, so that a missing quote does not swallow the file.
+func (t *csvTable) readRecord() (text []byte, whole bool, err error) {
+	var s recordScanner
 	n := 0
 	for {
-		all, err := t.w.more(n)
+		all, err := t.w.peekBeyond(n)
 		if err != nil && (!errors.Is(err, io.EOF) || len(all) == 0) {
 			return nil, false, err
 		}
 		for ; n < len(all) && n < MaxRow; n++ {
-			if s.ends(all[n], t.delimiter, t.end) {
+			if s.isEnd(all[n], t.delimiter, t.end) {
 				t.w.discard(n + 1)
 				t.line += 1 + bytes.Count(all[:n], []byte{t.end})
 				return all[:n], true, nil
@@ -224,20 +223,20 @@ func (t *table) record() (text []byte, whole bool, err error) {
 		}
 		if last || n >= MaxRow {
 			t.line++
-			return nil, false, t.w.skip(t.end)
+			return nil, false, t.w.skipLine(t.end)
 		}
 	}
 }
 
-// scanner follows the quotes of a record, byte by byte.
-type scanner struct {
-	inField bool // beyond the first byte of a field
+// recordScanner follows the quotes of a record, byte by byte.
+type recordScanner struct {
+	inField bool // after the first byte of a field
 	quoted  bool // inside quotes
 	closing bool // the last byte was a quote inside quotes
 }
 
-// ends says whether the byte ends the record.
-func (s *scanner) ends(b, delimiter, end byte) bool {
+// isEnd reports whether a byte ends the record.
+func (s *recordScanner) isEnd(b, delimiter, end byte) bool {
 	if s.quoted && !s.closing {
 		s.closing = b == '"'
 		return false
@@ -262,9 +261,9 @@ func (s *scanner) ends(b, delimiter, end byte) bool {
 	return false
 }
 
-// split parts a record into fields; ok is false where something follows a
-// closing quote. The result is good until the next call.
-func (t *table) split(text []byte) (fields []string, ok bool) {
+// splitFields splits a record into fields. ok is false if data follows a closing quote. The result is valid until
+// the next call.
+func (t *csvTable) splitFields(text []byte) (fields []string, ok bool) {
 	t.fields = t.fields[:0]
 	text = bytes.TrimSuffix(text, []byte{'\r'})
 	for {
@@ -307,7 +306,7 @@ func unquote(text []byte) (value string, rest []byte, closed bool) {
 	}
 }
 
-// delimiterOf is what the header parts its names with.
+// delimiterOf returns the delimiter that the header uses most.
 func delimiterOf(header []byte) byte {
 	best, most := byte(','), 0
 	for _, d := range []byte{',', ';', '\t'} {

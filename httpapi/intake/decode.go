@@ -9,16 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// decodeText is a text as UTF-8, whatever its byte order mark says that it is:
-// UTF-8, or UTF-16 of either order. Without a mark, a zero byte beside the
-// first letter betrays UTF-16. What cannot be decoded becomes U+FFFD.
+// decodeText converts a text to UTF-8. A byte order mark selects UTF-8 or UTF-16. Without a mark, a zero byte next
+// to the first letter selects UTF-16. Invalid characters become U+FFFD.
 func decodeText(r io.Reader) io.Reader {
 	b := bufio.NewReaderSize(r, 64<<10)
-	head, _ := b.Peek(3) // an error comes again when it is read
+	head, _ := b.Peek(3) // the reader returns the error again
 	var order binary.ByteOrder
 	switch {
 	case len(head) == 3 && string(head) == bom:
-		_, _ = b.Discard(3) // they are buffered
+		_, _ = b.Discard(3) // buffered: cannot fail
 		return b
 	case len(head) >= 2 && head[0] == 0xff && head[1] == 0xfe:
 		_, _ = b.Discard(2)
@@ -36,13 +35,13 @@ func decodeText(r io.Reader) io.Reader {
 	return &utf16Reader{b: b, order: order}
 }
 
-// utf16Reader turns UTF-16 into UTF-8.
+// utf16Reader converts UTF-16 to UTF-8.
 type utf16Reader struct {
-	b     *bufio.Reader
-	order binary.ByteOrder
-	held  rune // the first half of a pair; 0: none
-	out   []byte
-	err   error
+	b             *bufio.Reader
+	order         binary.ByteOrder
+	highSurrogate rune // the first half of a surrogate pair; 0: none
+	out           []byte
+	err           error
 }
 
 func (u *utf16Reader) Read(p []byte) (int, error) {
@@ -53,7 +52,7 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 		}
 		u.out = u.out[:0]
 		for len(u.out) < atOnce && u.err == nil && (len(u.out) == 0 || u.b.Buffered() > 1) {
-			u.unit()
+			u.readUnit()
 		}
 	}
 	n := copy(p, u.out)
@@ -61,30 +60,30 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// unit takes one unit of two bytes.
-func (u *utf16Reader) unit() {
+// readUnit reads one 16-bit code unit.
+func (u *utf16Reader) readUnit() {
 	var two [2]byte
 	if _, err := io.ReadFull(u.b, two[:]); err != nil {
-		if u.held != 0 || errors.Is(err, io.ErrUnexpectedEOF) { // half a letter
+		if u.highSurrogate != 0 || errors.Is(err, io.ErrUnexpectedEOF) { // an incomplete surrogate pair or code unit
 			u.out = utf8.AppendRune(u.out, utf8.RuneError)
 		}
-		if u.held, u.err = 0, err; errors.Is(err, io.ErrUnexpectedEOF) {
+		if u.highSurrogate, u.err = 0, err; errors.Is(err, io.ErrUnexpectedEOF) {
 			u.err = io.EOF
 		}
 		return
 	}
 	r := rune(u.order.Uint16(two[:]))
-	if u.held != 0 {
-		whole := utf16.DecodeRune(u.held, r)
-		u.held = 0
+	if u.highSurrogate != 0 {
+		whole := utf16.DecodeRune(u.highSurrogate, r)
+		u.highSurrogate = 0
 		u.out = utf8.AppendRune(u.out, whole)
 		if whole != utf8.RuneError {
 			return
 		}
 	}
 	if utf16.IsSurrogate(r) {
-		if r < 0xdc00 { // the first half
-			u.held = r
+		if r < 0xdc00 { // the first half of a surrogate pair
+			u.highSurrogate = r
 			return
 		}
 		r = utf8.RuneError

@@ -18,8 +18,8 @@ import (
 	"github.com/callboard/callboard/httpapi/intake"
 )
 
-// in16 is a text in UTF-16, with its mark or without.
-func in16(text string, order binary.AppendByteOrder, mark bool) string {
+// encodeUTF16 encodes a text in UTF-16, with or without a byte order mark.
+func encodeUTF16(text string, order binary.AppendByteOrder, mark bool) string {
 	var b []byte
 	if mark {
 		b = order.AppendUint16(b, 0xfeff)
@@ -30,7 +30,7 @@ func in16(text string, order binary.AppendByteOrder, mark bool) string {
 	return string(b)
 }
 
-func TestSpreadsheetsAreUnderstood(t *testing.T) {
+func TestSpreadsheetExportsAreRead(t *testing.T) {
 	want := []domain.RawContact{
 		{Line: 2, Phone: "+12025550123", Context: domain.Context{"name": "Zoë 🐘"}},
 		{Line: 3, Phone: "+12025550124", Context: domain.Context{"name": "Bob"}},
@@ -48,11 +48,11 @@ func TestSpreadsheetsAreUnderstood(t *testing.T) {
 		want []domain.RawContact
 	}{
 		"UTF-8 with its mark":          {"\xef\xbb\xbf" + plain, want},
-		"UTF-16 LE":                    {in16(plain, binary.LittleEndian, true), want},
-		"UTF-16 BE":                    {in16(plain, binary.BigEndian, true), want},
-		"UTF-16 LE without a mark":     {in16(plain, binary.LittleEndian, false), want},
-		"UTF-16 BE without a mark":     {in16(plain, binary.BigEndian, false), want},
-		"UTF-16 with tabs, as Unicode": {in16(strings.ReplaceAll(strings.ReplaceAll(plain, ",", "\t"), "\n", "\r\n"), binary.LittleEndian, true), want},
+		"UTF-16 LE":                    {encodeUTF16(plain, binary.LittleEndian, true), want},
+		"UTF-16 BE":                    {encodeUTF16(plain, binary.BigEndian, true), want},
+		"UTF-16 LE without a mark":     {encodeUTF16(plain, binary.LittleEndian, false), want},
+		"UTF-16 BE without a mark":     {encodeUTF16(plain, binary.BigEndian, false), want},
+		"UTF-16 with tabs, as Unicode": {encodeUTF16(strings.ReplaceAll(strings.ReplaceAll(plain, ",", "\t"), "\n", "\r\n"), binary.LittleEndian, true), want},
 		"sep=;":                        {"sep=;\r\n" + strings.ReplaceAll(plain, ",", ";"), at(1)},
 		"\"sep=,\"":                    {"\"sep=,\"\n" + plain, at(1)},
 		"SEP=| that nobody guesses":    {"SEP=|\n" + strings.ReplaceAll(plain, ",", "|"), at(1)},
@@ -66,20 +66,20 @@ func TestSpreadsheetsAreUnderstood(t *testing.T) {
 		for way, r := range map[string]io.Reader{
 			"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text)), "with its end": iotest.DataErrReader(strings.NewReader(c.text)),
 		} {
-			got, err := all(intake.CSV(r))
+			got, err := readAll(intake.CSV(r))
 			require.NoError(t, err, name)
 			assert.Equal(t, c.want, got, "%s, %s", name, way)
 		}
 	}
 }
 
-func TestHalfALetterOfUTF16IsNoReasonToStop(t *testing.T) {
+func TestIncompleteUTF16IsReplaced(t *testing.T) {
 	for _, text := range []string{
-		in16("phone,name\n1,", binary.LittleEndian, true) + "\x3d\xd8",          // half a pair
-		in16("phone,name\n1,", binary.LittleEndian, true) + "\x3d\xd8A\x00",     // half a pair and a letter
-		in16("phone,name\n1,", binary.LittleEndian, true) + "\x00\xdc" + "\x41", // the other half, and half a unit
+		encodeUTF16("phone,name\n1,", binary.LittleEndian, true) + "\x3d\xd8",          // half a surrogate pair
+		encodeUTF16("phone,name\n1,", binary.LittleEndian, true) + "\x3d\xd8A\x00",     // half a surrogate pair and a letter
+		encodeUTF16("phone,name\n1,", binary.LittleEndian, true) + "\x00\xdc" + "\x41", // the second half of a pair, and half a code unit
 	} {
-		got, err := all(intake.CSV(strings.NewReader(text)))
+		got, err := readAll(intake.CSV(strings.NewReader(text)))
 		require.NoError(t, err)
 		require.Len(t, got, 1)
 		assert.Equal(t, "1", got[0].Phone)
@@ -88,11 +88,11 @@ func TestHalfALetterOfUTF16IsNoReasonToStop(t *testing.T) {
 	}
 }
 
-func TestNumbersAreReadInWhatSpreadsheetsWrite(t *testing.T) {
+func TestNumberLinesInSpreadsheetEncodings(t *testing.T) {
 	const text = "+12025550100\r\n\r\n 0171 5550101\n"
 	for name, file := range map[string]string{
-		"UTF-8": text, "UTF-8 with a mark": "\xef\xbb\xbf" + text, "UTF-16 LE": in16(text, binary.LittleEndian, true),
-		"UTF-16 BE": in16(text, binary.BigEndian, true), "UTF-16 LE without a mark": in16(text, binary.LittleEndian, false),
+		"UTF-8": text, "UTF-8 with a mark": "\xef\xbb\xbf" + text, "UTF-16 LE": encodeUTF16(text, binary.LittleEndian, true),
+		"UTF-16 BE": encodeUTF16(text, binary.BigEndian, true), "UTF-16 LE without a mark": encodeUTF16(text, binary.LittleEndian, false),
 	} {
 		var got []domain.RawNumber
 		for n, err := range intake.NumberLines(strings.NewReader(file)) {
@@ -103,15 +103,15 @@ func TestNumbersAreReadInWhatSpreadsheetsWrite(t *testing.T) {
 	}
 }
 
-func TestUTF16IsReadAsItWasWritten(t *testing.T) {
+func TestUTF16RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := strings.TrimSpace(rapid.StringOfN(rapid.RuneFrom([]rune("abcäß漢字🐘 ")), 1, 40, -1).Draw(t, "name"))
 		var order binary.AppendByteOrder = binary.LittleEndian
 		if rapid.Bool().Draw(t, "big") {
 			order = binary.BigEndian
 		}
-		text := in16("phone,name\r\n1,"+name+"\r\n", order, true)
-		got, err := all(intake.CSV(iotest.HalfReader(strings.NewReader(text))))
+		text := encodeUTF16("phone,name\r\n1,"+name+"\r\n", order, true)
+		got, err := readAll(intake.CSV(iotest.HalfReader(strings.NewReader(text))))
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%v %v", got, err)
 		}
@@ -121,7 +121,7 @@ func TestUTF16IsReadAsItWasWritten(t *testing.T) {
 	})
 }
 
-func TestJSONIsReadOneContactAtATime(t *testing.T) {
+func TestJSONContacts(t *testing.T) {
 	ada := domain.RawContact{Line: 1, Phone: "1", Context: domain.Context{"a": "]}\",{["}}
 	const text = `{"phone":"1","context":{"a":"]}\",{["}}`
 	for name, c := range map[string]struct {
@@ -133,19 +133,19 @@ func TestJSONIsReadOneContactAtATime(t *testing.T) {
 		"spaces and a mark":   {"\xef\xbb\xbf \r\n{ \"contacts\" :\t[ " + text + " ] } \n", []domain.RawContact{ada}},
 		"none":                {`[]`, nil},
 		"none in an object":   {`{"contacts": [ ]}`, nil},
-		"what is no contact":  {`[7, "x", null , {"phone":7}]`, []domain.RawContact{{Line: 1, Problem: "the row is no contact: the value must be an object"}, {Line: 2, Problem: "the row is no contact: the value must be an object"}, {Line: 3, Problem: "the row has no phone"}, {Line: 4, Problem: "the row is no contact: phone must be a string"}}},
+		"what is no contact":  {`[7, "x", null , {"phone":7}]`, []domain.RawContact{{Line: 1, Problem: "the row is not a contact: the value must be an object"}, {Line: 2, Problem: "the row is not a contact: the value must be an object"}, {Line: 3, Problem: "the row has no phone"}, {Line: 4, Problem: "the row is not a contact: phone must be a string"}}},
 		"one that is too big": {`[` + text + `,{"phone":"` + strings.Repeat("\\\"", 100_000) + `"},{"phone":"3"}]`, []domain.RawContact{ada, {Line: 2, Problem: "the contact is larger than 64 kB"}, {Line: 3, Phone: "3"}}},
-		"UTF-16":              {in16(`[`+text+`]`, binary.BigEndian, true), []domain.RawContact{ada}},
+		"UTF-16":              {encodeUTF16(`[`+text+`]`, binary.BigEndian, true), []domain.RawContact{ada}},
 	} {
 		for way, r := range map[string]io.Reader{"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text))} {
-			got, err := all(intake.JSON(r))
+			got, err := readAll(intake.JSON(r))
 			require.NoError(t, err, name)
 			assert.Equal(t, c.want, got, "%s, %s", name, way)
 		}
 	}
 }
 
-func TestWhatIsNoJSONEndsTheRows(t *testing.T) {
+func TestInvalidJSONEndsRows(t *testing.T) {
 	for text, code := range map[string]domain.Code{
 		"": "invalid_request", "x": "invalid_request", `[`: "invalid_request", `[{"phone":"1"}`: "invalid_request", `[{"phone":"1"},]`: "invalid_request",
 		`[{"phone":"1"}{"phone":"2"}]`: "invalid_request", `[{"phone":}]`: "invalid_request", `[] []`: "invalid_request", `{"contacts"}`: "invalid_request",
@@ -156,17 +156,17 @@ func TestWhatIsNoJSONEndsTheRows(t *testing.T) {
 		`7`: "validation_error", `"x"`: "validation_error", `{"contacts":-1}`: "validation_error",
 		`{"contacts":[],"contacts":[]}`: "validation_error", `{"CONTACTS":[]}`: "validation_error",
 	} {
-		_, err := all(intake.JSON(strings.NewReader(text)))
+		_, err := readAll(intake.JSON(strings.NewReader(text)))
 		assert.Equal(t, code, domain.CodeOf(err), text)
 	}
 	broken := io.MultiReader(strings.NewReader(`[{"phone":"1"},`), iotest.ErrReader(io.ErrClosedPipe))
-	got, err := all(intake.JSON(broken))
+	got, err := readAll(intake.JSON(broken))
 	require.ErrorIs(t, err, io.ErrClosedPipe)
 	assert.Len(t, got, 1)
 }
 
-// A list of any length costs one contact.
-func TestALongListOfJSONIsNeverHeld(t *testing.T) {
+// A list of any length needs the memory of one contact.
+func TestLongJSONListUsesBoundedMemory(t *testing.T) {
 	r, w := io.Pipe()
 	const contacts = 200_000
 	go func() {
@@ -191,13 +191,13 @@ func FuzzUTF16(f *testing.F) {
 	f.Add([]byte("\xff\xfep\x00h\x00o\x00n\x00e\x00\n\x001\x00"))
 	f.Add([]byte("\xfe\xff\x00p\x00h\x00o\x00n\x00e\x00\n\xd8\x3d"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rows, err := all(intake.CSV(bytes.NewReader(append([]byte{0xff, 0xfe}, text...))))
+		rows, err := readAll(intake.CSV(bytes.NewReader(append([]byte{0xff, 0xfe}, text...))))
 		for _, r := range rows {
 			if !utf8.ValidString(r.Phone) {
 				t.Fatalf("%q", r.Phone)
 			}
 		}
-		pieces, err2 := all(intake.CSV(iotest.OneByteReader(bytes.NewReader(append([]byte{0xff, 0xfe}, text...)))))
+		pieces, err2 := readAll(intake.CSV(iotest.OneByteReader(bytes.NewReader(append([]byte{0xff, 0xfe}, text...)))))
 		if (err == nil) != (err2 == nil) || len(rows) != len(pieces) {
 			t.Fatalf("%d rows (%v) at once, %d (%v) in pieces", len(rows), err, len(pieces), err2)
 		}

@@ -1,6 +1,6 @@
-// Package intake reads contacts out of what strangers send: CSV, lines of
-// JSON, or one JSON text. It holds one row at a time, counts what it cannot
-// read instead of giving up, and knows no HTTP and no campaign.
+// Package intake reads contacts and telephone numbers from uploaded files: CSV, JSON lines or one JSON text. It
+// holds one row in memory at a time. A row that cannot be read is returned with a Problem and does not end the
+// file.
 package intake
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// MaxRow is the size of the largest row that is read, in bytes.
+// MaxRow is the maximum size of a row in bytes.
 const MaxRow = 64 << 10
 
-// contact is one contact in JSON.
+// contact is a contact in JSON.
 type contact struct {
 	Phone    string         `json:"phone"`
 	Context  domain.Context `json:"context"`
@@ -25,8 +25,8 @@ type contact struct {
 	Country  string         `json:"country"`
 }
 
-// row reads one contact; what cannot be read becomes its Problem.
-func row(line int, text []byte) domain.RawContact {
+// parseContact reads a contact in JSON. An invalid contact has a Problem.
+func parseContact(line int, text []byte) domain.RawContact {
 	c := domain.RawContact{Line: line}
 	if !utf8.Valid(text) {
 		c.Problem = "the row is not UTF-8"
@@ -34,7 +34,7 @@ func row(line int, text []byte) domain.RawContact {
 	}
 	var in contact
 	if err := domain.DecodeJSON(text, &in); err != nil {
-		c.Problem = "the row is no contact: " + problemOf(err)
+		c.Problem = "the row is not a contact: " + problemOf(err)
 		return c
 	}
 	c.Phone, c.Context, c.Timezone, c.Country = trimSpace(in.Phone), in.Context, in.Timezone, in.Country
@@ -42,7 +42,7 @@ func row(line int, text []byte) domain.RawContact {
 	return c
 }
 
-// checkPhone says why a row can have no number; "": it may have one.
+// checkPhone returns why a text cannot be a telephone number, "" if it can.
 func checkPhone(phone string) string {
 	switch {
 	case phone == "":
@@ -53,7 +53,7 @@ func checkPhone(phone string) string {
 	return ""
 }
 
-// problemOf is what domain.DecodeJSON says is wrong, within a sentence.
+// problemOf returns the message of a domain.DecodeJSON error as a part of a sentence.
 func problemOf(err error) string {
 	e, ok := errors.AsType[*domain.Error](err)
 	if !ok {
@@ -72,7 +72,7 @@ func NDJSON(r io.Reader) iter.Seq2[domain.RawContact, error] {
 		w := newWindow(decodeText(r))
 		line := 1
 		for {
-			text, whole, err := w.line()
+			text, whole, err := w.readLine()
 			if err != nil {
 				if !errors.Is(err, io.EOF) {
 					yield(domain.RawContact{}, err)
@@ -85,7 +85,7 @@ func NDJSON(r io.Reader) iter.Seq2[domain.RawContact, error] {
 					line++
 					continue
 				}
-				c = row(line, text)
+				c = parseContact(line, text)
 			}
 			line++
 			if !yield(c, nil) {

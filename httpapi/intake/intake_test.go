@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/httpapi/intake"
 )
 
-func all(rows iter.Seq2[domain.RawContact, error]) (list []domain.RawContact, err error) {
+func readAll(rows iter.Seq2[domain.RawContact, error]) (list []domain.RawContact, err error) {
 	for r, e := range rows {
 		if e != nil {
 			return list, e
@@ -30,7 +30,7 @@ func all(rows iter.Seq2[domain.RawContact, error]) (list []domain.RawContact, er
 	return list, nil
 }
 
-func TestCSVAsPeopleSendIt(t *testing.T) {
+func TestCSVVariants(t *testing.T) {
 	ada := func(line int) domain.RawContact {
 		return domain.RawContact{Line: line, Phone: "+12025550123", Context: domain.Context{"name": "Ada"}}
 	}
@@ -60,50 +60,50 @@ func TestCSVAsPeopleSendIt(t *testing.T) {
 		"a row without end":     {"phone,name\n1," + strings.Repeat("x", 200_000) + "\n+12025550123,Ada\n", []domain.RawContact{bad(2, size), ada(3)}},
 	} {
 		for way, r := range map[string]io.Reader{"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text))} {
-			got, err := all(intake.CSV(r))
+			got, err := readAll(intake.CSV(r))
 			require.NoError(t, err, name)
 			assert.Equal(t, c.want, got, "%s, %s", name, way)
 		}
 	}
 }
 
-func TestOneForgottenQuoteDoesNotSwallowTheFile(t *testing.T) {
-	got, err := all(intake.CSV(strings.NewReader("phone,name\n1,\"Bob\n" + strings.Repeat("+12025550123,Ada\n", 50_000))))
+func TestMissingQuoteSkipsOneRowOnly(t *testing.T) {
+	got, err := readAll(intake.CSV(strings.NewReader("phone,name\n1,\"Bob\n" + strings.Repeat("+12025550123,Ada\n", 50_000))))
 	require.NoError(t, err)
 	assert.Len(t, got, 50_001)
 	assert.Equal(t, 50_002, got[50_000].Line)
 }
 
-func TestAFileWithoutAPhoneColumnIsRefused(t *testing.T) {
+func TestCSVWithoutPhoneColumnIsRefused(t *testing.T) {
 	for _, text := range []string{"", "\n\n", "name\nAda\n", "phone,a,a\n", "\xff\xfep\x00", strings.Repeat("a,", 300) + "phone\n", "\"phone\n1\n", strings.Repeat("x", 100_000)} {
-		_, err := all(intake.CSV(strings.NewReader(text)))
+		_, err := readAll(intake.CSV(strings.NewReader(text)))
 		assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "%.20q", text)
 	}
 }
 
-func TestAnErrorOfTheStreamEndsTheRows(t *testing.T) {
+func TestReadErrorEndsRows(t *testing.T) {
 	broken := errors.New("the client went away")
 	for _, read := range []func(io.Reader) iter.Seq2[domain.RawContact, error]{intake.CSV, intake.NDJSON} {
-		_, err := all(read(io.MultiReader(strings.NewReader("phone\n1\n2"), iotest.ErrReader(broken))))
+		_, err := readAll(read(io.MultiReader(strings.NewReader("phone\n1\n2"), iotest.ErrReader(broken))))
 		require.ErrorIs(t, err, broken)
-		_, err = all(read(iotest.ErrReader(broken)))
+		_, err = readAll(read(iotest.ErrReader(broken)))
 		require.ErrorIs(t, err, broken)
 	}
 }
 
-func TestNDJSONCountsWhatItCannotRead(t *testing.T) {
-	got, err := all(intake.NDJSON(strings.NewReader(strings.Join([]string{
+func TestNDJSONReportsInvalidRows(t *testing.T) {
+	got, err := readAll(intake.NDJSON(strings.NewReader(strings.Join([]string{
 		`{"phone":"1","context":{"n":1},"timezone":"UTC","country":"US"}`, ``, `{"phone":1}`, `{"fone":"1"}`, `{`, `[]`, `{"phone":"1"}{"phone":"2"}`, `{}`, "\xff",
 		`{"phone":"` + strings.Repeat("1", 100_000) + `"}`, `{"phone":"2"}`,
 	}, "\n"))))
 	require.NoError(t, err)
 	assert.Equal(t, []domain.RawContact{
 		{Line: 1, Phone: "1", Context: domain.Context{"n": json.Number("1")}, Timezone: "UTC", Country: "US"},
-		{Line: 3, Problem: "the row is no contact: phone must be a string"},
-		{Line: 4, Problem: "the row is no contact: fone is not a known member"},
-		{Line: 5, Problem: "the row is no contact: the JSON is incomplete: it ends at byte 1"},
-		{Line: 6, Problem: "the row is no contact: the value must be an object"},
-		{Line: 7, Problem: "the row is no contact: the JSON is not valid, at byte 13"},
+		{Line: 3, Problem: "the row is not a contact: phone must be a string"},
+		{Line: 4, Problem: "the row is not a contact: fone is not a known member"},
+		{Line: 5, Problem: "the row is not a contact: the JSON is incomplete: it ends at byte 1"},
+		{Line: 6, Problem: "the row is not a contact: the value must be an object"},
+		{Line: 7, Problem: "the row is not a contact: the JSON is not valid, at byte 13"},
 		{Line: 8, Problem: "the row has no phone"},
 		{Line: 9, Problem: "the row is not UTF-8"},
 		{Line: 10, Problem: "the row is larger than 64 kB"},
@@ -111,8 +111,8 @@ func TestNDJSONCountsWhatItCannotRead(t *testing.T) {
 	}, got)
 }
 
-// What encoding/csv writes, CSV reads.
-func TestCSVReadsWhatIsWrittenByTheBook(t *testing.T) {
+// CSV reads the output of encoding/csv.
+func TestCSVReadsOutputOfEncodingCSV(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		field := rapid.StringOfN(rapid.RuneFrom([]rune("ab,;\"\n\r\t é'=")), 0, 8, -1)
 		var want []domain.RawContact
@@ -135,7 +135,7 @@ func TestCSVReadsWhatIsWrittenByTheBook(t *testing.T) {
 			want = append(want, c)
 		}
 		w.Flush()
-		got, err := all(intake.CSV(&b))
+		got, err := readAll(intake.CSV(&b))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,21 +158,21 @@ func FuzzCSV(f *testing.F) {
 	for _, s := range []string{"phone,name\n1,Ada\n", "a;phone\n\"x\"\"y\n\";1\n", "phone\n\"", "\xef\xbb\xbfphone\r\n1\r\n"} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) { sound(t, text, intake.CSV) })
+	f.Fuzz(func(t *testing.T, text []byte) { checkRows(t, text, intake.CSV) })
 }
 
 func FuzzNDJSON(f *testing.F) {
 	for _, s := range []string{`{"phone":"1"}`, "{\"phone\":\"1\",\"context\":{\"a\":[1]}}\n\n{", "null"} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) { sound(t, text, intake.NDJSON) })
+	f.Fuzz(func(t *testing.T, text []byte) { checkRows(t, text, intake.NDJSON) })
 }
 
-// sound: every row has a phone or a problem, lines go up, and it does not
-// matter in which pieces the bytes come.
-func sound(t *testing.T, text []byte, read func(io.Reader) iter.Seq2[domain.RawContact, error]) {
+// checkRows checks that every row has a phone or a problem, that line numbers increase, and that the result does
+// not depend on how reads are split.
+func checkRows(t *testing.T, text []byte, read func(io.Reader) iter.Seq2[domain.RawContact, error]) {
 	t.Helper()
-	rows, err := all(read(bytes.NewReader(text)))
+	rows, err := readAll(read(bytes.NewReader(text)))
 	line := 0
 	for _, r := range rows {
 		if (r.Phone == "") == (r.Problem == "") || r.Line <= line || r.Line > 1+bytes.Count(text, []byte{'\n'})+bytes.Count(text, []byte{'\r'}) {
@@ -180,7 +180,7 @@ func sound(t *testing.T, text []byte, read func(io.Reader) iter.Seq2[domain.RawC
 		}
 		line = r.Line
 	}
-	pieces, err2 := all(read(iotest.HalfReader(bytes.NewReader(text))))
+	pieces, err2 := readAll(read(iotest.HalfReader(bytes.NewReader(text))))
 	if (err == nil) != (err2 == nil) || len(rows) != len(pieces) {
 		t.Fatalf("%d rows (%v) at once, %d (%v) in pieces", len(rows), err, len(pieces), err2)
 	}
@@ -190,7 +190,7 @@ func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`{"contacts":[{"phone":"1"}]}`))
 	f.Add([]byte(`[{"phone":"1"},7]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		list, err := all(intake.JSON(bytes.NewReader(text)))
+		list, err := readAll(intake.JSON(bytes.NewReader(text)))
 		if err != nil && domain.CodeOf(err) == "" {
 			t.Fatal(err)
 		}

@@ -11,48 +11,47 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// JSON reads a list of contacts, or an object with the list in "contacts", one
-// contact at a time however long the list is. An error of r, and a text that is
-// no JSON, end the rows.
+// JSON reads a list of contacts, or an object with the list in the member "contacts". It holds one contact in
+// memory at a time. Invalid JSON, or an error of r, ends the rows.
 func JSON(r io.Reader) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
-		l := &list{w: newWindow(decodeText(r)), yield: yield}
-		if err := l.read(); err != nil && !errors.Is(err, errStopped) {
+		l := &contactList{w: newWindow(decodeText(r)), yield: yield}
+		if err := l.readAll(); err != nil && !errors.Is(err, errStopped) {
 			yield(domain.RawContact{}, err)
 		}
 	}
 }
 
 var (
-	errStopped = errors.New("the reader wants no more")
+	errStopped = errors.New("the consumer stopped")
 	errNoJSON  = &domain.Error{Code: domain.CodeInvalidRequest, Message: "The body is not valid JSON."}
 )
 
-// list is a JSON text while it is read.
-type list struct {
+// contactList reads a JSON text with contacts.
+type contactList struct {
 	w     *window
 	yield func(domain.RawContact, error) bool
-	n     int // contacts so far
+	n     int // contacts read so far
 	found bool
 }
 
-func (l *list) read() error {
-	first, err := l.next()
+func (l *contactList) readAll() error {
+	first, err := l.peekNonSpace()
 	switch {
 	case err != nil:
 		return incompleteError(err)
 	case first == '[':
-		err = l.contacts()
+		err = l.readContacts()
 	case first == '{':
-		err = l.object()
+		err = l.readObject()
 	default:
 		return wrongKind("the body", "an object with contacts", first)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err = l.next(); err == nil {
-		return errNoJSON // something follows
+	if _, err = l.peekNonSpace(); err == nil {
+		return errNoJSON // data follows the JSON text
 	}
 	if !errors.Is(err, io.EOF) {
 		return err
@@ -69,7 +68,7 @@ func listError(why string) error {
 	return p.Err()
 }
 
-// wrongKind says what stands where something else should.
+// wrongKind returns an error for a JSON value of the wrong type. first is the first byte of the value.
 func wrongKind(what, should string, first byte) error {
 	kind := map[byte]string{'{': "an object", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null"}[first]
 	switch {
@@ -81,7 +80,7 @@ func wrongKind(what, should string, first byte) error {
 	return listError(what + " must be " + should + ", not " + kind)
 }
 
-// incompleteError is the error of a text that stops too early.
+// incompleteError returns the error for a JSON text that ends too early.
 func incompleteError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errNoJSON
@@ -89,10 +88,10 @@ func incompleteError(err error) error {
 	return err
 }
 
-// next is the next byte that is no space; it is not taken.
-func (l *list) next() (byte, error) {
+// peekNonSpace returns the next byte that is no space, without consuming it.
+func (l *contactList) peekNonSpace() (byte, error) {
 	for {
-		all, err := l.w.more(0)
+		all, err := l.w.peekBeyond(0)
 		if err != nil {
 			return 0, err
 		}
@@ -106,10 +105,10 @@ func (l *list) next() (byte, error) {
 	}
 }
 
-// each walks what stands between brackets, which part takes one by one.
-func (l *list) each(closing byte, part func() error) error {
+// forEach calls part for each element between brackets.
+func (l *contactList) forEach(closing byte, part func() error) error {
 	l.w.discard(1)
-	b, err := l.next()
+	b, err := l.peekNonSpace()
 	if err == nil && b == closing {
 		l.w.discard(1)
 		return nil
@@ -121,7 +120,7 @@ func (l *list) each(closing byte, part func() error) error {
 		if err = part(); err != nil {
 			return err
 		}
-		if b, err = l.next(); err != nil {
+		if b, err = l.peekNonSpace(); err != nil {
 			return incompleteError(err)
 		}
 		l.w.discard(1)
@@ -132,21 +131,21 @@ func (l *list) each(closing byte, part func() error) error {
 		default:
 			return errNoJSON
 		}
-		_, err = l.next()
+		_, err = l.peekNonSpace()
 	}
 }
 
-func (l *list) contacts() error {
+func (l *contactList) readContacts() error {
 	l.found = true
-	return l.each(']', func() error {
-		text, whole, err := l.w.value()
+	return l.forEach(']', func() error {
+		text, whole, err := l.w.readValue()
 		if err != nil {
 			return incompleteError(err)
 		}
 		l.n++
 		c := domain.RawContact{Line: l.n, Problem: "the contact is larger than 64 kB"}
 		if whole {
-			if c = row(l.n, text); c.Problem != "" && !json.Valid(text) {
+			if c = parseContact(l.n, text); c.Problem != "" && !json.Valid(text) {
 				return errNoJSON
 			}
 		}
@@ -157,13 +156,13 @@ func (l *list) contacts() error {
 	})
 }
 
-// maxName bounds what is shown of a name that is not known.
-const maxName = 60
+// maxName bounds, in bytes, the name of an unknown member in an error.
+const maxShownName = 60
 
-// object reads the members of the body, which is contacts alone.
-func (l *list) object() error {
-	return l.each('}', func() error {
-		text, whole, err := l.w.value()
+// readObject reads the members of the body. Only contacts is allowed.
+func (l *contactList) readObject() error {
+	return l.forEach('}', func() error {
+		text, whole, err := l.w.readValue()
 		if err != nil {
 			return incompleteError(err)
 		}
@@ -171,47 +170,46 @@ func (l *list) object() error {
 		if whole && json.Unmarshal(text, &name) != nil {
 			return errNoJSON
 		}
-		colon, err := l.next()
+		colon, err := l.peekNonSpace()
 		if err != nil || colon != ':' {
 			return errors.Join(incompleteError(err), errNoJSON)
 		}
 		l.w.discard(1)
-		first, err := l.next()
+		first, err := l.peekNonSpace()
 		switch {
 		case err != nil:
 			return incompleteError(err)
 		case whole && name == "contacts" && l.found:
 			return listError("is given more than once")
 		case whole && name == "contacts" && first == '[':
-			return l.contacts()
+			return l.readContacts()
 		case whole && name == "contacts":
 			return wrongKind("contacts", "a list of contacts", first)
 		}
-		if text, whole, err = l.w.value(); err != nil {
+		if text, whole, err = l.w.readValue(); err != nil {
 			return incompleteError(err)
 		}
 		if whole && !json.Valid(text) {
 			return errNoJSON
 		}
 		var p domain.Problems
-		p.Add(cmp.Or(strings.ToValidUTF8(name[:min(len(name), maxName)], ""), "body"), domain.CodeValidation, "there is no such field")
+		p.Add(cmp.Or(strings.ToValidUTF8(name[:min(len(name), maxShownName)], ""), "body"), domain.CodeValidation, "there is no such field")
 		return p.Err()
 	})
 }
 
-// value takes one JSON value; whole is false where it was larger than MaxRow
-// and is passed over. The bytes are good until the next call. Whether they are
-// JSON is not looked at.
-func (w *window) value() (text []byte, whole bool, err error) {
+// readValue reads one JSON value. whole is false for a value larger than MaxRow, which is skipped. The bytes are valid
+// until the next call and may be invalid JSON.
+func (w *window) readValue() (text []byte, whole bool, err error) {
 	var s valueScanner
 	long := false
 	for n := 0; ; {
-		all, err := w.more(n)
+		all, err := w.peekBeyond(n)
 		if err != nil {
 			return nil, false, err
 		}
 		for ; n < len(all) && n < MaxRow; n++ {
-			with, over := s.ends(all[n], n == 0 && !long)
+			with, over := s.isEnd(all[n], n == 0 && !long)
 			if !over {
 				continue
 			}
@@ -231,14 +229,14 @@ func (w *window) value() (text []byte, whole bool, err error) {
 	}
 }
 
-// valueScanner follows brackets and quotes of a value, byte by byte.
+// valueScanner follows the brackets and quotes of a JSON value, byte by byte.
 type valueScanner struct {
 	depth           int
 	quoted, escaped bool
 }
 
-// ends says whether the value ends with a byte, or before it.
-func (s *valueScanner) ends(b byte, first bool) (with, over bool) {
+// isEnd reports whether the value ends with a byte, or before it.
+func (s *valueScanner) isEnd(b byte, first bool) (with, over bool) {
 	if s.quoted {
 		switch {
 		case s.escaped:
@@ -258,7 +256,7 @@ func (s *valueScanner) ends(b byte, first bool) (with, over bool) {
 		s.depth++
 	case '}', ']':
 		if s.depth == 0 {
-			return first, true // a scalar ends before it; nothing ends with it
+			return first, true // a scalar ends before this byte
 		}
 		s.depth--
 		return true, s.depth == 0

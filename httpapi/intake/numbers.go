@@ -11,8 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// NumbersOf are the numbers of rows of contacts; whatever else they hold is
-// left out.
+// NumbersOf returns the numbers of contact rows and drops their other fields.
 func NumbersOf(rows iter.Seq2[domain.RawContact, error]) iter.Seq2[domain.RawNumber, error] {
 	return func(yield func(domain.RawNumber, error) bool) {
 		for c, err := range rows {
@@ -28,7 +27,7 @@ func NumberLines(r io.Reader) iter.Seq2[domain.RawNumber, error] {
 	return func(yield func(domain.RawNumber, error) bool) {
 		w := newWindow(decodeText(r))
 		for line := 1; ; line++ {
-			text, whole, err := w.line()
+			text, whole, err := w.readLine()
 			if err != nil {
 				if !errors.Is(err, io.EOF) {
 					yield(domain.RawNumber{}, err)
@@ -52,11 +51,10 @@ func NumberLines(r io.Reader) iter.Seq2[domain.RawNumber, error] {
 	}
 }
 
-// MaxNumber is the length of the longest text that is read as a number.
+// MaxNumber is the maximum length in bytes of a text that is read as a telephone number.
 const MaxNumber = 64
 
-// JSONNumbers reads {"entries": […]}: numbers as texts, or objects with a
-// phone.
+// JSONNumbers reads {"entries": […]}. Each entry is a number as a string, or an object with a member phone.
 func JSONNumbers(text []byte) (iter.Seq2[domain.RawNumber, error], error) {
 	var in struct {
 		Entries []json.RawMessage `json:"entries"`
@@ -71,18 +69,18 @@ func JSONNumbers(text []byte) (iter.Seq2[domain.RawNumber, error], error) {
 	}
 	return func(yield func(domain.RawNumber, error) bool) {
 		for i, e := range in.Entries {
-			if !yield(entry(i+1, e), nil) {
+			if !yield(parseNumberEntry(i+1, e), nil) {
 				return
 			}
 		}
 	}, nil
 }
 
-func entry(line int, text json.RawMessage) domain.RawNumber {
+func parseNumberEntry(line int, text json.RawMessage) domain.RawNumber {
 	n := domain.RawNumber{Line: line}
 	if len(text) > 0 && text[0] == '"' {
 		if domain.DecodeJSON(text, &n.Phone) != nil || len(n.Phone) > MaxNumber {
-			n.Phone, n.Problem = "", "the entry is no telephone number"
+			n.Phone, n.Problem = "", "the entry is not a telephone number"
 		}
 		return n
 	}
@@ -91,7 +89,7 @@ func entry(line int, text json.RawMessage) domain.RawNumber {
 		Country string `json:"country"`
 	}
 	if err := domain.DecodeJSON(text, &in); err != nil {
-		n.Problem = "the entry is no number: " + problemOf(err)
+		n.Problem = "the entry is not a number: " + problemOf(err)
 		return n
 	} else if in.Phone == "" || len(in.Phone) > MaxNumber {
 		n.Problem = "the entry has no phone"

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/httpapi/intake"
 )
 
-func TestAListOfNumbersTakesNoFieldThatItDoesNotKnow(t *testing.T) {
+func TestJSONNumbersRefuseUnknownFields(t *testing.T) {
 	rows, err := intake.JSONNumbers([]byte(`{"entries":["+12025550123",{"phone":"2025550124","country":"US"},{"phone":"1","name":"Ada"},{"phone":7},{}]}`))
 	require.NoError(t, err)
 	var got []domain.RawNumber
@@ -21,8 +21,8 @@ func TestAListOfNumbersTakesNoFieldThatItDoesNotKnow(t *testing.T) {
 	assert.Equal(t, []domain.RawNumber{
 		{Line: 1, Phone: "+12025550123"},
 		{Line: 2, Phone: "2025550124", Country: "US"},
-		{Line: 3, Problem: "the entry is no number: name is not a known member"},
-		{Line: 4, Problem: "the entry is no number: phone must be a string"},
+		{Line: 3, Problem: "the entry is not a number: name is not a known member"},
+		{Line: 4, Problem: "the entry is not a number: phone must be a string"},
 		{Line: 5, Problem: "the entry has no phone"},
 	}, got)
 	_, err = intake.JSONNumbers([]byte(`{"entries":[],"list":"x"}`))

@@ -9,15 +9,15 @@ import (
 
 const bom = "\xef\xbb\xbf"
 
-// window looks at the next row of a stream before it takes it, so that a row
-// that never ends costs MaxRow bytes and not the whole stream.
+// window is a buffered reader that shows the next row before it is consumed. A row without an end costs at most
+// MaxRow bytes of memory.
 type window struct{ b *bufio.Reader }
 
 func newWindow(r io.Reader) *window { return &window{bufio.NewReaderSize(r, 2*MaxRow)} }
 
-// more waits for at least one byte beyond the first n; the result is all that
-// is there, up to twice MaxRow. io.EOF: there is no more.
-func (w *window) more(n int) ([]byte, error) {
+// peekBeyond waits for at least one byte after the first n. It returns all buffered bytes, up to twice MaxRow.
+// io.EOF means that no more bytes follow.
+func (w *window) peekBeyond(n int) ([]byte, error) {
 	_, err := w.b.Peek(n + 1)
 	all, _ := w.b.Peek(w.b.Buffered())
 	if len(all) > n {
@@ -29,14 +29,14 @@ func (w *window) more(n int) ([]byte, error) {
 	return all, err
 }
 
-func (w *window) discard(n int) { _, _ = w.b.Discard(n) } // they are buffered: cannot fail
+func (w *window) discard(n int) { _, _ = w.b.Discard(n) } // buffered: cannot fail
 
-// line takes the next line without its end; whole is false where it was too
-// long and is skipped. The bytes are good until the next call.
-func (w *window) line() (text []byte, whole bool, err error) {
+// readLine returns the next line without its end. whole is false for a line that is too long, which is skipped. The
+// bytes are valid until the next call.
+func (w *window) readLine() (text []byte, whole bool, err error) {
 	n := 0
 	for {
-		all, err := w.more(n)
+		all, err := w.peekBeyond(n)
 		if err != nil {
 			if len(all) == 0 || !errors.Is(err, io.EOF) {
 				return nil, false, err
@@ -49,16 +49,15 @@ func (w *window) line() (text []byte, whole bool, err error) {
 			return all[:n+i], true, nil
 		}
 		if n = len(all); n >= MaxRow {
-			return nil, false, w.skip('\n')
+			return nil, false, w.skipLine('\n')
 		}
 	}
 }
 
-// lineEnd is what ends the lines of a text: LF, or CR where the first line has
-// no LF behind it.
+// lineEnd returns the last byte of the line ends: LF, or CR if no LF follows the first line.
 func (w *window) lineEnd() byte {
 	for n := 0; ; {
-		all, err := w.more(n)
+		all, err := w.peekBeyond(n)
 		for ; n < len(all); n++ {
 			switch {
 			case all[n] == '\n':
@@ -69,7 +68,7 @@ func (w *window) lineEnd() byte {
 					return '\r'
 				}
 			case err == nil:
-				if all, _ = w.more(n + 1); len(all) > n+1 && all[n+1] != '\n' && all[n+1] != '\r' {
+				if all, _ = w.peekBeyond(n + 1); len(all) > n+1 && all[n+1] != '\n' && all[n+1] != '\r' {
 					return '\r'
 				}
 			}
@@ -80,8 +79,8 @@ func (w *window) lineEnd() byte {
 	}
 }
 
-// skip takes the rest of a line, however long.
-func (w *window) skip(end byte) error {
+// skipLine discards the rest of a line.
+func (w *window) skipLine(end byte) error {
 	for {
 		_, err := w.b.ReadSlice(end)
 		switch {

@@ -2,13 +2,13 @@ package limit
 
 import "sync"
 
-// Concurrent bounds the concurrent uses of a workspace. The zero value is ready.
+// Concurrent bounds the concurrent uses per workspace. The zero value is ready to use.
 type Concurrent struct {
 	mu    sync.Mutex
 	taken map[string]int
 }
 
-// Acquire adds a use of a workspace until leave is called; false: it has limit uses.
+// Acquire adds a use for a workspace until leave is called. ok is false if the workspace already has limit uses.
 func (p *Concurrent) Acquire(workspace string, limit int) (leave func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package limit limits the rate of requests: at most N in any window, and a small burst
-// above it that is delayed. Requests are counted by name.
+// Package limit limits the rate of requests. A rule allows at most N requests in any window, plus a small burst
+// above N that is delayed. Requests are counted by name.
 package limit
 
 import (
@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// Delay of a burst: at most Waiting requests wait at a time, each one step longer than the
-// one before.
+// Delay of a burst: at most Waiting requests wait at a time, each one waitStep longer than the one before.
 const (
 	Waiting  = 5
 	waitStep = 200 * time.Millisecond
 )
 
-// Rule is the limit of a name.
+// Rule is a rate limit.
 type Rule struct {
-	N      int           // requests in a window
-	Window time.Duration // a minute or an hour
-	Burst  bool          // with ⌈0.15 N⌉ above it, restored by a window below N
+	N      int           // requests per window
+	Window time.Duration // length of the window
+	Burst  bool          // allows ⌈0.15 N⌉ more requests, restored after a window below N
 }
 
 func (r Rule) burst() int {
@@ -30,19 +29,19 @@ func (r Rule) burst() int {
 	return (r.N*15 + 99) / 100
 }
 
-// Decision says whether a request is allowed, with the state of its limit.
+// Decision says whether a request is allowed, and holds the state of its limit.
 type Decision struct {
 	OK        bool
-	Wait      time.Duration // delay the request; then call Limiter.EndWait
+	Wait      time.Duration // delay the request, then call Limiter.EndWait
 	Limit     int
 	Remaining int
-	Reset     time.Time // the end of the window in which the oldest counted request lies
+	Reset     time.Time // when the oldest counted request leaves the window
 	Window    time.Duration
-	Unstored  int   // counted since the last Snapshot
-	at        int64 // the tick of the request in the log
+	Unstored  int   // requests counted since the last Snapshot
+	at        int64 // tick of the request in the log
 }
 
-// NeedsStore says whether the loss of the unstored count would allow more than half a burst.
+// NeedsStore reports whether losing the unstored count would allow more than half a burst.
 func (a Decision) NeedsStore() bool { return 2*a.Unstored >= Rule{N: a.Limit, Burst: true}.burst() }
 
 // RetryAfter returns the seconds until a request is allowed again.
@@ -50,59 +49,58 @@ func (a Decision) RetryAfter(now time.Time) int {
 	return max(1, int((a.Reset.Sub(now)+time.Second-1)/time.Second))
 }
 
-// Limiter counts requests under at most Names names. The zero value is ready. A
-// new name evicts the name that was used least recently, so that many names from
-// one client do not block other clients.
+// Limiter counts requests under at most Names names. The zero value is ready to use. A new name evicts the least
+// recently used name, so that one client with many names does not block other clients.
 type Limiter struct {
 	Names int // Default: 65,536.
 
 	mu     sync.Mutex
-	counts map[string]*count
-	recent list.List // of *count, the one that was used last in front
+	counts map[string]*nameCount
+	recent list.List // of *nameCount, most recently used first
 }
 
 const defaultNames = 1 << 16
 
-// tick is the grain of the log: requests of one tick stand in one entry.
+// tick is the resolution of the request log. Requests within one tick share an entry.
 const tick = time.Millisecond
 
-type entry struct {
+type logEntry struct {
 	at int64 // ticks
 	n  int
 }
 
-type count struct {
-	name     string
-	place    *list.Element // in recent
-	log      []entry       // oldest first
-	used     int           // the sum of log
-	burst    int           // spent of the burst
-	waiting  int
-	unstored int       // counted since it was kept
-	below    time.Time // since when fewer than N are in the window; zero: not so
-	window   time.Duration
+type nameCount struct {
+	name       string
+	element    *list.Element // element of Limiter.recent
+	log        []logEntry    // requests in the window, oldest first
+	used       int           // sum of log
+	burstUsed  int           // requests of the burst in use
+	waiting    int
+	unstored   int       // requests counted since the last Snapshot
+	belowSince time.Time // since when fewer than N requests are in the window; zero: N or more are
+	window     time.Duration
 }
 
-// Allow counts a request under a name, where the rule allows it.
+// Allow counts a request under a name if the rule allows it.
 func (l *Limiter) Allow(name string, r Rule, now time.Time) Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.count(name, r, now)
+	c := l.countOf(name, r, now)
 	c.window = r.Window
 	c.expire(r, now)
 	a := Decision{Limit: r.N, Window: r.Window}
 	switch {
 	case c.used < r.N:
 		a.OK = true
-	case c.burst < r.burst() && c.waiting < Waiting:
-		c.burst++
+	case c.burstUsed < r.burst() && c.waiting < Waiting:
+		c.burstUsed++
 		c.waiting++
 		a.OK, a.Wait = true, time.Duration(c.waiting)*waitStep
 	}
 	if a.OK {
-		a.at = c.add(now)
+		a.at = c.addRequest(now)
 		if c.used >= r.N {
-			c.below = time.Time{}
+			c.belowSince = time.Time{}
 		}
 		c.unstored++
 		a.Unstored = c.unstored
@@ -115,8 +113,7 @@ func (l *Limiter) Allow(name string, r Rule, now time.Time) Decision {
 	return a
 }
 
-// Refund removes a request that Take allowed from the count, because it was
-// refused for another reason.
+// Refund removes an allowed request from the count, because the request was refused for another reason.
 func (l *Limiter) Refund(name string, a Decision) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +125,7 @@ func (l *Limiter) Refund(name string, a Decision) {
 		if c.log[i].at > a.at {
 			continue
 		}
-		if c.log[i].at < a.at { // it has left the window
+		if c.log[i].at < a.at { // the request has left the window
 			return
 		}
 		c.used--
@@ -137,13 +134,13 @@ func (l *Limiter) Refund(name string, a Decision) {
 		}
 		break
 	}
-	if a.Wait > 0 && c.burst > 0 {
-		c.burst--
+	if a.Wait > 0 && c.burstUsed > 0 {
+		c.burstUsed--
 	}
 }
 
-// Used returns the number of requests within the window that ends now, and when the oldest
-// leaves the window.
+// Used returns the number of requests in the window that ends now, and the time when the oldest one leaves the
+// window.
 func (l *Limiter) Used(name string, r Rule, now time.Time) (made int, reset time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,14 +164,14 @@ func (l *Limiter) EndWait(name string) {
 	}
 }
 
-// count is that of a name, in front of all others.
-func (l *Limiter) count(name string, r Rule, now time.Time) *count {
+// countOf returns the count of a name and moves it to the front of the recently used names.
+func (l *Limiter) countOf(name string, r Rule, now time.Time) *nameCount {
 	if c, ok := l.counts[name]; ok {
-		l.recent.MoveToFront(c.place)
+		l.recent.MoveToFront(c.element)
 		return c
 	}
 	if l.counts == nil {
-		l.counts = make(map[string]*count)
+		l.counts = make(map[string]*nameCount)
 	}
 	names := l.Names
 	if names == 0 {
@@ -183,17 +180,17 @@ func (l *Limiter) count(name string, r Rule, now time.Time) *count {
 	if len(l.counts) >= names {
 		l.evictOldest()
 	}
-	c := &count{name: name, below: now.Add(-r.Window)}
-	c.place = l.recent.PushFront(c)
+	c := &nameCount{name: name, belowSince: now.Add(-r.Window)}
+	c.element = l.recent.PushFront(c)
 	l.counts[name] = c
 	return c
 }
 
-// evictOldest removes the count that was used least recently. It skips counts with
-// waiting requests; their number is bounded, see Waiting.
+// evictOldest removes the least recently used count. It skips counts with waiting requests, whose number is bounded
+// by Waiting.
 func (l *Limiter) evictOldest() {
 	for e := l.recent.Back(); e != nil; e = e.Prev() {
-		if c, _ := e.Value.(*count); c.waiting == 0 {
+		if c, _ := e.Value.(*nameCount); c.waiting == 0 {
 			l.recent.Remove(e)
 			delete(l.counts, c.name)
 			return
@@ -201,46 +198,45 @@ func (l *Limiter) evictOldest() {
 	}
 }
 
-func (c *count) endOfWindow(e entry, window time.Duration) time.Time {
+func (c *nameCount) endOfWindow(e logEntry, window time.Duration) time.Time {
 	return time.Unix(0, (e.at+1)*int64(tick)).Add(window)
 }
 
-// expire lets go of what has left the window, and notes when that brought the
-// count below N.
-func (c *count) expire(r Rule, now time.Time) {
-	gone := 0
-	for gone < len(c.log) {
-		e := c.log[gone]
+// expire removes requests that have left the window, and records when the count fell below N.
+func (c *nameCount) expire(r Rule, now time.Time) {
+	expired := 0
+	for expired < len(c.log) {
+		e := c.log[expired]
 		leaves := c.endOfWindow(e, r.Window)
 		if leaves.After(now) {
 			break
 		}
 		if c.used >= r.N && c.used-e.n < r.N {
-			c.below = leaves
+			c.belowSince = leaves
 		}
 		c.used -= e.n
-		gone++
+		expired++
 	}
-	c.log = c.log[gone:]
-	if gone > 0 && cap(c.log) > 4*len(c.log)+64 {
-		c.log = append([]entry(nil), c.log...)
+	c.log = c.log[expired:]
+	if expired > 0 && cap(c.log) > 4*len(c.log)+64 {
+		c.log = append([]logEntry(nil), c.log...)
 	}
-	if c.used < r.N && c.below.IsZero() { // N was raised
-		c.below = now
+	if c.used < r.N && c.belowSince.IsZero() { // N was raised
+		c.belowSince = now
 	}
-	if c.used < r.N && now.Sub(c.below) >= r.Window {
-		c.burst = 0
+	if c.used < r.N && now.Sub(c.belowSince) >= r.Window {
+		c.burstUsed = 0
 	}
 }
 
-// add counts a request, and tells under which tick.
-func (c *count) add(now time.Time) int64 {
+// addRequest counts a request and returns its tick.
+func (c *nameCount) addRequest(now time.Time) int64 {
 	at := now.UnixNano() / int64(tick)
 	c.used++
 	if n := len(c.log); n > 0 && c.log[n-1].at >= at {
 		c.log[n-1].n++
 		return c.log[n-1].at
 	}
-	c.log = append(c.log, entry{at: at, n: 1})
+	c.log = append(c.log, logEntry{at: at, n: 1})
 	return at
 }

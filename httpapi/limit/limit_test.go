@@ -16,7 +16,7 @@ var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func minute(n int) limit.Rule { return limit.Rule{N: n, Window: time.Minute, Burst: true} }
 
-func TestTheWindowTakesNThenASlowedBurstThenNothing(t *testing.T) {
+func TestLimiterAllowsNThenDelayedBurstThenRefuses(t *testing.T) {
 	var l limit.Limiter
 	var got []string
 	for i := range 28 {
@@ -36,7 +36,7 @@ func TestTheWindowTakesNThenASlowedBurstThenNothing(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestAtMostFiveWaitAtATime(t *testing.T) {
+func TestAtMostFiveRequestsWait(t *testing.T) {
 	var l limit.Limiter
 	for range 100 {
 		l.Allow("ws", minute(100), epoch)
@@ -44,12 +44,12 @@ func TestAtMostFiveWaitAtATime(t *testing.T) {
 	for i := range limit.Waiting {
 		require.Equal(t, time.Duration(i+1)*200*time.Millisecond, l.Allow("ws", minute(100), epoch).Wait)
 	}
-	require.False(t, l.Allow("ws", minute(100), epoch).OK, "a sixth may not wait")
+	require.False(t, l.Allow("ws", minute(100), epoch).OK, "a sixth request may not wait")
 	l.EndWait("ws")
-	require.True(t, l.Allow("ws", minute(100), epoch).OK, "one has gone on, so another may wait")
+	require.True(t, l.Allow("ws", minute(100), epoch).OK, "one waiting request has passed, so another may wait")
 }
 
-func TestTheBurstComesBackAfterAFullWindowBelowTheLimit(t *testing.T) {
+func TestBurstIsRestoredAfterWindowBelowLimit(t *testing.T) {
 	var l limit.Limiter
 	drain := func(at time.Time) (ok int) {
 		for range 30 {
@@ -63,11 +63,11 @@ func TestTheBurstComesBackAfterAFullWindowBelowTheLimit(t *testing.T) {
 		return ok
 	}
 	assert.Equal(t, 12, drain(epoch))
-	assert.Equal(t, 10, drain(epoch.Add(61*time.Second)), "the window is empty again, the burst is not back")
-	assert.Equal(t, 12, drain(epoch.Add(61*time.Second+121*time.Second)), "a minute below the limit restored it")
+	assert.Equal(t, 10, drain(epoch.Add(61*time.Second)), "the window is empty, the burst is still used up")
+	assert.Equal(t, 12, drain(epoch.Add(61*time.Second+121*time.Second)), "a minute below the limit restores the burst")
 }
 
-func TestHeadersTellWhenTheOldestRequestLeaves(t *testing.T) {
+func TestResetIsWhenOldestRequestLeavesWindow(t *testing.T) {
 	var l limit.Limiter
 	l.Allow("ws", minute(2), epoch)
 	a := l.Allow("ws", minute(2), epoch.Add(10*time.Second))
@@ -75,7 +75,7 @@ func TestHeadersTellWhenTheOldestRequestLeaves(t *testing.T) {
 	assert.Equal(t, 51, a.RetryAfter(epoch.Add(10*time.Second)))
 }
 
-func TestFullLimiterEvictsTheNameUsedLeastRecently(t *testing.T) {
+func TestFullLimiterEvictsLeastRecentlyUsedName(t *testing.T) {
 	l := limit.Limiter{Names: 3}
 	rule := limit.Rule{N: 1, Window: time.Minute}
 	for i := range 100 {
@@ -85,7 +85,7 @@ func TestFullLimiterEvictsTheNameUsedLeastRecently(t *testing.T) {
 	require.True(t, l.Allow("address 0", rule, epoch).OK, "the name that was used least recently was evicted")
 }
 
-func TestANameWithWaitingRequestsStaysInAFullTable(t *testing.T) {
+func TestLimiterKeepsNameWithWaitingRequests(t *testing.T) {
 	l := limit.Limiter{Names: 2}
 	for range 101 {
 		l.Allow("waits", minute(100), epoch)
@@ -97,12 +97,12 @@ func TestANameWithWaitingRequestsStaysInAFullTable(t *testing.T) {
 	require.Equal(t, 101, made)
 }
 
-func TestNoWindowEverHoldsMoreThanNAndItsBurst(t *testing.T) {
+func TestNoWindowExceedsNPlusBurst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l limit.Limiter
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		now := epoch
-		var passed []time.Time
+		var allowed []time.Time
 		for range rapid.IntRange(1, 400).Draw(t, "requests") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "gap")) * time.Millisecond)
 			a := l.Allow("x", minute(n), now)
@@ -110,19 +110,19 @@ func TestNoWindowEverHoldsMoreThanNAndItsBurst(t *testing.T) {
 				l.EndWait("x")
 			}
 			if a.OK {
-				passed = append(passed, now)
+				allowed = append(allowed, now)
 			}
 		}
-		most := n + (n*15+99)/100
-		for i := range passed {
+		maximum := n + (n*15+99)/100
+		for i := range allowed {
 			in := 0
-			for _, p := range passed[i:] {
-				if p.Sub(passed[i]) < time.Minute {
+			for _, p := range allowed[i:] {
+				if p.Sub(allowed[i]) < time.Minute {
 					in++
 				}
 			}
-			if in > most {
-				t.Fatalf("%d in the minute from %v, %d allowed", in, passed[i], most)
+			if in > maximum {
+				t.Fatalf("%d in the minute from %v, %d allowed", in, allowed[i], maximum)
 			}
 		}
 	})
@@ -137,7 +137,7 @@ func TestRestoredCountsAllowNoMoreRequests(t *testing.T) {
 			rule.Window = time.Hour
 		}
 		now := epoch
-		take := func(l *limit.Limiter) bool {
+		allow := func(l *limit.Limiter) bool {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(rule.Window)/20).Draw(t, "gap")))
 			a := l.Allow("x", rule, now)
 			if a.Wait > 0 {
@@ -145,32 +145,32 @@ func TestRestoredCountsAllowNoMoreRequests(t *testing.T) {
 			}
 			return a.OK
 		}
-		var passed []time.Time
+		var allowed []time.Time
 		for range rapid.IntRange(1, 100).Draw(t, "requests") {
-			if take(&before) {
-				passed = append(passed, now)
+			if allow(&before) {
+				allowed = append(allowed, now)
 			}
 		}
-		kept, ok := before.Snapshot("x")
+		snapshot, ok := before.Snapshot("x")
 		if !ok {
 			t.Fatal("nothing is kept")
 		}
-		after.Restore("x", kept, rule, now)
+		after.Restore("x", snapshot, rule, now)
 		for range rapid.IntRange(1, 100).Draw(t, "requests after") {
-			if take(&after) {
-				passed = append(passed, now)
+			if allow(&after) {
+				allowed = append(allowed, now)
 			}
 		}
-		most := n + (n*15+99)/100
-		for i := range passed {
+		maximum := n + (n*15+99)/100
+		for i := range allowed {
 			in := 0
-			for _, p := range passed[i:] {
-				if p.Sub(passed[i]) < rule.Window {
+			for _, p := range allowed[i:] {
+				if p.Sub(allowed[i]) < rule.Window {
 					in++
 				}
 			}
-			if in > most {
-				t.Fatalf("%d in the window from %v, %d allowed", in, passed[i], most)
+			if in > maximum {
+				t.Fatalf("%d in the window from %v, %d allowed", in, allowed[i], maximum)
 			}
 		}
 	})
@@ -181,9 +181,9 @@ func TestClockSetBackDelaysRequestsForOneWindowAtMost(t *testing.T) {
 	for range 10 {
 		before.Allow("x", minute(10), epoch)
 	}
-	kept, _ := before.Snapshot("x")
+	snapshot, _ := before.Snapshot("x")
 	back := epoch.Add(-time.Hour)
-	after.Restore("x", kept, minute(10), back)
+	after.Restore("x", snapshot, minute(10), back)
 	made, reset := after.Used("x", minute(10), back)
 	assert.Equal(t, 10, made)
 	assert.WithinDuration(t, back.Add(time.Minute), reset, time.Second)
@@ -196,7 +196,7 @@ func TestRefundedRequestsAreNotCounted(t *testing.T) {
 		now := epoch
 		for range rapid.IntRange(1, 200).Draw(t, "requests") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "gap")) * time.Millisecond)
-			take := func(l *limit.Limiter) limit.Decision {
+			allow := func(l *limit.Limiter) limit.Decision {
 				a := l.Allow("x", minute(n), now)
 				if a.Wait > 0 {
 					l.EndWait("x")
@@ -204,12 +204,12 @@ func TestRefundedRequestsAreNotCounted(t *testing.T) {
 				return a
 			}
 			if rapid.Bool().Draw(t, "refunded") {
-				if used, _ := with.Used("x", minute(n), now); used < n-1 { // below the limit: the window below it goes on
-					with.Refund("x", take(&with))
+				if used, _ := with.Used("x", minute(n), now); used < n-1 { // below the limit, so the window below the limit continues
+					with.Refund("x", allow(&with))
 				}
 				continue
 			}
-			if a, b := take(&with), take(&without); a.OK != b.OK || a.Remaining != b.Remaining || a.Wait != b.Wait {
+			if a, b := allow(&with), allow(&without); a.OK != b.OK || a.Remaining != b.Remaining || a.Wait != b.Wait {
 				t.Fatalf("%+v with requests that were refunded, %+v without", a, b)
 			}
 		}

@@ -6,12 +6,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// snapshotParts is the number of parts of a window in a snapshot.
+// snapshotParts is the number of parts into which a snapshot divides a window.
 const snapshotParts = 60
 
-// Snapshot returns the count of a name, to be stored beyond the end of the process; false:
-// the name has none. The requests of one part of the window have the latest time of that
-// part: a restored count never allows more requests.
+// Snapshot returns the count of a name for storage, false if the name has none. All requests of one part get the
+// latest time of that part, so a restored count never allows more requests than the original.
 func (l *Limiter) Snapshot(name string) (domain.RateCount, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -20,31 +19,31 @@ func (l *Limiter) Snapshot(name string) (domain.RateCount, bool) {
 		return domain.RateCount{}, false
 	}
 	c.unstored = 0
-	kept := domain.RateCount{Burst: c.burst, Below: c.below}
+	count := domain.RateCount{Burst: c.burstUsed, Below: c.belowSince}
 	grain := max(1, int64(c.window/tick)/snapshotParts)
 	for _, e := range c.log {
 		at := (e.at/grain + 1) * grain
-		if n := len(kept.Log); n > 0 && kept.Log[n-1].At == at {
-			kept.Log[n-1].N += e.n
+		if n := len(count.Log); n > 0 && count.Log[n-1].At == at {
+			count.Log[n-1].N += e.n
 			continue
 		}
-		kept.Log = append(kept.Log, domain.RateEntry{At: at, N: e.n})
+		count.Log = append(count.Log, domain.RateEntry{At: at, N: e.n})
 	}
-	return kept, true
+	return count, true
 }
 
-// Restore sets the count of a name to a snapshot, unless the name has a count. Requests in the
-// future, after the clock was set back, count as made now.
-func (l *Limiter) Restore(name string, kept domain.RateCount, r Rule, now time.Time) {
+// Restore sets the count of a name from a snapshot, unless the name already has a count. Requests with a future
+// time, after the clock was set back, count as made now.
+func (l *Limiter) Restore(name string, count domain.RateCount, r Rule, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.counts[name] != nil {
 		return
 	}
-	c := l.count(name, r, now)
-	c.window, c.burst, c.below = r.Window, max(0, kept.Burst), kept.Below
+	c := l.countOf(name, r, now)
+	c.window, c.burstUsed, c.belowSince = r.Window, max(0, count.Burst), count.Below
 	latest := now.UnixMilli()
-	for _, e := range kept.Log {
+	for _, e := range count.Log {
 		if e.N <= 0 {
 			continue
 		}
@@ -54,9 +53,9 @@ func (l *Limiter) Restore(name string, kept domain.RateCount, r Rule, now time.T
 			c.log[n-1].n += e.N
 			continue
 		}
-		c.log = append(c.log, entry{at: at, n: e.N})
+		c.log = append(c.log, logEntry{at: at, n: e.N})
 	}
-	if c.below.After(now) {
-		c.below = now
+	if c.belowSince.After(now) {
+		c.belowSince = now
 	}
 }

@@ -2,9 +2,9 @@ package limit
 
 import "time"
 
-// Usage is what was used of a limit within the window that ends now.
+// Usage is the use of a limit in the window that ends now.
 type Usage struct {
-	Path  string // of the requests that count; "": all
+	Path  string // path of the counted requests; "": all requests
 	Used  int
 	Rule  Rule
 	Reset time.Time // when the oldest counted request leaves the window

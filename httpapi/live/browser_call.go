@@ -18,73 +18,72 @@ import (
 	"github.com/callboard/callboard/service/calls"
 )
 
-// BrowserCalls are calls between a browser and an agent.
+// BrowserCalls starts calls between a browser and an agent.
 type BrowserCalls interface {
-	// StartBrowserCall calls an agent for a caller in a browser, and returns once the call
-	// is answered. Errors: not_found, invalid_state,
-	// engine_not_configured, no_trunk, concurrent_limit_exceeded, unavailable.
+	// StartBrowserCall starts a call from a browser to an agent. It returns when the call is answered. Errors:
+	// not_found, invalid_state, engine_not_configured, no_trunk, concurrent_limit_exceeded, unavailable.
 	StartBrowserCall(ctx context.Context, p domain.Principal, o calls.BrowserCallRequest, events calls.BrowserCallEvents) (calls.BrowserCall, error)
 }
 
-// TalkHello is the first message to the caller, a text message.
+// TalkHello is the first message to the browser, a text message.
 type TalkHello struct {
 	Type   string       `json:"type" enum:"hello" doc:"Always hello."`
 	CallID string       `json:"call_id"`
-	Format ListenFormat `json:"format" doc:"Of the binary messages, both ways."`
+	Format ListenFormat `json:"format" doc:"Audio format of the binary messages in both directions."`
 }
 
-// TalkNote is a text message to the caller.
+// TalkNote is a text message to the browser.
 type TalkNote struct {
-	Type    string            `json:"type" enum:"state,transcript,dtmf,ended" doc:"What it tells."`
-	Status  domain.CallStatus `json:"status,omitempty" doc:"Of the call, with state: in_progress from the answer on."`
-	Segment *domain.Segment   `json:"segment,omitempty" doc:"With transcript: what is said, when it begins, and again with the same index whenever more is known of it."`
+	Type    string            `json:"type" enum:"state,transcript,dtmf,ended" doc:"Kind of message."`
+	Status  domain.CallStatus `json:"status,omitempty" doc:"With state: the status of the call, in_progress after the answer."`
+	Segment *domain.Segment   `json:"segment,omitempty" doc:"With transcript: a segment of the transcript. Updates repeat its index."`
 	Digits  string            `json:"digits,omitempty" doc:"With dtmf: the key that the agent presses."`
 }
 
-// TalkOrder is a text message of the caller.
+// TalkOrder is a text message from the browser.
 type TalkOrder struct {
-	Type   string `json:"type" enum:"dtmf,hangup" doc:"What is to be done."`
-	Digits string `json:"digits,omitempty" doc:"With dtmf: keys to press, 32 at most."`
+	Type   string `json:"type" enum:"dtmf,hangup" doc:"Action to perform."`
+	Digits string `json:"digits,omitempty" doc:"With dtmf: keys to press, at most 32."`
 }
 
-// TalkTexts are the text messages of the socket.
+// TalkTexts lists the text messages of the WebSocket for the OpenAPI document.
 type TalkTexts struct {
 	Hello TalkHello `json:"hello" doc:"The first message."`
-	Note  TalkNote  `json:"note" doc:"The others."`
-	Order TalkOrder `json:"order" doc:"What may be sent."`
+	Note  TalkNote  `json:"note" doc:"All other messages from the service."`
+	Order TalkOrder `json:"order" doc:"Messages from the browser."`
 }
 
-// Bounds of the text messages of a caller.
+// Limits of the text messages from a browser.
 const (
-	maxOrders = 500 // of one call
-	maxDigits = 32  // of one message
+	maxOrders = 500 // messages per call
+	maxDigits = 32  // DTMF digits per message
 )
 
-// registerBrowserCall registers the WebSocket of callers.
+// registerBrowserCall registers the WebSocket for calls from a browser.
 func (s *Server) registerBrowserCall() {
 	const path = "/v1/agents/{id}/talk"
 	s.AddRawAdmitted(router.Operation{
 		Method: http.MethodGet, Path: path, ID: "talkToAgent", Stream: true, Tag: "Agents", Summary: "Talk to an agent by WebSocket",
-		Description: "A WebSocket, with a test key. The service's built-in carrier calls the agent: a call like any other that comes in, which takes a line and stands in the record " +
-			"(`direction` inbound, `caller.name` Browser), until either side ends it or the socket does. The first message is a text, TalkHello; then come binary messages of 20 ms of the " +
-			"agent's sound: µ-law, 8 kHz, one channel; and texts, TalkNote, for the state, the transcript as it grows and keys; at the end the text {\"type\":\"ended\"}. Binary messages of the " +
-			"same format, of 4096 bytes at most, are what the caller says, at the pace at which it is said: what is more than 400 ms ahead is lost. Texts, TalkOrder, press keys or hang up. " +
-			"Who takes the sound too slowly is dropped. Browsers use a ticket; the page /talk does.",
+		Description: "Opens a WebSocket with a test key. The test carrier calls the agent. The call is a normal inbound call that needs a permit and has a record " +
+			"(`direction` inbound, `caller.name` Browser), until either side or the WebSocket ends it. The first message is the text TalkHello. Binary messages with 20 ms of the " +
+			"agent's audio follow (µ-law, 8 kHz, mono), and text messages TalkNote with the state, the live transcript and keys. The last message is the text {\"type\":\"ended\"}. Binary messages from the browser, in the " +
+			"same format and of at most 4096 bytes, are the caller's audio in real time: audio that is more than 400 ms ahead is dropped. Text messages TalkOrder press keys or hang up. " +
+			"A client that reads too slowly is disconnected. Browsers use a ticket, like the page /talk.",
 		Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUpgradeRequired},
 	}, s.admitWithTicket, func(h *huma.Operation) {
 		h.Parameters = append(
 			h.Parameters,
-			&huma.Param{Name: "from", In: "query", Description: "The number that the call comes from, E.164.", Schema: &huma.Schema{Type: huma.TypeString, Default: "+15005550000"}},
-			&huma.Param{Name: ticketParam, In: "query", Description: "In place of a credential.", Schema: &huma.Schema{Type: huma.TypeString}},
+			&huma.Param{Name: "from", In: "query", Description: "Caller ID of the call, in E.164.", Schema: &huma.Schema{Type: huma.TypeString, Default: "+15005550000"}},
+			&huma.Param{Name: ticketParam, In: "query", Description: "Ticket in place of a credential.", Schema: &huma.Schema{Type: huma.TypeString}},
 		)
 		h.Security = append(h.Security, map[string][]string{})
-		h.Responses["101"] = &huma.Response{Description: "The socket is open. Its texts are of these shapes.", Content: map[string]*huma.MediaType{
+		h.Responses["101"] = &huma.Response{Description: "The WebSocket is open. The schema lists its text messages.", Content: map[string]*huma.MediaType{
 			fiber.MIMEApplicationJSON: {Schema: router.SchemaOf[TalkTexts](s.API)},
 		}}
 	}, s.openBrowserCall)
 }
 
-// openBrowserCall calls an agent for the caller.
+// openBrowserCall starts the call and upgrades the connection.
 func (s *Server) openBrowserCall(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixAgent, c.Params("id"))
 	if err != nil {
@@ -92,7 +91,7 @@ func (s *Server) openBrowserCall(c *fiber.Ctx) error {
 	}
 	o := calls.BrowserCallRequest{AgentID: id}
 	if from := c.Query("from"); from != "" {
-		if o.From, err = domain.E164(strings.ReplaceAll(from, " ", "+"), ""); err != nil { // a plus in a query is a space
+		if o.From, err = domain.E164(strings.ReplaceAll(from, " ", "+"), ""); err != nil { // URL decoding turns a plus into a space
 			var ps domain.Problems
 			ps.Add("from", domain.CodeValidation, "must be a number in E.164")
 			return ps.Err()
@@ -131,7 +130,7 @@ func (s *Server) openBrowserCall(c *fiber.Ctx) error {
 	return socket.open(c, r, TalkHello{Type: "hello", CallID: t.CallID, Format: listenFormat()})
 }
 
-// orderHandler returns the handler of the caller's text messages.
+// orderHandler returns the handler of the text messages from a browser.
 func orderHandler(t *calls.BrowserCall) func([]byte) error {
 	left := maxOrders
 	return func(text []byte) error {
@@ -159,21 +158,21 @@ func orderHandler(t *calls.BrowserCall) func([]byte) error {
 //go:embed talk.js
 var talkScript string
 
-// talkPolicy adds the page's own script and socket to its Content-Security-Policy.
+// talkPolicy adds the script and the WebSocket of the page to its Content-Security-Policy.
 const talkPolicy = "; script-src 'self'; connect-src 'self'"
 
-// talkPage is the page to talk to an agent.
+// talkPage is the data of the page for calls from a browser.
 type talkPage struct {
 	pages.Frame
 
 	Keys []string
 }
 
-// registerTalkPage registers the page and its script.
+// registerTalkPage registers the page for calls from a browser, and its script.
 func (s *Server) registerTalkPage() {
 	pages.Register(s.Router, router.Operation{
-		Method: http.MethodGet, Path: "/talk", ID: "getTalkPage", Tag: "Agents", Summary: "A page to talk to an agent", Public: true,
-		Description: "For browsers, with a microphone. What stands behind the # of its address is the path of /v1/agents/{id}/talk with a ticket; it never leaves the browser but for opening the socket.",
+		Method: http.MethodGet, Path: "/talk", ID: "getTalkPage", Tag: "Agents", Summary: "Get the page for calls from a browser", Public: true,
+		Description: "An HTML page for browsers with a microphone. The fragment of its URL is the path of /v1/agents/{id}/talk with a ticket. The browser sends the ticket only to open the WebSocket.",
 	}, func(*huma.Operation) {}, func(c *fiber.Ctx) error {
 		if err := pages.Respond(c, http.StatusOK, "talk", talkPage{pages.NewFrame("Talk to an agent"), strings.Split("123456789*0#", "")}, ""); err != nil {
 			return err
@@ -183,7 +182,7 @@ func (s *Server) registerTalkPage() {
 		return nil
 	})
 	s.AddRaw(router.Operation{
-		Method: http.MethodGet, Path: "/talk.js", ID: "getTalkScript", Tag: "Agents", Summary: "The script of that page", Public: true, Description: "For browsers.",
+		Method: http.MethodGet, Path: "/talk.js", ID: "getTalkScript", Tag: "Agents", Summary: "Get the script of the page /talk", Public: true, Description: "For browsers.",
 	}, func(h *huma.Operation) {
 		h.Responses["200"] = router.DescribeResponse("A script.", "text/javascript", &huma.Schema{Type: huma.TypeString})
 	}, func(c *fiber.Ctx) error {

@@ -25,42 +25,42 @@ import (
 const (
 	mimeEvents    = "text/event-stream"
 	lastEventID   = "Last-Event-ID"
-	maxStreamPart = 4 << 10 // bytes that are sent together
+	maxStreamPart = 4 << 10 // bytes per write
 )
 
-// registerEventStream registers the stream of events.
+// registerEventStream registers the event stream.
 func (s *Server) registerEventStream() {
 	text := func(about string) *huma.Param {
 		return &huma.Param{In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	s.AddRawAdmitted(router.Operation{
-		Method: http.MethodGet, Path: "/v1/events/stream", ID: "streamEvents", Stream: true, Tag: "Events", Summary: "Follow events as they happen",
-		Description: "Server-sent events (EventSource), forwards in the order in which they happened: each with its id and, as data, an Event in one line. Begins after " +
-			"Last-Event-ID or after; at the oldest event that is kept without either; with after=now at the next that happens. A comment every 15 seconds shows " +
-			"that the line holds. Nothing is lost on a reader who is slow, nor on one who comes back with the last id. The stream ends with its credential, " +
-			"and when the service stops: come back then. Only events of resources that the credential may read are sent. A workspace may have 100 open. Browsers use a ticket, and another each time they come back.",
+		Method: http.MethodGet, Path: "/v1/events/stream", ID: "streamEvents", Stream: true, Tag: "Events", Summary: "Stream events",
+		Description: "Server-sent events (EventSource) in the order of commits, each with its id and an Event in one line as data. The stream starts after " +
+			"Last-Event-ID or after. Without either it starts with the oldest stored event, with after=now at the next event. A comment every 15 seconds shows " +
+			"that the connection works. A slow client, and a client that reconnects with the last id, loses no event. The stream ends with its credential, " +
+			"and when the service stops; reconnect then. It contains only events of resources that the credential may read. A workspace may have 100 open streams. Browsers use a ticket, and a new one for each connection.",
 		Errors: []int{http.StatusGone, http.StatusUnprocessableEntity},
 	}, s.admitWithTicket, func(h *huma.Operation) {
 		for name, p := range map[string]*huma.Param{
 			"after":     text("The id of the last event seen, or now."),
-			"type":      text("Event names, or a category such as call.*, parted by commas."),
-			ticketParam: text("In place of a credential."),
+			"type":      text("Event types, or categories such as call.*, separated by commas."),
+			ticketParam: text("Ticket in place of a credential."),
 		} {
 			p.Name = name
 			h.Parameters = append(h.Parameters, p)
 		}
 		slices.SortFunc(h.Parameters, func(a, b *huma.Param) int { return cmp.Compare(a.Name, b.Name) })
 		h.Parameters = append(h.Parameters, &huma.Param{
-			Name: lastEventID, In: "header", Description: "The same as after, and before it: browsers send it when they come back.", Schema: &huma.Schema{Type: huma.TypeString},
+			Name: lastEventID, In: "header", Description: "The same as after, and overrides it. Browsers send it when they reconnect.", Schema: &huma.Schema{Type: huma.TypeString},
 		})
 		h.Security = append(h.Security, map[string][]string{})
 		h.Responses["200"] = router.DescribeResponse("The events.", mimeEvents, &huma.Schema{Type: huma.TypeString, Examples: []any{"id: evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\ndata: {\"id\":\"evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\",\"type\":\"call.ended\",…}\n\n"}})
 	}, s.streamEvents)
 }
 
-// streamEvents begins a stream, which goes on after the handler has returned.
+// streamEvents starts a stream, which continues after the handler has returned.
 func (s *Server) streamEvents(c *fiber.Ctx) error {
-	v := *router.RequestOf(c.UserContext()) // the request's own is still used by it
+	v := *router.RequestOf(c.UserContext()) // a copy: the handler chain still uses the original
 	from := cmp.Or(c.Get(lastEventID), c.Query("after"))
 	after := from
 	if from == eventsservice.FromNow {
@@ -80,7 +80,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	}
 	leave, ok := s.streams.Acquire(v.Principal.WorkspaceID, s.maxStreams)
 	if !ok {
-		return domain.Errorf(domain.CodeRateLimit, "The workspace has %d streams of events open, which is the most.", s.maxStreams).
+		return domain.Errorf(domain.CodeRateLimit, "The workspace has %d open event streams, which is the maximum.", s.maxStreams).
 			With("limit", s.maxStreams).With("retry_after", 1)
 	}
 	if err = s.access.Origins.AllowResponse(c, v.Principal); err != nil {
@@ -88,7 +88,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 		return err
 	}
 	c.Set(fiber.HeaderContentType, mimeEvents)
-	c.Set("X-Accel-Buffering", "no") // or a proxy keeps events to itself
+	c.Set("X-Accel-Buffering", "no") // otherwise nginx buffers the events
 	conn := c.Context().Conn()
 	c.Context().SetConnectionClose() // see watchClient
 	ctx, cancel := context.WithCancel(router.WithRequest(s.life(), &v))
@@ -100,15 +100,15 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	return nil
 }
 
-// waitWithoutEvents follows the events of a credential that may read none of the
-// requested ones: it returns nothing once ctx ends.
+// waitWithoutEvents is the event source of a credential that may read none of the requested events. It returns
+// nothing when ctx ends.
 func waitWithoutEvents(ctx context.Context) ([]event.Event, error) {
 	<-ctx.Done()
 	return nil, nil
 }
 
-// watchClient reads the connection and calls closed once the client has closed it. The
-// connection serves no other request afterwards.
+// watchClient reads the connection and calls closed when the client has closed it. The connection serves no other
+// request afterwards.
 func watchClient(conn net.Conn, closed func()) {
 	defer closed()
 	if conn.SetReadDeadline(time.Time{}) != nil {
@@ -126,16 +126,16 @@ func watchClient(conn net.Conn, closed func()) {
 type eventStream struct {
 	access    *middleware.Access
 	heartbeat time.Duration
-	request   *router.Request // that opened the stream
+	request   *router.Request // the request that opened the stream
 	next      func(context.Context) ([]event.Event, error)
 	out       bytes.Buffer
 }
 
-// serve writes events until the client, the credential or the service ends.
+// serve writes events until the client leaves, the credential ends or the service stops.
 func (s *eventStream) serve(ctx context.Context, w io.Writer) error {
 	s.out.WriteString("retry: 2000\n\n")
 	if err := s.flush(w); err != nil {
-		return nil //nolint:nilerr // the client has gone
+		return nil //nolint:nilerr // the client has closed the connection
 	}
 	every := s.heartbeat
 	for beat := time.Now().Add(every); ctx.Err() == nil; {
@@ -147,8 +147,8 @@ func (s *eventStream) serve(ctx context.Context, w io.Writer) error {
 			return nil
 		case err != nil:
 			return err
-		case ctx.Err() != nil || !s.access.IsCredentialValid(ctx, s.request): // asked before anything is sent
-			return nil //nolint:nilerr // the end is a clean one
+		case ctx.Err() != nil || !s.access.IsCredentialValid(ctx, s.request): // checked before each batch is sent
+			return nil //nolint:nilerr // ends the response normally
 		}
 		for i := range events {
 			if err = s.writeEvent(&events[i]); err != nil {
@@ -157,8 +157,8 @@ func (s *eventStream) serve(ctx context.Context, w io.Writer) error {
 			if s.out.Len() < maxStreamPart {
 				continue
 			}
-			if err = s.flush(w); err != nil { // piece by piece: no more than a few wait for the reader
-				return nil //nolint:nilerr // the client has gone
+			if err = s.flush(w); err != nil { // small writes keep few events in memory for a slow client
+				return nil //nolint:nilerr // the client has closed the connection
 			}
 		}
 		if len(events) == 0 && time.Now().Before(beat) {
@@ -168,7 +168,7 @@ func (s *eventStream) serve(ctx context.Context, w io.Writer) error {
 			s.out.WriteString(": still here\n\n")
 		}
 		if err = s.flush(w); err != nil {
-			return nil //nolint:nilerr // the client has gone
+			return nil //nolint:nilerr // the client has closed the connection
 		}
 		beat = time.Now().Add(every)
 	}
@@ -179,7 +179,7 @@ func (s *eventStream) writeEvent(e *event.Event) error {
 	s.out.WriteString("id: ")
 	s.out.WriteString(e.ID)
 	s.out.WriteString("\ndata: ")
-	if err := domain.WriteJSON(&s.out, events.ShowEvent(*e)); err != nil { // ends the line
+	if err := domain.WriteJSON(&s.out, events.ShowEvent(*e)); err != nil { // ends with a line feed
 		return err
 	}
 	s.out.WriteByte('\n')

@@ -6,11 +6,11 @@ import (
 	"github.com/callboard/callboard/service/calls"
 )
 
-// maxFrames bounds the audio frames that wait for a client: a second.
+// maxFrames bounds the audio frames that wait for a client: one second of audio.
 const maxFrames = 50
 
-// frameQueue holds audio frames between the media clock, which never waits, and a socket.
-// A client with too many waiting frames is too slow and disconnected.
+// frameQueue holds audio frames between the media clock, which never waits, and a WebSocket. A client with too many
+// waiting frames is too slow and is disconnected.
 type frameQueue struct {
 	available chan struct{} // has room for one signal
 
@@ -24,7 +24,7 @@ type frameQueue struct {
 
 func newFrameQueue() *frameQueue { return &frameQueue{available: make(chan struct{}, 1)} }
 
-// disconnectSlow sets what disconnects a client that is too slow.
+// disconnectSlow sets the function that disconnects a client that is too slow.
 func (q *frameQueue) disconnectSlow(onSlow func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -34,7 +34,7 @@ func (q *frameQueue) disconnectSlow(onSlow func()) {
 	}
 }
 
-// push adds a frame; nil: the audio has ended.
+// push adds a frame. nil marks the end of the audio.
 func (q *frameQueue) push(frame []byte) {
 	q.mu.Lock()
 	switch {
@@ -56,7 +56,7 @@ func (q *frameQueue) push(frame []byte) {
 	}
 }
 
-// pop copies the oldest frame and removes it; 0: none waits. ended: no frame follows.
+// pop removes the oldest frame and copies it. n is 0 if no frame waits. ended reports that no frame will follow.
 func (q *frameQueue) pop(into []byte) (n int, ended bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -6,12 +6,12 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestFramesArePoppedInOrderAndTheEndAfterThem(t *testing.T) {
+func TestFrameQueuePopsFramesInOrderThenEnd(t *testing.T) {
 	q, into := newFrameQueue(), make([]byte, 3)
 	n, ended := q.pop(into)
 	assert.Zero(t, n)
 	assert.False(t, ended)
-	for round := range 3 * maxFrames { // past the end of the ring
+	for round := range 3 * maxFrames { // beyond the end of the ring buffer
 		q.push([]byte{byte(round)})
 		q.push([]byte{byte(round), 1})
 		for _, size := range []int{1, 2} {
@@ -30,7 +30,7 @@ func TestFramesArePoppedInOrderAndTheEndAfterThem(t *testing.T) {
 	assert.True(t, ended)
 }
 
-func TestClientWithTooManyFramesIsDisconnectedOnce(t *testing.T) {
+func TestFrameQueueDisconnectsSlowClientOnce(t *testing.T) {
 	q, slow := newFrameQueue(), 0
 	q.disconnectSlow(func() { slow++ })
 	for range maxFrames {
@@ -42,7 +42,7 @@ func TestClientWithTooManyFramesIsDisconnectedOnce(t *testing.T) {
 	assert.Equal(t, 1, slow)
 }
 
-func TestClientThatWasTooSlowBeforeIsDisconnectedAtOnce(t *testing.T) {
+func TestFrameQueueDisconnectsAlreadySlowClientAtOnce(t *testing.T) {
 	q, slow := newFrameQueue(), 0
 	for range maxFrames + 1 {
 		q.push([]byte{1})

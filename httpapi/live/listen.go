@@ -21,14 +21,13 @@ import (
 
 // CallAudio connects listeners to live calls.
 type CallAudio interface {
-	// ListenCall connects a listener to a live call. out gets frames of
-	// calls.ListenFrame bytes, which are overwritten afterwards, and nil at the end of
-	// the call; it does not block. Errors: invalid_state, rate_limit_exceeded where the
-	// call has its maximum of listeners.
+	// ListenCall connects a listener to a live call. It calls out with frames of calls.ListenFrame bytes, whose
+	// memory is reused, and with nil at the end of the call. out must not block. Errors: invalid_state, and
+	// rate_limit_exceeded if the call has its maximum number of listeners.
 	ListenCall(ctx context.Context, p domain.Principal, callID string, mode calls.ListenMode, out func(frame []byte)) (calls.LiveAudio, error)
 }
 
-// ListenFormat is the format of audio on the socket, both ways.
+// ListenFormat is the audio format of the WebSocket in both directions.
 type ListenFormat struct {
 	Encoding string `json:"encoding" enum:"mulaw"`
 	Rate     int    `json:"rate"`
@@ -36,8 +35,8 @@ type ListenFormat struct {
 	FrameMs  int    `json:"frame_ms"`
 }
 
-// ListenHello is the first message to a listener, a text message. Binary messages with
-// audio follow, and at the end the text {"type":"ended"}.
+// ListenHello is the first message to a listener, a text message. Binary messages with audio follow, and the text
+// {"type":"ended"} at the end.
 type ListenHello struct {
 	Type   string           `json:"type" enum:"hello"`
 	CallID string           `json:"call_id"`
@@ -46,9 +45,9 @@ type ListenHello struct {
 }
 
 const (
-	maxMessageSize = 4096             // bytes of a message of the client: half a second of audio
-	messageTimeout = 5 * time.Second  // for a client to take a message
-	pingInterval   = 15 * time.Second // the answer has messageTimeout
+	maxMessageSize = 4096             // bytes of a message from the client: half a second of audio
+	messageTimeout = 5 * time.Second  // for a client to accept a message
+	pingInterval   = 15 * time.Second // the pong has messageTimeout
 	closeTimeout   = 500 * time.Millisecond
 )
 
@@ -56,24 +55,24 @@ const (
 func (s *Server) registerListen() {
 	s.AddRawAdmitted(router.Operation{
 		Method: http.MethodGet, Path: "/v1/calls/{id}/listen", ID: "listenToCall", Stream: true, Tag: "Calls", Summary: "Listen to a live call, whisper or barge in",
-		Description: "A WebSocket. The first message is a text, ListenHello; then come binary messages of 20 ms of sound, both sides mixed: µ-law, 8 kHz, one " +
-			"channel; at the end the text {\"type\":\"ended\"}. With mode=whisper or barge, binary messages of the same format, of any length, are heard by " +
-			"the agent's side only, or by both. Who takes the sound too slowly is dropped. What a sensitive node collects is silence. Browsers use a ticket.",
+		Description: "Opens a WebSocket. The first message is the text ListenHello. Binary messages with 20 ms of audio of both sides follow (µ-law, 8 kHz, " +
+			"mono). The last message is the text {\"type\":\"ended\"}. With mode=whisper or barge, binary messages from the client in the same format, of any length, are played to " +
+			"the agent's side or to both sides. A client that reads too slowly is disconnected. Input of a sensitive node is replaced by silence. Browsers use a ticket.",
 		Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUpgradeRequired},
 	}, s.admitWithTicket, func(h *huma.Operation) {
 		h.Parameters = append(
 			h.Parameters,
 			&huma.Param{Name: "mode", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"listen", "whisper", "barge"}, Default: "listen"}},
-			&huma.Param{Name: ticketParam, In: "query", Description: "In place of a credential.", Schema: &huma.Schema{Type: huma.TypeString}},
+			&huma.Param{Name: ticketParam, In: "query", Description: "Ticket in place of a credential.", Schema: &huma.Schema{Type: huma.TypeString}},
 		)
 		h.Security = append(h.Security, map[string][]string{})
-		h.Responses["101"] = &huma.Response{Description: "The socket is open.", Content: map[string]*huma.MediaType{
+		h.Responses["101"] = &huma.Response{Description: "The WebSocket is open.", Content: map[string]*huma.MediaType{
 			fiber.MIMEApplicationJSON: {Schema: router.SchemaOf[ListenHello](s.API)},
 		}}
 	}, s.openListener)
 }
 
-// openListener connects a listener to a live call.
+// openListener connects a listener to a live call and upgrades the connection.
 func (s *Server) openListener(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixCall, c.Params("id"))
 	if err != nil {
@@ -111,16 +110,16 @@ func listenFormat() ListenFormat {
 // audioSocket is the WebSocket of a client that listens to a call or takes part in it.
 type audioSocket struct {
 	server      *Server
-	request     router.Request // that opened the socket
+	request     router.Request // the request that opened the WebSocket
 	hello       []byte
 	audio       calls.LiveAudio
 	frames      *frameQueue
-	messages    *messageQueue      // text messages to the client; nil: none
+	messages    *messageQueue      // text messages to the client; nil: there are none
 	receiveText func([]byte) error // handles text messages of the client; nil: they are discarded
 	log         *slog.Logger
 }
 
-// open takes the connection over once the request has been answered.
+// open upgrades the connection after the handler has returned.
 func (s *audioSocket) open(c *fiber.Ctx, r *http.Request, hello any) error {
 	var err error
 	if s.hello, err = domain.EncodeJSON(hello); err != nil {
@@ -132,21 +131,21 @@ func (s *audioSocket) open(c *fiber.Ctx, r *http.Request, hello any) error {
 	return nil
 }
 
-// errSlow: the client takes audio slower than it is produced.
+// errSlow reports a client that accepts audio slower than real time.
 var errSlow = errors.New("httpapi: the listener is too slow")
 
-// serve carries audio until the client, the call, the credential or the service ends.
+// serve sends and receives audio until the client, the call, the credential or the service ends.
 func (s *audioSocket) serve(conn net.Conn, r *http.Request) {
 	defer s.audio.Leave()
 	defer func() {
 		if cause := recover(); cause != nil {
-			s.log.Error("panic at a listener", slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
+			s.log.Error("panic in an audio socket", slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
 		}
 	}()
 	conn = hijackedConn{conn}
 	_ = conn.SetDeadline(time.Time{})
 	ws, err := websocket.Accept(&handshake{conn: conn}, r, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled, // the request has a credential or a ticket
+		InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled, // origin checks are not needed: the request has a credential or a ticket
 	})
 	if err != nil {
 		return
@@ -161,10 +160,10 @@ func (s *audioSocket) serve(conn net.Conn, r *http.Request) {
 	s.messages.disconnectSlow(func() { cancel(errSlow) })
 	received := make(chan error, 1)
 	go func() {
-		why := errors.New("httpapi: the listener's messages could not be read")
+		why := errors.New("httpapi: messages of the listener not readable")
 		defer func() {
 			if cause := recover(); cause != nil {
-				s.log.Error("panic at a listener's messages", slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
+				s.log.Error("panic while reading messages of a listener", slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
 			}
 			cancel(why)
 			received <- why
@@ -182,7 +181,7 @@ func (s *audioSocket) serve(conn net.Conn, r *http.Request) {
 	s.log.Debug("a listener left", slog.Any("sent", err), slog.Any("received", <-received), slog.Any("cause", context.Cause(ctx)))
 }
 
-// closeWithin sends a close frame and waits for the answer for a bounded time.
+// closeWithin sends a close frame and waits for the answer, at most limit.
 func closeWithin(ws *websocket.Conn, limit time.Duration, code websocket.StatusCode, reason string) {
 	closed := make(chan struct{})
 	go func() {
@@ -195,8 +194,7 @@ func closeWithin(ws *websocket.Conn, limit time.Duration, code websocket.StatusC
 	}
 }
 
-// receive reads the messages of the client until ctx ends or the context valid, which ends
-// with the credential.
+// receive reads the messages of the client until ctx ends, or until valid ends with the credential.
 func (s *audioSocket) receive(ctx, valid context.Context, ws *websocket.Conn) error {
 	for {
 		kind, message, err := ws.Read(ctx)
@@ -217,7 +215,7 @@ func (s *audioSocket) receive(ctx, valid context.Context, ws *websocket.Conn) er
 	}
 }
 
-// sendAll sends audio and messages until the call ends.
+// sendAll sends audio and text messages until the call ends.
 func (s *audioSocket) sendAll(ctx, valid context.Context, ws *websocket.Conn) error {
 	err := s.send(ctx, ws, websocket.MessageText, s.hello)
 	if err != nil {
@@ -246,7 +244,7 @@ func (s *audioSocket) sendAll(ctx, valid context.Context, ws *websocket.Conn) er
 	}
 }
 
-// sendWaiting sends the waiting audio and messages; ended: no more will follow.
+// sendWaiting sends the waiting audio and text messages. ended reports that nothing will follow.
 func (s *audioSocket) sendWaiting(ctx context.Context, ws *websocket.Conn, frame []byte) (ended bool, err error) {
 	if err = s.sendMessages(ctx, ws); err != nil {
 		return false, err
@@ -255,7 +253,7 @@ func (s *audioSocket) sendWaiting(ctx context.Context, ws *websocket.Conn, frame
 		n, ended := s.frames.pop(frame)
 		switch {
 		case n == 0 && ended:
-			if err = s.sendMessages(ctx, ws); err != nil { // the last messages may come with the end
+			if err = s.sendMessages(ctx, ws); err != nil { // the last messages may arrive with the end
 				return true, err
 			}
 			return true, s.send(ctx, ws, websocket.MessageText, []byte(`{"type":"ended"}`))

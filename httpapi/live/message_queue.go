@@ -9,8 +9,8 @@ import (
 // maxMessages bounds the messages that wait for a client.
 const maxMessages = 256
 
-// messageQueue holds text messages between a call and a socket. A client with too many
-// waiting messages is too slow and disconnected. nil holds none.
+// messageQueue holds text messages between a call and a WebSocket. A client with too many waiting messages is too
+// slow and is disconnected. A nil queue is always empty.
 type messageQueue struct {
 	available chan struct{} // has room for one signal
 
@@ -22,7 +22,7 @@ type messageQueue struct {
 
 func newMessageQueue() *messageQueue { return &messageQueue{available: make(chan struct{}, 1)} }
 
-// disconnectSlow sets what disconnects a client that is too slow.
+// disconnectSlow sets the function that disconnects a client that is too slow.
 func (q *messageQueue) disconnectSlow(onSlow func()) {
 	if q == nil {
 		return
@@ -57,7 +57,7 @@ func (q *messageQueue) push(v any) {
 	}
 }
 
-// ready signals that messages wait.
+// ready returns a channel that signals waiting messages.
 func (q *messageQueue) ready() <-chan struct{} {
 	if q == nil {
 		return nil

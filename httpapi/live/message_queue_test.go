@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestMessagesArePoppedTogetherInOrder(t *testing.T) {
+func TestMessageQueuePopsAllMessagesInOrder(t *testing.T) {
 	q := newMessageQueue()
 	q.push(map[string]int{"n": 1})
 	q.push(map[string]int{"n": 2})
@@ -18,7 +18,7 @@ func TestMessagesArePoppedTogetherInOrder(t *testing.T) {
 	assert.Empty(t, q.popAll())
 }
 
-func TestClientWithTooManyMessagesIsDisconnected(t *testing.T) {
+func TestMessageQueueDisconnectsSlowClient(t *testing.T) {
 	q, slow := newMessageQueue(), 0
 	q.disconnectSlow(func() { slow++ })
 	for range maxMessages + 2 {
@@ -28,7 +28,7 @@ func TestClientWithTooManyMessagesIsDisconnected(t *testing.T) {
 	assert.Len(t, q.popAll(), maxMessages)
 }
 
-func TestNoQueueHoldsNoMessages(t *testing.T) {
+func TestNilMessageQueueIsEmpty(t *testing.T) {
 	var q *messageQueue
 	q.disconnectSlow(func() {})
 	assert.Empty(t, q.popAll())

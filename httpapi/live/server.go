@@ -1,5 +1,5 @@
-// Package live serves connections that stay open: the stream of events, and the
-// WebSockets of listeners and of callers, with the tickets that open them.
+// Package live serves connections that stay open: the event stream, and the WebSockets of listeners and of calls
+// from a browser. It also issues the tickets that open them.
 package live
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/events"
 )
 
-// Services are the use cases of open connections.
+// Services are the services that open connections use.
 type Services struct {
 	Calls        Calls
 	Agents       Agents
@@ -35,19 +35,18 @@ type Agents interface {
 
 // Events follows the event log.
 type Events interface {
-	// FollowEvents reads events of the principal's environment after q.After, which may be
-	// events.FromNow, and goes on with new ones. next returns the following events, at most
-	// a hundred. Without new events it waits until its ctx ends and returns none. io.EOF: no
-	// event will follow. next has one reader, buffers a bounded number of events, and needs
-	// no close.
+	// FollowEvents returns a function that reads events of the principal's environment after q.After, which may be
+	// events.FromNow. next returns at most a hundred following events. Without new events next waits until its ctx
+	// ends and returns none. io.EOF means that no event will follow. next has one reader, buffers a bounded number
+	// of events and needs no close.
 	FollowEvents(ctx context.Context, p domain.Principal, q events.Query) (next func(ctx context.Context) ([]event.Event, error), err error)
 }
 
-// Config sets a Server up. All fields are required.
+// Config configures a Server. All fields are required.
 type Config struct {
 	Access       *middleware.Access
-	Heartbeat    time.Duration // between two signs of life on a stream of events
-	EventStreams int           // open at a time, of one workspace
+	Heartbeat    time.Duration // time between two heartbeats on an event stream
+	EventStreams int           // concurrent event streams per workspace
 	Services     Services
 }
 
@@ -63,12 +62,12 @@ type Server struct {
 	events       Events
 	heartbeat    time.Duration
 	maxStreams   int
-	streams      limit.Concurrent // of events, by workspace
+	streams      limit.Concurrent // event streams by workspace
 	tickets      ticketStore
 	life         func() context.Context // of open connections
 }
 
-// Register registers the routes of open connections, which end with life.
+// Register registers the routes of open connections. The connections end with life.
 func Register(life context.Context, r *router.Router, cfg Config) {
 	s := &Server{
 		Router: r, access: cfg.Access, heartbeat: cfg.Heartbeat, maxStreams: cfg.EventStreams, life: func() context.Context { return life },

@@ -19,18 +19,17 @@ import (
 )
 
 const (
-	ticketParam    = "ticket" // of the query
+	ticketParam    = "ticket" // query parameter
 	ticketLifetime = 60 * time.Second
-	maxTickets     = 1000 // of one workspace, within ticketLifetime
+	maxTickets     = 1000 // per workspace within ticketLifetime
 )
 
-// TicketRequest is the request of a ticket.
+// TicketRequest is the request for a ticket.
 type TicketRequest struct {
-	Path string `json:"path" example:"/v1/calls/call_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0/listen?mode=listen" doc:"The path to be opened, with its query."`
+	Path string `json:"path" example:"/v1/calls/call_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0/listen?mode=listen" doc:"The path to open, with its query."`
 }
 
-// Ticket opens one path, once: for browsers, which cannot set headers on a
-// WebSocket or an EventSource.
+// Ticket opens one path once. Browsers need it because they cannot set headers on a WebSocket or an EventSource.
 type Ticket struct {
 	domain.Provenance
 
@@ -38,14 +37,14 @@ type Ticket struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// ticketPaths are the paths that take tickets.
+// ticketPaths matches the paths that accept tickets.
 var ticketPaths = regexp.MustCompile(`^/v1/(calls/[^/?#]+/listen|agents/[^/?#]+/talk|events/stream)(\?[^#]*)?$`)
 
-// registerTickets registers the operation of tickets.
+// registerTickets registers the operation that creates tickets.
 func (s *Server) registerTickets() {
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: "/v1/tickets", ID: "createTicket", Tag: "Tickets", Status: http.StatusCreated, Summary: "Make a ticket for a browser",
-		Description: "The URL opens the path once, within 60 seconds, with the rights of the key that asks, as long as that is good.",
+		Method: http.MethodPost, Path: "/v1/tickets", ID: "createTicket", Tag: "Tickets", Status: http.StatusCreated, Summary: "Create a ticket for a browser",
+		Description: "The URL opens the path once within 60 seconds, with the permissions of the requesting credential, as long as that credential is valid.",
 	}, s.createTicket)
 }
 
@@ -53,13 +52,13 @@ func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struc
 	path := in.Body.Path
 	if !ticketPaths.MatchString(path) || len(path) > 500 {
 		var ps domain.Problems
-		ps.Add("path", domain.CodeValidation, "takes no ticket; /v1/calls/{id}/listen, /v1/agents/{id}/talk and /v1/events/stream do")
+		ps.Add("path", domain.CodeValidation, "does not accept tickets; /v1/calls/{id}/listen, /v1/agents/{id}/talk and /v1/events/stream do")
 		return nil, ps.Err()
 	}
 	until := time.Now().Add(ticketLifetime).UTC()
 	code, left := s.tickets.issue(p.WorkspaceID, ticket{path: path, credential: router.RequestOf(ctx).Credential, cookie: router.RequestOf(ctx).Cookie, until: until})
 	if !left {
-		return nil, domain.Errorf(domain.CodeUnavailable, "The workspace has too many tickets out; try again.").With("retry_after", int(ticketLifetime/time.Second))
+		return nil, domain.Errorf(domain.CodeUnavailable, "The workspace has too many unused tickets; try again.").With("retry_after", int(ticketLifetime/time.Second))
 	}
 	separator := "?"
 	if strings.Contains(path, "?") {
@@ -68,22 +67,22 @@ func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struc
 	return router.Respond(Ticket{Provenance: domain.Provenance{CreatedBy: p.Creator()}, URL: s.PublicURL + path + separator + ticketParam + "=" + code, ExpiresAt: until}, nil)
 }
 
-// ticket is an unused ticket. It holds the credential, not its permissions: the end of the
-// key or the session ends the ticket.
+// ticket is an unused ticket. It holds a credential and no permissions, so it ends when the API key or the session
+// ends.
 type ticket struct {
 	path       string
 	credential string
-	cookie     string // of a user's session, in place of the credential
+	cookie     string // session cookie of a user, in place of the credential
 	until      time.Time
 }
 
-// ticketStore holds the unused tickets, a bounded number per workspace: no workspace
-// uses up the tickets of another. The zero value is ready.
+// ticketStore holds the unused tickets. The number per workspace is bounded, so a workspace cannot use up the
+// tickets of others. The zero value is ready to use.
 type ticketStore struct {
 	mu        sync.Mutex
 	unused    map[string]ticket
-	issued    map[string][]issuedTicket // by workspace, oldest first, until the ticket expires, used or not
-	nextPurge time.Time                 // of the expired tickets of all workspaces
+	issued    map[string][]issuedTicket // by workspace, oldest first, until the ticket expires, whether used or not
+	nextPurge time.Time                 // next purge of expired tickets of all workspaces
 }
 
 type issuedTicket struct {
@@ -91,8 +90,8 @@ type issuedTicket struct {
 	until time.Time
 }
 
-// issue stores a ticket. Its code begins with the workspace, which says on which node the
-// ticket is stored; false: the workspace has too many.
+// issue stores a ticket and returns its code. The code begins with the workspace id, which locates the node that
+// stores the ticket. ok is false if the workspace has too many tickets.
 func (t *ticketStore) issue(workspace string, one ticket) (code string, ok bool) {
 	var b [20]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -131,7 +130,7 @@ func (t *ticketStore) purgeExpired(workspace string, now time.Time) {
 	}
 }
 
-// redeem removes a ticket and returns it; false: it is not valid for the path.
+// redeem removes a ticket and returns it, false if the ticket is not valid for the path.
 func (t *ticketStore) redeem(code, path string) (ticket, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,7 +140,7 @@ func (t *ticketStore) redeem(code, path string) (ticket, bool) {
 }
 
 // admitWithTicket admits a request by its ticket, or by its credential.
-func (s *Server) admitWithTicket(c *fiber.Ctx, r router.Rule, route string) error {
+func (s *Server) admitWithTicket(c *fiber.Ctx, r router.AccessRule, route string) error {
 	whole := c.OriginalURL()
 	path, code, found := cutTicket(whole)
 	if !found || c.Get(fiber.HeaderAuthorization) != "" {
@@ -149,12 +148,12 @@ func (s *Server) admitWithTicket(c *fiber.Ctx, r router.Rule, route string) erro
 	}
 	one, valid := s.tickets.redeem(code, path)
 	if !valid {
-		return s.access.RefuseCredential(c, domain.Errorf(domain.CodeInvalidTicket, "The ticket was used, is too old, or is for another path."))
+		return s.access.RefuseCredential(c, domain.Errorf(domain.CodeInvalidTicket, "The ticket was used, has expired, or is for another path."))
 	}
 	return s.access.AdmitTicket(c, r, route, one.credential, one.cookie)
 }
 
-// cutTicket splits a path and the ticket at the end of its query.
+// cutTicket splits a URL into the path and the ticket at the end of its query.
 func cutTicket(whole string) (path, code string, found bool) {
 	for _, before := range []string{"?", "&"} {
 		if path, code, found = strings.Cut(whole, before+ticketParam+"="); found {

@@ -17,7 +17,7 @@ func TestTicketOpensItsPathOnce(t *testing.T) {
 	assert.True(t, valid)
 	assert.Equal(t, one, got)
 	_, valid = store.redeem(code, one.path)
-	assert.False(t, valid, "a second time")
+	assert.False(t, valid, "the ticket was used before")
 }
 
 func TestTicketOpensNoOtherPath(t *testing.T) {
@@ -47,8 +47,8 @@ func TestTicketsOfAWorkspaceAreBoundedUntilTheyExpire(t *testing.T) {
 		for range maxTickets {
 			assert.True(t, issue("ws_1"))
 		}
-		assert.False(t, issue("ws_1"), "one too many")
-		assert.True(t, issue("ws_2"), "another workspace")
+		assert.False(t, issue("ws_1"), "the workspace has the maximum number of tickets")
+		assert.True(t, issue("ws_2"), "another workspace has its own maximum")
 		time.Sleep(ticketLifetime + time.Second)
 		assert.True(t, issue("ws_1"))
 		assert.Len(t, store.unused, 1, "the expired ones of all workspaces are removed")

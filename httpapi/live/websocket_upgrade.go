@@ -13,15 +13,14 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// upgradeRequest returns the request for a WebSocket (RFC 6455 §4.2.1) as a net/http
-// request.
+// upgradeRequest returns a WebSocket request (RFC 6455 §4.2.1) as a net/http request.
 func upgradeRequest(c *fiber.Ctx) (*http.Request, error) {
 	wants := strings.EqualFold(c.Get(fiber.HeaderUpgrade), "websocket") && c.Get("Sec-Websocket-Version") == "13" &&
 		c.Get("Sec-Websocket-Key") != "" && c.Context().Request.Header.ConnectionUpgrade()
 	if !wants {
 		c.Set(fiber.HeaderUpgrade, "websocket")
 		c.Set("Sec-Websocket-Version", "13")
-		return nil, domain.Errorf(router.CodeUpgradeRequired, "This is a WebSocket, version 13.")
+		return nil, domain.Errorf(router.CodeUpgradeRequired, "This route needs a WebSocket upgrade, version 13.")
 	}
 	r := &http.Request{Method: http.MethodGet, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header)}
 	for _, name := range []string{fiber.HeaderConnection, fiber.HeaderUpgrade, "Sec-Websocket-Version", "Sec-Websocket-Key"} {
@@ -30,11 +29,11 @@ func upgradeRequest(c *fiber.Ctx) (*http.Request, error) {
 	return r, nil
 }
 
-// hijackedConn is a connection that was taken over from the server, which would close the
-// connection only when its handler returns.
+// hijackedConn is a connection that was taken over from fasthttp, whose own Close only takes effect when the
+// handler returns.
 type hijackedConn struct{ net.Conn }
 
-// Close ends all reads and writes at once.
+// Close closes the connection at once and so ends all reads and writes.
 func (t hijackedConn) Close() error {
 	if under, ok := t.Conn.(interface{ UnsafeConn() net.Conn }); ok {
 		return under.UnsafeConn().Close()
@@ -42,15 +41,14 @@ func (t hijackedConn) Close() error {
 	return t.Conn.Close()
 }
 
-// handshake is the http.ResponseWriter that writes the response to an upgrade on a
-// hijacked connection.
+// handshake is the http.ResponseWriter that writes the upgrade response on a hijacked connection.
 type handshake struct {
 	conn   net.Conn
 	header http.Header
 	buffer *bufio.ReadWriter
 }
 
-// Header is http.ResponseWriter.
+// Header implements http.ResponseWriter.
 func (h *handshake) Header() http.Header {
 	if h.header == nil {
 		h.header = make(http.Header)
@@ -58,7 +56,7 @@ func (h *handshake) Header() http.Header {
 	return h.header
 }
 
-// WriteHeader is http.ResponseWriter; the head is sent by Hijack.
+// WriteHeader implements http.ResponseWriter. Hijack sends the buffered header section.
 func (h *handshake) WriteHeader(status int) {
 	var head fasthttp.ResponseHeader
 	head.SetStatusCode(status)
@@ -70,13 +68,13 @@ func (h *handshake) WriteHeader(status int) {
 	}
 	w := bufio.NewWriterSize(h.conn, 1024)
 	h.buffer = bufio.NewReadWriter(bufio.NewReaderSize(h.conn, 1024), w)
-	_ = head.Write(w) // into memory; a failure to flush is seen by the next write
+	_ = head.Write(w) // writes to memory; the next write reports a failed flush
 }
 
-// Write is http.ResponseWriter: it discards the text of a refusal.
+// Write implements http.ResponseWriter and discards the text of a refusal.
 func (h *handshake) Write(b []byte) (int, error) { return len(b), nil }
 
-// Hijack is http.Hijacker.
+// Hijack implements http.Hijacker.
 func (h *handshake) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return h.conn, h.buffer, h.buffer.Flush()
 }

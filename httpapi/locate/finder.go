@@ -10,22 +10,22 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Directory finds the workspaces of API keys (key_…) and OAuth clients (client_…). The
-// workspace of an id never changes.
+// Directory finds the workspace of an API key id (key_…) or an OAuth client id (client_…). The workspace of an id
+// never changes.
 type Directory interface {
 	// WorkspaceOf returns the workspace of an id, or domain.ErrNotFound.
 	WorkspaceOf(ctx context.Context, id string) (string, error)
 }
 
 const (
-	maxKnown      = 50_000          // cached ids; up to twice as many
-	maxUnknown    = 5_000           // cached ids that the Directory does not know
+	maxKnown      = 50_000          // cached ids per generation; at most two generations are kept
+	maxUnknown    = 5_000           // cached ids without a workspace
 	unknownMaxAge = time.Second     // of such an id in the cache
-	maxQueries    = 16              // of the Directory at a time
-	queryTimeout  = 2 * time.Second // of a query
+	maxQueries    = 16              // concurrent queries of the Directory
+	queryTimeout  = 2 * time.Second // of one query
 )
 
-// Finder finds the shard of requests and caches the answers of the Directory.
+// Finder finds the shard of a request. It caches the answers of the Directory.
 type Finder struct {
 	directory  Directory
 	shards     int
@@ -34,9 +34,9 @@ type Finder struct {
 	maxKnown, maxUnknown int
 
 	mu      sync.RWMutex
-	recent  map[string]string    // id → workspace
-	older   map[string]string    // the same, used less recently
-	unknown map[string]time.Time // ids that the Directory does not know
+	recent  map[string]string    // workspace by id
+	older   map[string]string    // workspace by id, less recently used
+	unknown map[string]time.Time // ids without a workspace, with the time of the query
 	queries map[string]*query
 }
 
@@ -47,7 +47,7 @@ type query struct {
 	err       error
 }
 
-// NewFinder returns a Finder for an installation of so many shards.
+// NewFinder returns a Finder for an installation with the given number of shards.
 func NewFinder(d Directory, shards int) *Finder {
 	return &Finder{
 		directory: d, shards: shards, querySlots: make(chan struct{}, maxQueries), maxKnown: maxKnown, maxUnknown: maxUnknown,
@@ -55,8 +55,8 @@ func NewFinder(d Directory, shards int) *Finder {
 	}
 }
 
-// Shard returns the shard of a request: that of its workspace, or 0. form is as for OwnerOf.
-// An error is a failure of the Directory.
+// Shard returns the shard of a request's workspace, 0 for a request without a workspace. form is the body, as in
+// OwnerOf. An error is a failure of the Directory.
 func (f *Finder) Shard(r *http.Request, form []byte) (int, error) {
 	if f.shards <= 1 {
 		return 0, nil
@@ -72,7 +72,7 @@ func (f *Finder) Shard(r *http.Request, form []byte) (int, error) {
 	return domain.ShardOf(found.Workspace, f.shards), nil
 }
 
-// workspaceOf returns the workspace of a credential; "": the Directory does not know it.
+// workspaceOf returns the workspace of a credential id, "" if the Directory does not know the id.
 func (f *Finder) workspaceOf(ctx context.Context, id string) (string, error) {
 	if w, ok := f.cachedWorkspace(id); ok {
 		return w, nil
@@ -93,7 +93,7 @@ func (f *Finder) workspaceOf(ctx context.Context, id string) (string, error) {
 	}
 }
 
-// cachedWorkspace returns a cached answer; false: there is none.
+// cachedWorkspace returns a cached answer, false if there is none.
 func (f *Finder) cachedWorkspace(id string) (string, bool) {
 	f.mu.RLock()
 	w, ok := f.recent[id]
@@ -102,7 +102,7 @@ func (f *Finder) cachedWorkspace(id string) (string, bool) {
 		return w, true
 	}
 	w, ok = f.older[id]
-	at, vain := f.unknown[id]
+	at, missing := f.unknown[id]
 	f.mu.RUnlock()
 	if ok {
 		f.mu.Lock()
@@ -110,7 +110,7 @@ func (f *Finder) cachedWorkspace(id string) (string, bool) {
 		f.mu.Unlock()
 		return w, true
 	}
-	return "", vain && time.Since(at) < unknownMaxAge
+	return "", missing && time.Since(at) < unknownMaxAge
 }
 
 // queryDirectory queries the Directory and caches the answer.
@@ -143,7 +143,7 @@ func (f *Finder) queryDirectory(id string, q *query) {
 	close(q.done)
 }
 
-// cacheLocked caches an answer and evicts those that were not used for a while.
+// cacheLocked caches an answer. It evicts answers that were not used recently.
 func (f *Finder) cacheLocked(id, workspace string) {
 	if len(f.recent) >= f.maxKnown {
 		f.recent, f.older = make(map[string]string), f.recent

@@ -17,20 +17,20 @@ import (
 	"github.com/callboard/callboard/httpapi/locate"
 )
 
-// directory counts what it is asked.
+// directory is a Directory that records its queries.
 type directory struct {
-	mu    sync.Mutex
-	knows map[string]string
-	asked []string
-	fails error
-	holds chan struct{} // answers come when it is closed
+	mu         sync.Mutex
+	workspaces map[string]string
+	queries    []string
+	err        error
+	release    chan struct{} // answers wait until it is closed
 }
 
 func (d *directory) WorkspaceOf(_ context.Context, id string) (string, error) {
 	d.mu.Lock()
-	d.asked = append(d.asked, id)
-	w, ok := d.knows[id]
-	fails, holds := d.fails, d.holds
+	d.queries = append(d.queries, id)
+	w, ok := d.workspaces[id]
+	fails, holds := d.err, d.release
 	d.mu.Unlock()
 	if holds != nil {
 		<-holds
@@ -44,16 +44,16 @@ func (d *directory) WorkspaceOf(_ context.Context, id string) (string, error) {
 	return w, nil
 }
 
-func (d *directory) questions() int {
+func (d *directory) queryCount() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.asked)
+	return len(d.queries)
 }
 
 func TestKnownIdIsQueriedOnceAndUnknownIdOncePerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key, id := apiKey(t)
-		d := &directory{knows: map[string]string{}}
+		d := &directory{workspaces: map[string]string{}}
 		f := locate.NewFinder(d, 16)
 		r := request("GET", "/v1/calls", "Authorization", "Bearer "+key)
 		shard := func() int {
@@ -65,36 +65,35 @@ func TestKnownIdIsQueriedOnceAndUnknownIdOncePerSecond(t *testing.T) {
 		assert.Zero(t, shard())
 		time.Sleep(999 * time.Millisecond)
 		assert.Zero(t, shard())
-		assert.Equal(t, 1, d.questions())
-		d.knows[id] = other
+		assert.Equal(t, 1, d.queryCount())
+		d.workspaces[id] = other
 		require.NotZero(t, domain.ShardOf(other, 16))
 		time.Sleep(time.Millisecond)
-		assert.Equal(t, domain.ShardOf(other, 16), shard(), "made meanwhile")
+		assert.Equal(t, domain.ShardOf(other, 16), shard(), "the resource was created meanwhile")
 		time.Sleep(time.Hour)
 		assert.Equal(t, domain.ShardOf(other, 16), shard())
-		assert.Equal(t, 2, d.questions())
+		assert.Equal(t, 2, d.queryCount())
 	})
 }
 
-func TestFailureOfTheDirectoryIsAnError(t *testing.T) {
+func TestDirectoryFailureIsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key, id := apiKey(t)
-		d := &directory{knows: map[string]string{id: other}, fails: errors.New("away")}
+		d := &directory{workspaces: map[string]string{id: other}, err: errors.New("away")}
 		f := locate.NewFinder(d, 16)
 		_, err := f.Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key), nil)
 		require.Error(t, err)
-		d.fails = nil
+		d.err = nil
 		n, err := f.Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key), nil)
 		require.NoError(t, err)
 		assert.Equal(t, domain.ShardOf(other, 16), n, "at once")
 	})
 }
 
-// However many ask, the Directory is asked a bounded number of things at a
-// time, each once.
-func TestQueriesOfTheDirectoryAreBounded(t *testing.T) {
+// The Directory gets a bounded number of concurrent queries, one per id, however many requests there are.
+func TestDirectoryQueriesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &directory{knows: map[string]string{}, holds: make(chan struct{})}
+		d := &directory{workspaces: map[string]string{}, release: make(chan struct{})}
 		f := locate.NewFinder(d, 16)
 		var all sync.WaitGroup
 		ask := func(id int) {
@@ -110,23 +109,23 @@ func TestQueriesOfTheDirectoryAreBounded(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		assert.Equal(t, 16, d.questions())
-		close(d.holds)
+		assert.Equal(t, 16, d.queryCount())
+		close(d.release)
 		all.Wait()
-		assert.Equal(t, 100, d.questions())
+		assert.Equal(t, 100, d.queryCount())
 	})
 }
 
-func TestRequestEndsWhileTheDirectoryHangs(t *testing.T) {
+func TestRequestEndsWhileDirectoryHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key, _ := apiKey(t)
-		d := &directory{holds: make(chan struct{})}
+		d := &directory{release: make(chan struct{})}
 		f := locate.NewFinder(d, 16)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := f.Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key).WithContext(ctx), nil)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		close(d.holds)
+		close(d.release)
 		synctest.Wait()
 	})
 }
@@ -141,13 +140,13 @@ func TestRequestWithoutWorkspaceGoesToShardZero(t *testing.T) {
 	n, err = locate.NewFinder(d, 1).Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key), nil)
 	require.NoError(t, err)
 	assert.Zero(t, n)
-	assert.Zero(t, d.questions(), "of one shard there is nothing to find")
+	assert.Zero(t, d.queryCount(), "a single shard needs no search")
 }
 
-// What is kept is bounded.
+// The number of cached ids is bounded.
 func TestFinderEvictsUnusedIds(t *testing.T) {
-	d := &directory{knows: map[string]string{}}
-	f := locate.NewSmall(d, 16, 10, 5)
+	d := &directory{workspaces: map[string]string{}}
+	f := locate.NewFinderWithLimits(d, 16, 10, 5)
 	id := func(n int) string { return fmt.Sprintf("client_01ARZ3NDEKTSV4RRFFQ69G5%03d", n) }
 	ask := func(n int) {
 		t.Helper()
@@ -155,19 +154,19 @@ func TestFinderEvictsUnusedIds(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for n := range 500 {
-		d.knows[id(n)] = other
+		d.workspaces[id(n)] = other
 	}
 	for n := range 500 {
 		ask(n)
-		ask(0) // what is used stays
-		kept, unknown := f.Kept()
-		assert.LessOrEqual(t, kept, 20)
+		ask(0) // a used id stays cached
+		cached, unknown := f.CachedIDs()
+		assert.LessOrEqual(t, cached, 20)
 		assert.Zero(t, unknown)
 	}
-	assert.Equal(t, 500, d.questions())
+	assert.Equal(t, 500, d.queryCount())
 	for n := 500; n < 600; n++ {
 		ask(n)
-		_, unknown := f.Kept()
+		_, unknown := f.CachedIDs()
 		assert.LessOrEqual(t, unknown, 5)
 	}
 }

@@ -1,6 +1,6 @@
-// Package locate finds the workspace of a request, before the request is authenticated.
+// Package locate finds the workspace of a request before the request is authenticated.
 //
-// It trusts the workspace in the credential: the shard of a wrong workspace refuses the
+// The package trusts the workspace that the credential names. If that workspace is wrong, the shard refuses the
 // request.
 package locate
 
@@ -15,19 +15,19 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// maxForm bounds the form that is parsed, in bytes: the API takes no longer one.
+// maxForm bounds the form that is parsed, in bytes. The API refuses longer forms.
 const maxForm = 16 << 10
 
 // cookieName is the name of the session cookie.
 const cookieName = "__Host-callboard"
 
-// Owner is the owner of a request. Zero value: any shard can run or refuse the request.
+// Owner identifies the owner of a request. For the zero value, any shard can run or refuse the request.
 type Owner struct {
 	Workspace string // the workspace of the request
-	ID        string // of a credential; the Directory knows its workspace
+	ID        string // id of a credential whose workspace the Directory knows
 }
 
-// NeedsForm says whether OwnerOf needs the body of a request.
+// NeedsForm reports whether OwnerOf needs the body of a request.
 func NeedsForm(r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false
@@ -39,7 +39,7 @@ func NeedsForm(r *http.Request) bool {
 	return false
 }
 
-// OwnerOf returns the owner of a request. form is its body, where NeedsForm is true.
+// OwnerOf returns the owner of a request. form is the body of a request that NeedsForm selects.
 func OwnerOf(r *http.Request, form []byte) Owner {
 	if len(form) > maxForm {
 		form = nil
@@ -73,7 +73,7 @@ func OwnerOf(r *http.Request, form []byte) Owner {
 	return Owner{Workspace: canonicalWorkspace(access.LinkTokenWorkspace(parameter(r.URL.RawQuery, "token")))}
 }
 
-// ownerOfBearer returns the owner of the API key or token in a header.
+// ownerOfBearer returns the owner of the API key or token in an Authorization header.
 func ownerOfBearer(authorization string) Owner {
 	scheme, text, _ := strings.Cut(authorization, " ")
 	if text = strings.TrimSpace(text); !strings.EqualFold(scheme, "Bearer") || text == "" {
@@ -89,7 +89,7 @@ func ownerOfBearer(authorization string) Owner {
 	return Owner{ID: key.ID}
 }
 
-// clientOfBasic returns the OAuth client in a header (RFC 6749 §2.3.1).
+// clientOfBasic returns the OAuth client id in an Authorization header (RFC 6749 §2.3.1).
 func clientOfBasic(authorization string) string {
 	scheme, text, _ := strings.Cut(authorization, " ")
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
@@ -109,7 +109,7 @@ func ownerOfClient(id string) Owner {
 	return Owner{ID: good}
 }
 
-// canonicalWorkspace returns a workspace id in its canonical spelling; "": the id is none.
+// canonicalWorkspace returns a workspace id in its canonical spelling, "" for an invalid id.
 func canonicalWorkspace(id string) string {
 	good, err := domain.ParseID(domain.PrefixWorkspace, id)
 	if err != nil {
@@ -118,13 +118,13 @@ func canonicalWorkspace(id string) string {
 	return good
 }
 
-// workspaceOfSecret returns the workspace in a secret; "": there is none.
+// workspaceOfSecret returns the workspace id in a secret, "" if there is none.
 func workspaceOfSecret(secret string) string {
 	w, _, _ := access.SplitWorkspaceSecret(secret)
 	return w
 }
 
-// parameter returns the first value of a name in a query or a form; "": there is none.
+// parameter returns the first value of a parameter in a query or a form, "" if there is none.
 func parameter(text, name string) string {
 	if text == "" {
 		return ""

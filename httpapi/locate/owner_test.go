@@ -26,7 +26,7 @@ const (
 	client = "client_" + ulidB
 )
 
-// apiKey is one of a workspace that only the Directory knows.
+// apiKey returns an API key whose workspace only the Directory knows.
 func apiKey(t testing.TB) (text, id string) {
 	t.Helper()
 	text, key, err := access.NewKey("key_"+ulidA, domain.Live, [24]byte{1, 2, 3})
@@ -34,7 +34,7 @@ func apiKey(t testing.TB) (text, id string) {
 	return text, key.ID
 }
 
-// jwt is a token of the workspace ws; with a client, an OAuth token.
+// jwt returns a token of the workspace ws; with a client id, an OAuth token.
 func jwt(t testing.TB, clientID string) string {
 	t.Helper()
 	public, private, err := token.NewKey()
@@ -64,60 +64,60 @@ func TestOwnerOfRequest(t *testing.T) {
 	placed := access.JoinWorkspaceSecret(ws, "secret")
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(client+":secret"))
 	session := "a=b; __Host-callboard=" + access.JoinWorkspaceSecret(ws, ulidB+".secret") + "; c=d"
-	mine, knows, asks := locate.Owner{Workspace: ws}, locate.Owner{ID: keyID}, locate.Owner{ID: client}
-	nothing := locate.Owner{}
+	caller, byKey, byClient := locate.Owner{Workspace: ws}, locate.Owner{ID: keyID}, locate.Owner{ID: client}
+	none := locate.Owner{}
 	const form = "grant_type=x&client_id=" + client + "&token=y"
 	for name, c := range map[string]struct {
 		r    *http.Request
 		form string
 		want locate.Owner
 	}{
-		"an API key":                         {request("GET", "/v1/calls", "Authorization", "Bearer "+key), "", knows},
-		"an API key, loosely spelled":        {request("GET", "/v1/calls", "Authorization", "bEARER  "+key+" "), "", knows},
-		"an API key with a letter wrong":     {request("GET", "/v1/calls", "Authorization", "Bearer "+key[:len(key)-1]+"0"), "", nothing},
-		"another scheme":                     {request("GET", "/v1/calls", "Authorization", "Token "+key), "", nothing},
-		"a header of another kind":           {request("GET", "/v1/calls", "X-API-Key", key), "", nothing},
-		"a token":                            {request("GET", "/v1/calls", "Authorization", "Bearer "+jwt(t, "")), "", mine},
-		"a token that is refreshed":          {request("POST", "/v1/auth/refresh", "Authorization", "Bearer "+jwt(t, "")), "", mine},
-		"a token that a key asks for":        {request("POST", "/v1/auth/token", "Authorization", "Bearer "+key), "", knows},
-		"an OAuth token":                     {request("GET", "/v1/calls", "Authorization", "Bearer "+jwt(t, client)), "", mine},
-		"a credential and a ticket":          {request("GET", "/v1/events/stream?ticket="+access.JoinWorkspaceSecret(other, "x"), "Authorization", "Bearer "+key), "", knows},
-		"a ticket":                           {request("GET", "/v1/events/stream?type=call.*&ticket="+placed), "", mine},
-		"a ticket, escaped":                  {request("GET", "/v1/events/stream?t%69cket="+strings.Replace(placed, ".", "%2E", 1)), "", mine},
-		"a ticket of another form":           {request("GET", "/v1/events/stream?ticket=AAAA"), "", nothing},
-		"a link to a recording":              {request("GET", "/v1/calls/call_"+ulidB+"/recording?token="+url.QueryEscape(link)), "", mine},
-		"a cookie at the API":                {request("GET", "/v1/calls", "Cookie", session), "", nothing},
-		"a page":                             {request("GET", "/campaigns/campaign_"+ulidB, "Cookie", session), "", mine},
-		"a button":                           {request("POST", "/campaigns/campaign_"+ulidB+"/start", "Cookie", session), "", mine},
-		"a page and a key":                   {request("GET", "/", "Cookie", session, "Authorization", "Bearer "+key), "", mine},
-		"a route that is none and a key":     {request("GET", "/nowhere", "Authorization", "Bearer "+key), "", knows},
-		"a broken cookie":                    {request("GET", "/", "Cookie", "__Host-callboard=x.y.z"), "", nothing},
-		"the operator's page":                {request("GET", "/operator", "Cookie", session), "", mine},
-		"the operator's buttons":             {request("POST", "/operator/rules/r/pause", "Cookie", session), "", mine},
-		"signing out":                        {request("POST", "/sign-out", "Cookie", session), "", mine},
-		"a sign-in link":                     {request("GET", "/sign-in?token="+placed), "", mine},
-		"signing in":                         {request("POST", "/sign-in"), "token=" + placed, mine},
-		"signing in, signed in already":      {request("POST", "/sign-in", "Cookie", "__Host-callboard="+access.JoinWorkspaceSecret(other, ulidB+".x")), "token=" + placed, mine},
-		"a client by its form":               {request("POST", "/oauth/token"), form, asks},
-		"a client by Basic":                  {request("POST", "/oauth/token", "Authorization", basic), "grant_type=x", asks},
-		"a client by both":                   {request("POST", "/oauth/revoke", "Authorization", basic), "client_id=client_" + ulidA, asks},
-		"a client with a key for a client":   {request("POST", "/oauth/introspect", "Authorization", "Bearer "+key), form, nothing},
-		"a client, oddly spelled":            {request("POST", "/oauth/token"), "cl%69ent_id=client%5F" + ulidB, asks},
-		"a client of no kind":                {request("POST", "/oauth/token"), "client_id=ws_" + ulidB, nothing},
-		"a form that is too long":            {request("POST", "/oauth/token"), form + "&x=" + strings.Repeat("x", 16<<10), nothing},
-		"asking for consent":                 {request("GET", "/oauth/authorize?client_id="+client+"&scope=x", "Cookie", session), "", asks},
-		"consent":                            {request("POST", "/oauth/authorize?client_id=client_"+ulidA, "Cookie", session), form, asks},
-		"a preflight":                        {request("OPTIONS", "/v1/calls", "Origin", "https://example.com", "Access-Control-Request-Method", "GET"), "", nothing},
-		"a workspace of the install":         {request("PATCH", "/v1/workspaces/"+other, "Authorization", "Bearer "+key), "", knows},
-		"all workspaces":                     {request("GET", "/v1/workspaces", "Authorization", "Bearer "+key), "", knows},
-		"a new workspace":                    {request("POST", "/v1/workspaces", "Authorization", "Bearer "+key), "", knows},
-		"the workspace of a key":             {request("GET", "/v1/workspace", "Authorization", "Bearer "+key), "", knows},
-		"alerts":                             {request("GET", "/v1/alerts?limit=1", "Authorization", "Bearer "+key), "", knows},
-		"a token that says nothing":          {request("GET", "/v1/calls", "Authorization", "Bearer eyJ.e30.x"), "", nothing},
-		"a token that is no JSON":            {request("GET", "/v1/calls", "Authorization", "Bearer eyJ.eyJ.x"), "", nothing},
-		"a token for what is no workspace":   {request("GET", "/v1/calls", "Authorization", "Bearer eyJ."+base64.RawURLEncoding.EncodeToString([]byte(`{"workspace_id":"../x"}`))+".x"), "", nothing},
-		"a token that is much too long":      {request("GET", "/v1/calls", "Authorization", "Bearer eyJ."+strings.Repeat("A", 5000)+".x"), "", nothing},
-		"a form that no route needs is none": {request("POST", "/v1/calls/outbound", "Authorization", "Bearer "+key), form, knows},
+		"an API key":                         {request("GET", "/v1/calls", "Authorization", "Bearer "+key), "", byKey},
+		"an API key, loosely spelled":        {request("GET", "/v1/calls", "Authorization", "bEARER  "+key+" "), "", byKey},
+		"an API key with a letter wrong":     {request("GET", "/v1/calls", "Authorization", "Bearer "+key[:len(key)-1]+"0"), "", none},
+		"another scheme":                     {request("GET", "/v1/calls", "Authorization", "Token "+key), "", none},
+		"a header of another kind":           {request("GET", "/v1/calls", "X-API-Key", key), "", none},
+		"a token":                            {request("GET", "/v1/calls", "Authorization", "Bearer "+jwt(t, "")), "", caller},
+		"a token that is refreshed":          {request("POST", "/v1/auth/refresh", "Authorization", "Bearer "+jwt(t, "")), "", caller},
+		"a token that a key asks for":        {request("POST", "/v1/auth/token", "Authorization", "Bearer "+key), "", byKey},
+		"an OAuth token":                     {request("GET", "/v1/calls", "Authorization", "Bearer "+jwt(t, client)), "", caller},
+		"a credential and a ticket":          {request("GET", "/v1/events/stream?ticket="+access.JoinWorkspaceSecret(other, "x"), "Authorization", "Bearer "+key), "", byKey},
+		"a ticket":                           {request("GET", "/v1/events/stream?type=call.*&ticket="+placed), "", caller},
+		"a ticket, escaped":                  {request("GET", "/v1/events/stream?t%69cket="+strings.Replace(placed, ".", "%2E", 1)), "", caller},
+		"a ticket of another form":           {request("GET", "/v1/events/stream?ticket=AAAA"), "", none},
+		"a link to a recording":              {request("GET", "/v1/calls/call_"+ulidB+"/recording?token="+url.QueryEscape(link)), "", caller},
+		"a cookie at the API":                {request("GET", "/v1/calls", "Cookie", session), "", none},
+		"a page":                             {request("GET", "/campaigns/campaign_"+ulidB, "Cookie", session), "", caller},
+		"a button":                           {request("POST", "/campaigns/campaign_"+ulidB+"/start", "Cookie", session), "", caller},
+		"a page and a key":                   {request("GET", "/", "Cookie", session, "Authorization", "Bearer "+key), "", caller},
+		"a route that is none and a key":     {request("GET", "/nowhere", "Authorization", "Bearer "+key), "", byKey},
+		"a broken cookie":                    {request("GET", "/", "Cookie", "__Host-callboard=x.y.z"), "", none},
+		"the operator's page":                {request("GET", "/operator", "Cookie", session), "", caller},
+		"the operator's buttons":             {request("POST", "/operator/rules/r/pause", "Cookie", session), "", caller},
+		"signing out":                        {request("POST", "/sign-out", "Cookie", session), "", caller},
+		"a sign-in link":                     {request("GET", "/sign-in?token="+placed), "", caller},
+		"signing in":                         {request("POST", "/sign-in"), "token=" + placed, caller},
+		"signing in, signed in already":      {request("POST", "/sign-in", "Cookie", "__Host-callboard="+access.JoinWorkspaceSecret(other, ulidB+".x")), "token=" + placed, caller},
+		"a client by its form":               {request("POST", "/oauth/token"), form, byClient},
+		"a client by Basic":                  {request("POST", "/oauth/token", "Authorization", basic), "grant_type=x", byClient},
+		"a client by both":                   {request("POST", "/oauth/revoke", "Authorization", basic), "client_id=client_" + ulidA, byClient},
+		"a client with a key for a client":   {request("POST", "/oauth/introspect", "Authorization", "Bearer "+key), form, none},
+		"a client, oddly spelled":            {request("POST", "/oauth/token"), "cl%69ent_id=client%5F" + ulidB, byClient},
+		"a client of no kind":                {request("POST", "/oauth/token"), "client_id=ws_" + ulidB, none},
+		"a form that is too long":            {request("POST", "/oauth/token"), form + "&x=" + strings.Repeat("x", 16<<10), none},
+		"asking for consent":                 {request("GET", "/oauth/authorize?client_id="+client+"&scope=x", "Cookie", session), "", byClient},
+		"consent":                            {request("POST", "/oauth/authorize?client_id=client_"+ulidA, "Cookie", session), form, byClient},
+		"a preflight":                        {request("OPTIONS", "/v1/calls", "Origin", "https://example.com", "Access-Control-Request-Method", "GET"), "", none},
+		"a workspace of the install":         {request("PATCH", "/v1/workspaces/"+other, "Authorization", "Bearer "+key), "", byKey},
+		"all workspaces":                     {request("GET", "/v1/workspaces", "Authorization", "Bearer "+key), "", byKey},
+		"a new workspace":                    {request("POST", "/v1/workspaces", "Authorization", "Bearer "+key), "", byKey},
+		"the workspace of a key":             {request("GET", "/v1/workspace", "Authorization", "Bearer "+key), "", byKey},
+		"alerts":                             {request("GET", "/v1/alerts?limit=1", "Authorization", "Bearer "+key), "", byKey},
+		"a token that says nothing":          {request("GET", "/v1/calls", "Authorization", "Bearer eyJ.e30.x"), "", none},
+		"a token that is no JSON":            {request("GET", "/v1/calls", "Authorization", "Bearer eyJ.eyJ.x"), "", none},
+		"a token for what is no workspace":   {request("GET", "/v1/calls", "Authorization", "Bearer eyJ."+base64.RawURLEncoding.EncodeToString([]byte(`{"workspace_id":"../x"}`))+".x"), "", none},
+		"a token that is much too long":      {request("GET", "/v1/calls", "Authorization", "Bearer eyJ."+strings.Repeat("A", 5000)+".x"), "", none},
+		"a form that no route needs is none": {request("POST", "/v1/calls/outbound", "Authorization", "Bearer "+key), form, byKey},
 	} {
 		assert.Equal(t, c.want, locate.OwnerOf(c.r, []byte(c.form)), name)
 	}

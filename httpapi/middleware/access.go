@@ -1,5 +1,5 @@
-// Package middleware checks requests before their handlers run: who sends them, from
-// where, how often, what they may do.
+// Package middleware checks requests before their handlers run: authentication, origin, rate limits, permissions
+// and idempotency. It also writes the audit log.
 package middleware
 
 import (
@@ -15,16 +15,15 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// Config sets the checks of a server up.
+// Config configures the request checks of a server.
 type Config struct {
 	Log      *slog.Logger
-	Registry *router.Registry // of the checked routes
+	Registry *router.Registry // routes and their access rules
 	Issuer   *token.Issuer
 	Services Services
-	// ShardMoves says whether the shard is being handed over to another node; nil: never.
+	// ShardMoves reports whether the shard is being handed over to another node. nil: never.
 	ShardMoves func() bool
-	// AcceptForwarded takes the principal of a request from the node that has admitted
-	// and forwarded it.
+	// AcceptForwarded sets the principal of a request that another node has admitted and forwarded.
 	AcceptForwarded func(c *fiber.Ctx) error
 }
 
@@ -37,13 +36,13 @@ type Access struct {
 	Audit   *AuditLog
 
 	registry        *router.Registry
-	operatorRoutes  map[string]router.Rule // that need an operator's credential
-	limitedRoutes   map[string]pathLimit   // that count against the limit of their path
+	operatorRoutes  map[string]router.AccessRule // need an operator's credential
+	limitedRoutes   map[string]pathLimit         // have a rate limit of their own
 	drain           drainGate
 	acceptForwarded func(c *fiber.Ctx) error
 }
 
-// NewAccess returns the checks of a server that ends with life.
+// NewAccess returns the request checks of a server. Their background work ends with life.
 func NewAccess(life context.Context, cfg Config) *Access {
 	services := cfg.Services
 	limits := NewRateLimits(life, cfg.Log, services.Workspaces, services.RateWindows)
@@ -57,9 +56,9 @@ func NewAccess(life context.Context, cfg Config) *Access {
 	}
 }
 
-// Admit authenticates a request, counts it against the rate limits and checks its
-// permissions. The principal of the request is known afterwards.
-func (a *Access) Admit(c *fiber.Ctx, r router.Rule, route string) error {
+// Admit authenticates a request, counts it against the rate limits and checks its permissions. After it the request
+// has its principal.
+func (a *Access) Admit(c *fiber.Ctx, r router.AccessRule, route string) error {
 	if len(r.Permissions) == 0 {
 		return nil
 	}
@@ -84,9 +83,9 @@ func (a *Access) Admit(c *fiber.Ctx, r router.Rule, route string) error {
 	return a.admitPrincipal(c, v, r, route)
 }
 
-// AdmitTicket admits a request that has a ticket in place of a credential: with the
-// credential that bought the ticket, or with the session cookie of its user.
-func (a *Access) AdmitTicket(c *fiber.Ctx, r router.Rule, route, credential, cookie string) (err error) {
+// AdmitTicket admits a request with a ticket in place of a credential. It uses the credential that created the
+// ticket, or the session cookie of its user.
+func (a *Access) AdmitTicket(c *fiber.Ctx, r router.AccessRule, route, credential, cookie string) (err error) {
 	v := router.RequestOf(c.UserContext())
 	v.Credential, v.Cookie = credential, cookie
 	if cookie == "" {
@@ -105,8 +104,8 @@ func (a *Access) AdmitTicket(c *fiber.Ctx, r router.Rule, route, credential, coo
 	return a.checkPermission(c, v, r, route)
 }
 
-// RefuseCredential counts a request without a valid credential against its address and
-// records the refusal. It returns the error of the limit, or err.
+// RefuseCredential counts a request without a valid credential against its address and writes an audit entry. It
+// returns the error of the rate limit, or err.
 func (a *Access) RefuseCredential(c *fiber.Ctx, err error) error {
 	v := router.RequestOf(c.UserContext())
 	if limited := a.Limits.CountFailure(c, v); limited != nil {
@@ -116,8 +115,8 @@ func (a *Access) RefuseCredential(c *fiber.Ctx, err error) error {
 	return err
 }
 
-// CountUnmatchedRoute counts a request that matches no route against the workspace of
-// its credential, else against its address.
+// CountUnmatchedRoute counts a request that matches no route against the workspace of its credential, or against
+// its address.
 func (a *Access) CountUnmatchedRoute(c *fiber.Ctx) error {
 	v := router.RequestOf(c.UserContext())
 	if len(c.Request().Header.PeekAll(fiber.HeaderAuthorization)) != 1 {
@@ -129,15 +128,15 @@ func (a *Access) CountUnmatchedRoute(c *fiber.Ctx) error {
 	return a.Limits.CountRequest(c, v.Principal)
 }
 
-// isCountedWithPage says whether a request of a dashboard page is counted with the page:
-// reads, repeated requests, and the operator's page.
+// isCountedWithPage reports whether an API request of a dashboard page is counted as part of the page: reads,
+// repeated requests, and all requests of the operator's page.
 func isCountedWithPage(c *fiber.Ctx) bool {
 	t := router.ExchangeOf(c.Context())
 	return t.PageRequest != nil && (c.Method() == http.MethodGet || t.Request.Principal.Operator || t.Repeated)
 }
 
 // admitPrincipal counts the request of a known principal and checks its permissions.
-func (a *Access) admitPrincipal(c *fiber.Ctx, v *router.Request, r router.Rule, route string) error {
+func (a *Access) admitPrincipal(c *fiber.Ctx, v *router.Request, r router.AccessRule, route string) error {
 	if err := a.Limits.CountRequest(c, v.Principal); err != nil {
 		return err
 	}
@@ -148,11 +147,11 @@ func (a *Access) admitPrincipal(c *fiber.Ctx, v *router.Request, r router.Rule, 
 	return nil
 }
 
-// checkPermission checks whether the principal of a request may use a route, and whether
-// the route is served while the service is being stopped.
-func (a *Access) checkPermission(c *fiber.Ctx, v *router.Request, r router.Rule, route string) error {
+// checkPermission checks whether the principal may use a route, and whether the route is served while the service
+// is being stopped.
+func (a *Access) checkPermission(c *fiber.Ctx, v *router.Request, r router.AccessRule, route string) error {
 	noteRefusal := func() {
-		if router.ExchangeOf(c.Context()).PageRequest == nil || c.Method() != http.MethodGet { // pages show what is permitted
+		if router.ExchangeOf(c.Context()).PageRequest == nil || c.Method() != http.MethodGet { // pages omit what the user may not read
 			a.Audit.NoteFailure(c.UserContext(), v, domain.CodeInsufficientPermissions)
 		}
 	}
@@ -180,8 +179,7 @@ func (a *Access) checkPermission(c *fiber.Ctx, v *router.Request, r router.Rule,
 	return a.drain.refuseNewWork(c, route)
 }
 
-// identify finds the principal of the Authorization header. A failure counts against
-// the address of the request.
+// identify finds the principal of the Authorization header. A failure counts against the address of the request.
 func (a *Access) identify(c *fiber.Ctx, v *router.Request) error {
 	scheme, key, _ := strings.Cut(string(c.Request().Header.Peek(fiber.HeaderAuthorization)), " ")
 	if key = strings.TrimSpace(key); !strings.EqualFold(scheme, "Bearer") || key == "" {
@@ -191,8 +189,8 @@ func (a *Access) identify(c *fiber.Ctx, v *router.Request) error {
 	return a.checkCredential(c, v, false)
 }
 
-// checkCredential finds the principal of a request's credential. Web pages may send a
-// token only, or a ticket of any credential.
+// checkCredential finds the principal of a request's credential. Web pages may use only tokens, or tickets of any
+// credential.
 func (a *Access) checkCredential(c *fiber.Ctx, v *router.Request, ticket bool) error {
 	p, err := a.authenticate(c.UserContext(), v)
 	if err == nil && !ticket {

@@ -34,22 +34,22 @@ func (l *AuditLog) noteKeyUse(ctx context.Context, v *router.Request) {
 	l.service.RecordSoon(ctx, v.Principal, v.AuditAction("auth", "api_key.used"))
 }
 
-// RecordWithChange has the change that the handler makes commit its audit entry.
-func (l *AuditLog) RecordWithChange(c *fiber.Ctx, r router.Rule) {
+// RecordWithChange makes the handler's change commit its audit entry in the same transaction.
+func (l *AuditLog) RecordWithChange(c *fiber.Ctx, r router.AccessRule) {
 	if v, act, ok := auditAction(c, r); ok {
 		c.SetUserContext(l.service.WithAuditEntry(c.UserContext(), v.Principal, act))
 	}
 }
 
-// RecordResponse records a successful request that no change has recorded.
-func (l *AuditLog) RecordResponse(c *fiber.Ctx, r router.Rule) {
+// RecordResponse records a successful request whose audit entry no change has committed.
+func (l *AuditLog) RecordResponse(c *fiber.Ctx, r router.AccessRule) {
 	if v, act, ok := auditAction(c, r); ok && c.Response().StatusCode() < http.StatusBadRequest {
 		l.service.Record(c.UserContext(), v.Principal, act)
 	}
 }
 
-// auditAction returns the audit entry of a route's use; false: the route has none.
-func auditAction(c *fiber.Ctx, r router.Rule) (*router.Request, record.AuditAction, bool) {
+// auditAction returns the audit entry for the use of a route. It returns false for a route without one.
+func auditAction(c *fiber.Ctx, r router.AccessRule) (*router.Request, record.AuditAction, bool) {
 	if r.AuditType == "" || c.Method() == fiber.MethodHead {
 		return nil, record.AuditAction{}, false
 	}

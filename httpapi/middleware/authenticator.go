@@ -16,8 +16,8 @@ import (
 // stream or socket.
 const CredentialCheckInterval = 500 * time.Millisecond
 
-// ErrCredentialEnded is the end of a stream or a socket whose credential was revoked,
-// has expired, or has fewer permissions than at the start.
+// ErrCredentialEnded ends a stream or a WebSocket whose credential was revoked, has expired, or has lost a
+// permission.
 var ErrCredentialEnded = errors.New("httpapi: the credential has ended")
 
 // Authenticator finds the principal of a credential: an API key, a JWT, an OAuth
@@ -68,8 +68,8 @@ func (a *Authenticator) authenticate(ctx context.Context, v *router.Request) (do
 	return p, err
 }
 
-// TokenPermissions returns the current permissions of the holder of an OAuth token.
-// The token ends with the API key that created the sign-in link of its user.
+// TokenPermissions returns the current permissions of an OAuth token. The token also ends with the API key that
+// created the sign-in link of its user.
 func (a *Authenticator) TokenPermissions(ctx context.Context, c *token.Claims) ([]domain.Permission, error) {
 	if c.SignInKeyID != "" {
 		if err := a.keys.CheckKeyIsValid(ctx, c.WorkspaceID, c.SignInKeyID); err != nil {
@@ -79,11 +79,10 @@ func (a *Authenticator) TokenPermissions(ctx context.Context, c *token.Claims) (
 	return a.oauth.CheckOAuthToken(ctx, c.Principal(), c.GrantID, c.ID)
 }
 
-// IsCredentialValid says whether a request's credential is valid and has the
-// permissions that it had at the start of the stream. While the store does not
-// answer, no credential can be revoked: it counts as valid.
+// IsCredentialValid reports whether a credential is valid and still has the permissions that it had at the start of
+// the stream. It returns true while the store does not answer: nothing can be revoked then.
 func (a *Authenticator) IsCredentialValid(ctx context.Context, v *router.Request) bool {
-	if v.Credential == "" && v.Cookie == "" { // a signed link, which ends by itself
+	if v.Credential == "" && v.Cookie == "" { // a signed link, which expires by itself
 		return true
 	}
 	now := *v
@@ -94,9 +93,8 @@ func (a *Authenticator) IsCredentialValid(ctx context.Context, v *router.Request
 	return slices.Equal(p.Permissions, v.Principal.Permissions)
 }
 
-// WatchCredential returns a context for a stream, a socket or a download that ends
-// with ErrCredentialEnded once the credential of the request is invalid. cancel stops
-// the checks.
+// WatchCredential returns a context for a stream, a WebSocket or a download. The context ends with
+// ErrCredentialEnded once the credential of the request is invalid. cancel stops the checks.
 func (a *Authenticator) WatchCredential(ctx context.Context, v *router.Request) (_ context.Context, cancel context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	go func() {

@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// ClientAddress returns the address of a request's client. A request that another node
-// forwards has the client's address last in X-Forwarded-For.
+// ClientAddress returns the address of a request's client. In a request that another node forwards, the client's
+// address is the last one in X-Forwarded-For.
 func ClientAddress(c *fiber.Ctx, trustedProxies []netip.Prefix) netip.Addr {
 	peer := c.Context().RemoteAddr()
 	_, forwarded := peer.(forward.NodeAddr)
@@ -27,9 +27,8 @@ func ClientAddress(c *fiber.Ctx, trustedProxies []netip.Prefix) netip.Addr {
 	return clientAddress(peer, hops, trustedProxies)
 }
 
-// clientAddress returns the peer of the socket, or, where that is a trusted proxy, the
-// last untrusted address in X-Forwarded-For. Addresses further left are not verified by
-// any trusted proxy.
+// clientAddress returns the peer of the socket. If the peer is a trusted proxy, clientAddress returns the last
+// untrusted address in X-Forwarded-For. No trusted proxy verifies the addresses before it.
 func clientAddress(peer net.Addr, forwarded []string, trusted []netip.Prefix) netip.Addr {
 	addr, ok := parsePeer(peer)
 	if !ok || len(trusted) == 0 {
@@ -46,8 +45,7 @@ func clientAddress(peer net.Addr, forwarded []string, trusted []netip.Prefix) ne
 	return addr
 }
 
-// forwardedPeer returns the peer of the node that has forwarded a request, and the hops
-// before that peer.
+// forwardedPeer returns the client address that the forwarding node has appended, and the hops before it.
 func forwardedPeer(forwarded []string) (peer net.Addr, before []string) {
 	all := strings.Split(strings.Join(forwarded, ","), ",")
 	last := len(all) - 1

@@ -34,7 +34,7 @@ func TestClientAddressIsTheLastUntrustedHop(t *testing.T) {
 	}
 }
 
-func TestForwardedRequestHasItsPeerLast(t *testing.T) {
+func TestForwardedPeerIsLastAddress(t *testing.T) {
 	peer, before := forwardedPeer([]string{"203.0.113.9", "198.51.100.7, 192.0.2.1"})
 	assert.Equal(t, "192.0.2.1:0", peer.String())
 	assert.Len(t, before, 2)
@@ -42,7 +42,7 @@ func TestForwardedRequestHasItsPeerLast(t *testing.T) {
 	assert.False(t, clientAddress(peer, before, nil).IsValid())
 }
 
-func TestAddressNameIsThe64OfIPv6(t *testing.T) {
+func TestAddressNameIsIPv6Prefix64(t *testing.T) {
 	assert.Equal(t, "192.0.2.1", addressName(netip.MustParseAddr("192.0.2.1")))
 	assert.Equal(t, addressName(netip.MustParseAddr("2001:db8::1")), addressName(netip.MustParseAddr("2001:db8::ffff")))
 	assert.NotEqual(t, addressName(netip.MustParseAddr("2001:db8::1")), addressName(netip.MustParseAddr("2001:db8:0:1::1")))

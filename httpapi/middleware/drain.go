@@ -10,19 +10,19 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// drainRetryAfter is the number of seconds after which a client may repeat a request
-// that was refused while the service is being stopped.
+// drainRetryAfter is the number of seconds after which a client may repeat a request that was refused during
+// shutdown.
 const drainRetryAfter = 5
 
-// drainGate refuses requests that would begin work while the service is being stopped.
+// drainGate refuses requests that would start new work during shutdown.
 type drainGate struct {
 	service Drain
-	// isMoving says whether the shard is being handed over to another node; nil: never.
+	// isMoving reports whether the shard is being handed over to another node. nil: never.
 	isMoving func() bool
 }
 
-// isServedWhileDraining says whether a route is served while the service is being
-// stopped: reads, actions on live calls, and whatever ends calls.
+// isServedWhileDraining reports whether a route is served during shutdown: reads, actions on live calls, and all
+// actions that end calls.
 func isServedWhileDraining(route string) bool {
 	switch route {
 	case "POST /v1/calls/{id}/hangup", "POST /v1/calls/{id}/transfer", "POST /v1/calls/{id}/say", "POST /v1/calls/{id}/dtmf",
@@ -34,21 +34,19 @@ func isServedWhileDraining(route string) bool {
 	return strings.HasPrefix(route, "GET ")
 }
 
-// refuseNewWork refuses a request that would begin work while the service is being
-// stopped: a retry reaches the next process.
+// refuseNewWork refuses a request that would start new work during shutdown. A retry reaches the next process.
 func (g *drainGate) refuseNewWork(c *fiber.Ctx, route string) error {
 	if isServedWhileDraining(route) || !g.service.RefusesWrites() {
 		return nil
 	}
 	if err := g.refuseMoving(c, route); err != nil {
-		return err // the handover has begun since the request came
+		return err // the handover has started since the request arrived
 	}
 	return domain.Errorf(domain.CodeUnavailable, "The service is being stopped; try again in %d seconds.", drainRetryAfter).With("retry_after", drainRetryAfter)
 }
 
-// refuseMoving refuses a forwarded request that would begin work while the shard is
-// being handed over. The node that has forwarded the request sends it again, to the
-// shard's next owner.
+// refuseMoving refuses a forwarded request that would start work while the shard is being handed over. The
+// forwarding node sends the request again, to the shard's next owner.
 func (g *drainGate) refuseMoving(c *fiber.Ctx, route string) error {
 	if g.isMoving == nil || isServedWhileDraining(route) {
 		return nil
@@ -57,5 +55,5 @@ func (g *drainGate) refuseMoving(c *fiber.Ctx, route string) error {
 		return nil
 	}
 	c.Response().Header.Set(forward.NotActive, "1")
-	return router.ResentError{Err: domain.Errorf(domain.CodeUnavailable, "Another node is about to have the workspace; try again.").With("retry_after", 1)}
+	return router.ShardMovingError{Err: domain.Errorf(domain.CodeUnavailable, "Another node is taking over the workspace; try again.").With("retry_after", 1)}
 }

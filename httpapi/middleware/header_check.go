@@ -12,15 +12,15 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// MaxHeaderSection is the maximum size of the header section of a request (RFC 9112
-// §2.1) with its target, in bytes.
+// MaxHeaderSection is the maximum size in bytes of the header section of a request (RFC 9112 §2.1), including the
+// request target.
 const MaxHeaderSection = 16 << 10
 
-// ErrLargeHeaders is the error of a request with too large headers.
+// ErrLargeHeaders is the error of a request whose header section is too large.
 var ErrLargeHeaders = &domain.Error{Code: router.CodeHeadersTooLarge, Message: "The headers of the request are larger than 16 kB."}
 
-// CheckHeaders returns the status and the error of a request with headers that are too
-// large or ambiguous, or with an unknown method; nil: the headers are valid.
+// CheckHeaders returns the status and the error for a request with too large or ambiguous headers, or with an
+// unknown method. The error is nil for valid headers.
 func CheckHeaders(rc *fasthttp.RequestCtx) (status int, e *domain.Error) {
 	header := &rc.Request.Header
 	if len(header.RawHeaders())+len(header.RequestURI()) > MaxHeaderSection {
@@ -37,8 +37,8 @@ func CheckHeaders(rc *fasthttp.RequestCtx) (status int, e *domain.Error) {
 	return 0, nil
 }
 
-// findAmbiguousHeader returns an error where two servers may understand the raw
-// header section differently (RFC 9112 §5.2, §6.3); nil: it is unambiguous.
+// findAmbiguousHeader returns an error if two servers could interpret the raw header section differently (RFC 9112
+// §5.2, §6.3). It returns nil for an unambiguous one.
 func findAmbiguousHeader(raw []byte) *domain.Error {
 	lengths, codings, credentials := 0, 0, 0
 	for len(raw) > 0 {
@@ -49,7 +49,7 @@ func findAmbiguousHeader(raw []byte) *domain.Error {
 			raw = nil
 		}
 		if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
-			return domain.Errorf(domain.CodeInvalidRequest, "A header must stand on one line.")
+			return domain.Errorf(domain.CodeInvalidRequest, "A header must be on one line.")
 		}
 		name, _, _ := bytes.Cut(line, []byte(":"))
 		switch {
@@ -63,9 +63,9 @@ func findAmbiguousHeader(raw []byte) *domain.Error {
 	}
 	switch {
 	case lengths > 1 || codings > 1 || lengths > 0 && codings > 0:
-		return domain.Errorf(domain.CodeInvalidRequest, "The length of the body must be said once, by Content-Length or by Transfer-Encoding.")
+		return domain.Errorf(domain.CodeInvalidRequest, "Declare the length of the body once, by Content-Length or by Transfer-Encoding.")
 	case credentials > 1:
-		return domain.Errorf(domain.CodeInvalidRequest, "A request has one Authorization header at most.")
+		return domain.Errorf(domain.CodeInvalidRequest, "A request must have at most one Authorization header.")
 	}
 	return nil
 }

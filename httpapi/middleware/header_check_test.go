@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestAmbiguousHeadersAreFound(t *testing.T) {
+func TestFindAmbiguousHeader(t *testing.T) {
 	for raw, ambiguous := range map[string]bool{
 		"Host: a\r\nContent-Length: 5\r\n":                          false,
 		"Host: a\r\nTransfer-Encoding: chunked\r\n":                 false,

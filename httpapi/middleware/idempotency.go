@@ -23,18 +23,17 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// replyTimeout bounds how long a response may take to be stored.
+// replyTimeout bounds the time to store a response.
 const replyTimeout = 5 * time.Second
 
 // Idempotency runs requests at most once per Idempotency-Key and replays the stored
 // responses.
 type Idempotency struct {
-	replies Replies // nil: the header has no effect
+	replies Replies // nil: the Idempotency-Key header has no effect
 	log     *slog.Logger
 }
 
-// NewIdempotency returns the idempotency of a server. replies nil: the Idempotency-Key
-// header has no effect.
+// NewIdempotency returns the idempotency of a server. With replies nil the Idempotency-Key header has no effect.
 func NewIdempotency(replies Replies, log *slog.Logger) *Idempotency {
 	return &Idempotency{replies: replies, log: log}
 }
@@ -46,16 +45,15 @@ type storedResponse struct {
 	Body        []byte `json:"body"`
 }
 
-// idempotentRequest is a request with an Idempotency-Key. digest is called after the
-// run, and before a replay; it fails where the body is incomplete.
+// idempotentRequest is a request with an Idempotency-Key. digest is called after the run or before a replay. It
+// fails if the body is incomplete.
 type idempotentRequest struct {
 	key    record.IdempotencyKey
 	header string
 	digest func() (string, error)
 }
 
-// RunOnce runs a request whose body was read. A repeated request gets the stored
-// response.
+// RunOnce runs a request whose body was already read. A repeated request gets the stored response.
 func (i *Idempotency) RunOnce(c *fiber.Ctx, text []byte, run func()) {
 	digest := func() (string, error) {
 		sum := newDigest(c)
@@ -67,11 +65,11 @@ func (i *Idempotency) RunOnce(c *fiber.Ctx, text []byte, run func()) {
 		known, _ = digest() // never fails
 	}
 	if err := i.runOnce(c, known, digest, func() error { run(); return nil }); err != nil {
-		_ = router.RequestOf(c.UserContext()).Router.RespondError(c, err) // into memory: cannot fail
+		_ = router.RequestOf(c.UserContext()).Router.RespondError(c, err) // writes to memory: cannot fail
 	}
 }
 
-// RunStreamOnce runs a request that reads its body itself.
+// RunStreamOnce runs a request whose handler reads the body.
 func (i *Idempotency) RunStreamOnce(c *fiber.Ctx, run func() error) error {
 	b := router.BodyOf(c)
 	b.Sum = newDigest(c)
@@ -83,8 +81,8 @@ func (i *Idempotency) RunStreamOnce(c *fiber.Ctx, run func() error) error {
 	}, run)
 }
 
-// newDigest returns the digest of a request that has its query only: the query is part
-// of the request as its body is.
+// newDigest returns a hash that already contains the query of the request. A repeated request must have the same
+// query and body.
 func newDigest(c *fiber.Ctx) hash.Hash {
 	sum := sha256.New()
 	if query := c.Request().URI().QueryString(); len(query) > 0 {
@@ -122,7 +120,7 @@ func (i *Idempotency) runOnce(c *fiber.Ctx, known string, digest func() (string,
 	}
 	finished := false
 	defer func() {
-		if !finished { // a panic: its effect is unknown, and the client may ask again
+		if !finished { // after a panic the effect is unknown, and the client may send the request again
 			i.releaseKey(ctx, p, r.key, true)
 		}
 	}()
@@ -140,15 +138,15 @@ func (i *Idempotency) runOnce(c *fiber.Ctx, known string, digest func() (string,
 	return nil
 }
 
-func (i *Idempotency) replay(c *fiber.Ctx, r idempotentRequest, before *record.StoredReply) error {
+func (i *Idempotency) replay(c *fiber.Ctx, r idempotentRequest, stored *record.StoredReply) error {
 	digest, err := r.digest()
 	if err != nil {
 		return err
 	}
-	if digest != before.Digest {
-		return domain.Errorf(domain.CodeIdempotencyMismatch, "This Idempotency-Key came with another body or query before.")
+	if digest != stored.Digest {
+		return domain.Errorf(domain.CodeIdempotencyMismatch, "This Idempotency-Key belongs to a request with another body or query; use a new key")
 	}
-	text, err := cryptResponse(r.header, r.key, before.Sealed, false)
+	text, err := cryptResponse(r.header, r.key, stored.Sealed, false)
 	if err != nil {
 		return err
 	}
@@ -179,11 +177,11 @@ func (i *Idempotency) storeResponse(c *fiber.Ctx, p domain.Principal, r idempote
 		i.releaseKey(ctx, p, r.key, true)
 	}
 	if err != nil {
-		i.log.WarnContext(ctx, "reply not kept for its idempotency key", slog.String("request_id", router.RequestID(c)), slog.Any("error", err))
+		i.log.WarnContext(ctx, "response not stored for its idempotency key", slog.String("request_id", router.RequestID(c)), slog.Any("error", err))
 	}
 }
 
-// releaseKey ends a failed request; unknown: the request may have had an effect.
+// releaseKey ends a failed request. unknown means that the request may have had an effect.
 func (i *Idempotency) releaseKey(ctx context.Context, p domain.Principal, k record.IdempotencyKey, unknown bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replyTimeout)
 	defer cancel()
@@ -192,8 +190,8 @@ func (i *Idempotency) releaseKey(ctx context.Context, p domain.Principal, k reco
 	}
 }
 
-// cryptResponse encrypts or decrypts a response with a key that is derived from the
-// header's value, which is not stored: responses may hold secrets that are shown once.
+// cryptResponse encrypts or decrypts a stored response, which may hold secrets that are shown once. The key is
+// derived from the Idempotency-Key value, which is not stored.
 func cryptResponse(header string, k record.IdempotencyKey, text []byte, encrypt bool) ([]byte, error) {
 	secret, err := hkdf.Key(sha256.New, []byte(header), nil, "callboard idempotent reply", 32)
 	if err != nil {
@@ -214,7 +212,7 @@ func cryptResponse(header string, k record.IdempotencyKey, text []byte, encrypt 
 		return gcm.Seal(nonce, nonce, text, bound), nil
 	}
 	if len(text) < gcm.NonceSize() {
-		return nil, errors.New("httpapi: stored reply is too short")
+		return nil, errors.New("httpapi: stored response is too short")
 	}
 	return gcm.Open(nil, text[:gcm.NonceSize()], text[gcm.NonceSize():], bound)
 }

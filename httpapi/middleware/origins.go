@@ -18,8 +18,7 @@ type Origins struct {
 	limits     *RateLimits
 }
 
-// checkPage allows a page of the workspace's allowed origins to use a token. An API key
-// must not be used in any page.
+// checkPage lets a page from an allowed origin of the workspace use a token. It refuses API keys in any page.
 func (o *Origins) checkPage(c *fiber.Ctx, p domain.Principal) error {
 	origin := c.Get(fiber.HeaderOrigin)
 	if origin == "" {
@@ -39,8 +38,7 @@ func (o *Origins) checkPage(c *fiber.Ctx, p domain.Principal) error {
 	return domain.Errorf(router.CodeOriginNotAllowed, "allowed_origins of the workspace does not name this page's origin.")
 }
 
-// AllowResponse lets the page that sent a request read the response, where the
-// principal's workspace allows its origin.
+// AllowResponse sets the CORS headers that let a page read the response, if the workspace allows the page's origin.
 func (o *Origins) AllowResponse(c *fiber.Ctx, p domain.Principal) error {
 	origin := c.Get(fiber.HeaderOrigin)
 	if origin == "" {
@@ -53,8 +51,8 @@ func (o *Origins) AllowResponse(c *fiber.Ctx, p domain.Principal) error {
 	return err
 }
 
-// allowError lets a page of an origin that some workspace allows read why its token was
-// refused. Without it, the page sees a network error.
+// allowError lets a page read the refusal of its token, if any workspace allows its origin. Otherwise the browser
+// shows the page only a network error.
 func (o *Origins) allowError(c *fiber.Ctx, v *router.Request) {
 	if origin := c.Get(fiber.HeaderOrigin); origin != "" && token.IsJWT(v.Credential) && o.allowed.OriginAllowed(origin) {
 		allowOrigin(c, origin)
@@ -67,8 +65,7 @@ func allowOrigin(c *fiber.Ctx, origin string) {
 	c.Vary(fiber.HeaderOrigin)
 }
 
-// Preflight answers the preflight request of a browser. The request that follows is
-// authenticated by itself.
+// Preflight answers the CORS preflight request of a browser. The request that follows is authenticated separately.
 func (o *Origins) Preflight(c *fiber.Ctx) error {
 	if c.Method() != fiber.MethodOptions {
 		return c.Next()
@@ -82,7 +79,7 @@ func (o *Origins) Preflight(c *fiber.Ctx) error {
 		if err := o.limits.CountFailure(c, v); err != nil {
 			return v.Router.RespondError(c, err)
 		}
-		return v.Router.RespondError(c, domain.Errorf(router.CodeOriginNotAllowed, "No workspace lets pages of this origin in."))
+		return v.Router.RespondError(c, domain.Errorf(router.CodeOriginNotAllowed, "No workspace allows pages of this origin."))
 	}
 	allowOrigin(c, origin)
 	if err := o.limits.countPreflight(c, v); err != nil {

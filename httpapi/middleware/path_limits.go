@@ -9,15 +9,15 @@ import (
 	"github.com/callboard/callboard/httpapi/limit"
 )
 
-// pathLimit is the own limit of a path, beside the workspace's (specification, Limits).
+// pathLimit is the rate limit of one path, in addition to the limit of the workspace.
 type pathLimit struct {
-	path   string // as /v1/usage/rate-limits names it
+	path   string // the path as /v1/usage/rate-limits shows it
 	n      int    // 0: the plan's calls per minute
 	window time.Duration
-	routes []string // that count
+	routes []string // routes that are counted
 }
 
-// pathLimits lists the paths with limits of their own.
+// pathLimits returns the paths with rate limits of their own.
 func pathLimits() []pathLimit {
 	const knowledge = "/v1/knowledge-base"
 	return []pathLimit{
@@ -43,7 +43,7 @@ func (l pathLimit) rule(w *domain.Workspace) limit.Rule {
 	return limit.Rule{N: n, Window: l.window, Burst: true}
 }
 
-// pathLimitsByRoute returns the limits of paths by the routes that they count.
+// pathLimitsByRoute returns the path limits by the routes that they count.
 func pathLimitsByRoute() map[string]pathLimit {
 	out := make(map[string]pathLimit)
 	for _, l := range pathLimits() {
@@ -54,5 +54,5 @@ func pathLimitsByRoute() map[string]pathLimit {
 	return out
 }
 
-// LimitedRoutes lists the routes that count against the limit of their path.
+// LimitedRoutes returns the routes with a path limit.
 func LimitedRoutes() []string { return slices.Sorted(maps.Keys(pathLimitsByRoute())) }

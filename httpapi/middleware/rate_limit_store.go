@@ -14,13 +14,12 @@ import (
 
 const (
 	writeDelay   = time.Second     // from the first unwritten request to the write
-	writeTimeout = 5 * time.Second // of the counts of all workspaces
+	writeTimeout = 5 * time.Second // for the counts of all workspaces
 )
 
-// countStore stores the counts of the rate limits beyond the end of the process. It
-// reads the counts of a workspace at its first request and writes them a second after
-// the first unwritten one. Once half a burst is unwritten, a request waits for the
-// write: a crash allows at most one more burst.
+// countStore stores the counts of the rate limits, so that they survive a restart. It reads the counts of a
+// workspace at the workspace's first request. It writes them writeDelay after the first unwritten request. When
+// half a burst is unwritten, a request waits for the write, so a crash allows at most one more burst.
 type countStore struct {
 	windows RateWindows // nil: counts are not stored
 	log     *slog.Logger
@@ -31,14 +30,14 @@ type countStore struct {
 	some     chan struct{}
 	urgent   chan struct{}
 	start    sync.Once
-	life     func() context.Context // of the server
+	life     func() context.Context // the context of the server
 
 	mu    sync.Mutex
 	dirty map[string]bool // by workspace
-	round chan struct{}   // closed when the write that begins next has ended
+	round chan struct{}   // closed when the next write has ended
 }
 
-// restoration says whether the counts of a workspace were read.
+// restoration records whether the counts of a workspace were read.
 type restoration struct {
 	mu   sync.Mutex
 	done atomic.Bool
@@ -69,17 +68,17 @@ func (k *countStore) restoreCounts(ctx context.Context, w *domain.Workspace) err
 	if r.done.Load() {
 		return nil
 	}
-	kept, err := k.windows.RateWindows(ctx, w.ID)
+	stored, err := k.windows.RateWindows(ctx, w.ID)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
 	for _, env := range environments() {
-		if count, ok := kept.Counts[storedName(env, "")]; ok {
+		if count, ok := stored.Counts[storedName(env, "")]; ok {
 			k.general.Restore(limitName(w.ID, env, ""), count, generalRule(w), now)
 		}
 		for _, l := range pathLimits() {
-			if count, ok := kept.Counts[storedName(env, l.path)]; ok {
+			if count, ok := stored.Counts[storedName(env, l.path)]; ok {
 				k.paths.Restore(limitName(w.ID, env, l.path), count, l.rule(w), now)
 			}
 		}
@@ -88,8 +87,8 @@ func (k *countStore) restoreCounts(ctx context.Context, w *domain.Workspace) err
 	return nil
 }
 
-// countUnwritten schedules the write of a counted request. With too many unwritten requests
-// it waits for the write, at most writeDelay.
+// countUnwritten schedules the write of a counted request. If too many requests are unwritten, it waits for the
+// write, at most writeDelay.
 func (k *countStore) countUnwritten(ctx context.Context, workspaceID string, a limit.Decision) {
 	hasty := a.NeedsStore()
 	if k.windows == nil || a.Unstored == 0 || a.Unstored > 1 && !hasty {
@@ -146,8 +145,7 @@ func (k *countStore) writeChanges(ctx context.Context) {
 	}
 }
 
-// writeAll writes all changed counts. A failed write is repeated, except for a workspace
-// that another process owns.
+// writeAll writes all changed counts. It repeats a failed write, except for a workspace that another process owns.
 func (k *countStore) writeAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -158,12 +156,12 @@ func (k *countStore) writeAll(ctx context.Context) {
 	defer close(written)
 	for id := range dirty {
 		err := k.windows.StoreRateWindows(ctx, k.countsOf(id))
-		if errors.Is(err, domain.ErrFenced) { // the workspace was deleted, or is another process's
+		if errors.Is(err, domain.ErrFenced) { // the workspace was deleted or another process owns it
 			k.restored.Delete(id)
 			continue
 		}
 		if err != nil {
-			k.log.Debug("what is used of the rate limits could not be kept; trying again", slog.String("workspace_id", id), slog.Any("error", err))
+			k.log.Debug("rate limit counts not stored, retrying", slog.String("workspace_id", id), slog.Any("error", err))
 			k.markChanged(id)
 		}
 	}

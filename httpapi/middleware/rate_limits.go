@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// countedWorkspaces bounds the counts of workspaces and of their paths. Below this
-// number no count is dropped.
+// countedWorkspaces bounds the number of workspaces and paths that are counted. Below this number no count is
+// evicted.
 const countedWorkspaces = 1 << 20
 
 // RateLimits counts requests and refuses those over a limit.
@@ -25,15 +25,15 @@ type RateLimits struct {
 	general       limit.Limiter // by workspace
 	paths         limit.Limiter // by workspace and path
 	users         limit.Limiter // by workspace and user
-	failures      limit.Limiter // by address, without a valid credential
-	preflights    limit.Limiter // by address, of allowed pages
-	pageUpdates   limit.Limiter // by user, of the changing parts of dashboard pages
-	operatorPages limit.Limiter // by user
+	failures      limit.Limiter // by address: requests without a valid credential
+	preflights    limit.Limiter // by address: preflight requests of allowed origins
+	pageUpdates   limit.Limiter // by user: automatic updates of dashboard pages
+	operatorPages limit.Limiter // by user: requests to the operator's page
 	store         *countStore
 }
 
-// NewRateLimits returns the limits of a server that ends with life. windows nil: the
-// counts end with the process.
+// NewRateLimits returns the rate limits of a server. Background work ends with life. With windows nil the counts
+// end with the process.
 func NewRateLimits(life context.Context, log *slog.Logger, workspaces Workspaces, windows RateWindows) *RateLimits {
 	l := &RateLimits{
 		log: log, workspaces: workspaces, general: limit.Limiter{Names: countedWorkspaces}, paths: limit.Limiter{Names: countedWorkspaces},
@@ -42,22 +42,22 @@ func NewRateLimits(life context.Context, log *slog.Logger, workspaces Workspaces
 	return l
 }
 
-// WriteCounts stores the counts that are not stored.
+// WriteCounts stores the counts that are not stored yet.
 func (l *RateLimits) WriteCounts(ctx context.Context) { l.store.writeAll(ctx) }
 
-// Rules of requests that are counted by address or by user.
+// failureRule limits requests without a valid credential per address.
 func failureRule() limit.Rule { return limit.Rule{N: 30, Window: time.Minute} }
 
-// preflightRule: an office behind one address sends many preflights, none of them with
-// a credential.
+// preflightRule limits CORS preflight requests per address. The limit is high because many browsers may share an
+// address and a preflight has no credential.
 func preflightRule() limit.Rule { return limit.Rule{N: 600, Window: time.Minute} }
 
-// pageUpdateRule bounds the automatic updates of a user's open pages. They count against
-// no other limit: an open page keeps its user from no action.
+// pageUpdateRule limits the automatic updates of a user's open dashboard pages. They count against no other limit,
+// so an open page does not block its user's actions.
 func pageUpdateRule() limit.Rule { return limit.Rule{N: 600, Window: time.Minute} }
 
-// operatorPageRule bounds the requests to the operator's page. They do not count against
-// the limit of the workspace: its other clients keep an operator from no action.
+// operatorPageRule limits requests to the operator's page. They do not count against the workspace's limit, so
+// other clients of the workspace cannot block an operator.
 func operatorPageRule() limit.Rule { return limit.Rule{N: 300, Window: time.Minute} }
 
 // generalRule is the limit of all requests of a workspace.
@@ -65,13 +65,12 @@ func generalRule(w *domain.Workspace) limit.Rule {
 	return limit.Rule{N: w.Limits.RequestsPerMinute, Window: time.Minute, Burst: true}
 }
 
-// userRule gives one user half of the workspace's limit, and no burst.
+// userRule limits one user to half of the workspace's rate, without a burst.
 func userRule(w *domain.Workspace) limit.Rule {
 	return limit.Rule{N: (w.Limits.RequestsPerMinute + 1) / 2, Window: time.Minute}
 }
 
-// storedName is the name under which the requests of an environment to a path are
-// stored; path "": all requests.
+// storedName is the stored name of the requests of an environment to a path. An empty path stands for all requests.
 func storedName(env domain.Environment, path string) string {
 	if env == domain.Test {
 		return "test " + path
@@ -79,8 +78,7 @@ func storedName(env domain.Environment, path string) string {
 	return path
 }
 
-// limitName is the name under which requests are counted. The environments of a
-// workspace count apart.
+// limitName is the name of a request count in memory. The environments of a workspace are counted separately.
 func limitName(workspaceID string, env domain.Environment, path string) string {
 	return workspaceID + " " + storedName(env, path)
 }
@@ -88,8 +86,8 @@ func limitName(workspaceID string, env domain.Environment, path string) string {
 // environments lists the environments whose requests are counted.
 func environments() [2]domain.Environment { return [...]domain.Environment{domain.Live, domain.Test} }
 
-// addressName is the name under which an address is counted: one client has a whole /64
-// of IPv6.
+// addressName is the name under which an address is counted. An IPv6 address counts as its /64 prefix, which one
+// client may own.
 func addressName(a netip.Addr) string {
 	if a.Is6() {
 		if p, err := a.Prefix(64); err == nil {
@@ -113,8 +111,8 @@ func (l *RateLimits) CountPageUpdate(c *fiber.Ctx, u *domain.User) error {
 	return respondLimit(c, l.pageUpdates.Allow(u.WorkspaceID+" "+u.ID, pageUpdateRule(), time.Now()))
 }
 
-// CountSignedOutUpdate counts an automatic update of an open page without a session. The
-// limit is that of failures, counted apart from them.
+// CountSignedOutUpdate counts an automatic update of an open page without a session. It has the limit of failures,
+// but a count of its own.
 func (l *RateLimits) CountSignedOutUpdate(c *fiber.Ctx, v *router.Request) error {
 	return respondLimit(c, l.pageUpdates.Allow(addressName(v.IP), failureRule(), time.Now()))
 }
@@ -124,8 +122,8 @@ func (l *RateLimits) CountOperatorPage(c *fiber.Ctx, u *domain.User) error {
 	return respondLimit(c, l.operatorPages.Allow(u.WorkspaceID+" "+u.ID, operatorPageRule(), time.Now()))
 }
 
-// CountRequest counts a request against the general limit of its workspace, and against
-// the user's share of it. The headers show the tighter one, or the one that refuses.
+// CountRequest counts a request against the limit of its workspace and the limit of its user. The response headers
+// show the tighter limit, or the limit that refuses the request.
 func (l *RateLimits) CountRequest(c *fiber.Ctx, p domain.Principal) error {
 	w, err := l.workspaces.Workspace(c.UserContext(), p)
 	if err != nil {
@@ -148,9 +146,8 @@ func (l *RateLimits) CountRequest(c *fiber.Ctx, p domain.Principal) error {
 	return err
 }
 
-// countPathRequest counts a request against the limit of its path. The route calls it
-// after the permission and the body were checked. refund removes the request from the
-// count.
+// countPathRequest counts a request against the limit of its path. The route calls it after permission and body are
+// checked. refund removes the request from the count.
 func (l *RateLimits) countPathRequest(c *fiber.Ctx, path pathLimit) (refund func(), err error) {
 	v := router.RequestOf(c.UserContext())
 	w, err := l.workspaces.Workspace(c.UserContext(), v.Principal)
@@ -164,7 +161,7 @@ func (l *RateLimits) countPathRequest(c *fiber.Ctx, path pathLimit) (refund func
 	}
 	general := v.GeneralLimit
 	if a.Remaining > general.Remaining && general.Limit > 0 {
-		_ = respondLimit(c, general) // the tighter one; it let the request pass
+		_ = respondLimit(c, general) // the general limit is tighter and has allowed the request
 	}
 	return func() {
 		l.paths.Refund(name, a)
@@ -174,11 +171,10 @@ func (l *RateLimits) countPathRequest(c *fiber.Ctx, path pathLimit) (refund func
 	}, nil
 }
 
-// takeRequest counts a request under a name and delays it where it belongs to a burst.
-// storedFor is the workspace whose counts are stored, "" for a count that ends with the
-// process.
+// takeRequest counts a request under a name and delays a request of the burst. storedFor is the workspace whose
+// counts are stored, "" for a count that ends with the process.
 func (l *RateLimits) takeRequest(c *fiber.Ctx, counts *limit.Limiter, storedFor, name string, r limit.Rule) (limit.Decision, error) {
-	a := counts.Allow(name, r, time.Now()) // a form is read before it is counted
+	a := counts.Allow(name, r, time.Now()) // the current time: reading a form may have taken long
 	if storedFor != "" {
 		l.store.countUnwritten(c.UserContext(), storedFor, a)
 	}
@@ -197,8 +193,8 @@ func (l *RateLimits) takeRequest(c *fiber.Ctx, counts *limit.Limiter, storedFor,
 	}
 }
 
-// Usage returns what a workspace has used of its limits in an environment: the general
-// limit first, then those of paths.
+// Usage returns how much of each limit a workspace has used in an environment: first the general limit, then the
+// limits of paths.
 func (l *RateLimits) Usage(w *domain.Workspace, env domain.Environment) []limit.Usage {
 	now := time.Now()
 	usage := func(counts *limit.Limiter, path string, r limit.Rule) limit.Usage {
@@ -216,19 +212,18 @@ func (l *RateLimits) Usage(w *domain.Workspace, env domain.Environment) []limit.
 // environments.
 func (l *RateLimits) RequestsLastMinute(w *domain.Workspace) (sum int) {
 	for _, env := range environments() {
-		made, _ := l.general.Used(limitName(w.ID, env, ""), generalRule(w), time.Now())
-		sum += made
+		requests, _ := l.general.Used(limitName(w.ID, env, ""), generalRule(w), time.Now())
+		sum += requests
 	}
 	return sum
 }
 
-// limitHeaderNames are the headers of router.LimitHeaders as fasthttp stores them.
+// limitHeaderNames are the names of router.LimitHeaders as fasthttp stores them.
 var limitHeaderNames = [...][]byte{ //nolint:gochecknoglobals // a table
 	[]byte("X-Ratelimit-Limit"), []byte("X-Ratelimit-Remaining"), []byte("X-Ratelimit-Reset"), []byte("X-Ratelimit-Window"),
 }
 
-// respondLimit writes the headers of a limit, and returns rate_limit_exceeded where the
-// limit is reached.
+// respondLimit sets the response headers of a limit. It returns rate_limit_exceeded if the limit is reached.
 func respondLimit(c *fiber.Ctx, a limit.Decision) error {
 	reset := a.Reset.Unix()
 	if a.Reset.Nanosecond() > 0 {

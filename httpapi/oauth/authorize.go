@@ -19,10 +19,10 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// maxState bounds the state parameter, in characters.
+// maxState bounds the state parameter in characters.
 const maxState = 1000
 
-// authorizeFields lists the parameters of an authorization request that are read.
+// authorizeFields returns the names of the parameters of an authorization request.
 func authorizeFields() []string {
 	return []string{"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "code_challenge", "code_challenge_method"}
 }
@@ -30,29 +30,29 @@ func authorizeFields() []string {
 func (s *Server) registerAuthorization() {
 	const path = "/oauth/authorize"
 	pages.Register(s.Router, router.Operation{
-		Method: http.MethodGet, Path: path, ID: "authorize", Tag: router.OAuthTag, Summary: "Ask a user for consent",
-		Description: "For browsers. Shows a consent page to a user who is signed in. Then 302 to redirect_uri with code (60 seconds, once), state and iss, or with error. " +
-			"A client or a redirect URI that is none of a client's is an error page, never a redirect. PKCE by S256 is required of public clients.",
+		Method: http.MethodGet, Path: path, ID: "authorize", Tag: router.OAuthTag, Summary: "Show the consent page",
+		Description: "For browsers. Shows a consent page to the signed-in user, then redirects (302) to redirect_uri with code (valid once, 60 seconds), state and iss, or with error. " +
+			"An unknown client or redirect URI gets an error page, never a redirect. Public clients must use PKCE with S256.",
 	}, func(h *huma.Operation) {
 		for _, p := range []struct {
 			name, doc string
 			needed    bool
 		}{
 			{"client_id", "The client.", true},
-			{"redirect_uri", "One of the client's, letter by letter.", true},
+			{"redirect_uri", "One of the client's redirect URIs, compared exactly.", true},
 			{"response_type", "code.", true},
-			{"scope", "Permissions parted by spaces; all that the client can be given unless said. The user gives no more than they have.", false},
-			{"state", "Comes back with the answer.", false},
+			{"scope", "Permissions separated by spaces. Default: all permissions of the client. The client gets at most the permissions of the user.", false},
+			{"state", "Returned unchanged in the response.", false},
 			{"code_challenge", "PKCE: the SHA-256 of the verifier, base64url.", false},
 			{"code_challenge_method", "S256.", false},
 		} {
 			h.Parameters = append(h.Parameters, &huma.Param{Name: p.name, In: "query", Required: p.needed, Description: p.doc, Schema: &huma.Schema{Type: huma.TypeString}})
 		}
-		h.Responses["302"] = &huma.Response{Description: "To redirect_uri, with error."}
+		h.Responses["302"] = &huma.Response{Description: "Redirect to redirect_uri with error."}
 	}, s.showConsent)
-	pages.Register(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "consent", Tag: router.OAuthTag, Summary: "Answer the consent page", Description: "For the page itself."},
+	pages.Register(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "consent", Tag: router.OAuthTag, Summary: "Send the consent form", Description: "For the consent page."},
 		func(h *huma.Operation) {
-			h.Responses["302"] = &huma.Response{Description: "To redirect_uri, with code or error."}
+			h.Responses["302"] = &huma.Response{Description: "Redirect to redirect_uri with code or error."}
 		}, s.answerConsent)
 }
 
@@ -60,7 +60,7 @@ func (s *Server) registerAuthorization() {
 type authorizationRequest struct {
 	values      url.Values
 	client      *domain.OAuthClient
-	permissions []domain.Permission // that the client asks for, within the user's
+	permissions []domain.Permission // requested permissions that the user has
 	user        *domain.User
 	session     *domain.Session
 }
@@ -89,11 +89,10 @@ func (s *Server) redirectWithError(c *fiber.Ctx, values url.Values, err error) e
 	return s.redirectToClient(c, values, url.Values{"error": {string(e.Code)}, "error_description": {e.Message}})
 }
 
-// readAuthorization checks a request in the order in which its parts can be trusted: the
-// client and the redirect URI, then the user, then the rest. answered: the browser has
-// its response.
+// readAuthorization checks a request in the order in which its parts can be trusted: the client and its redirect
+// URI, the user, the remaining parameters. answered reports that the browser already has its response.
 func (s *Server) readAuthorization(c *fiber.Ctx, text string) (a *authorizationRequest, answered bool, err error) {
-	const title = "This request is not good"
+	const title = "Invalid request"
 	page := func(status int, title, text string) (*authorizationRequest, bool, error) {
 		if limited := s.countRefusal(c, domain.Errorf(domain.OAuthInvalidRequest, "%s", text)); domain.CodeOf(limited) == domain.CodeRateLimit {
 			return nil, false, limited
@@ -102,7 +101,7 @@ func (s *Server) readAuthorization(c *fiber.Ctx, text string) (a *authorizationR
 	}
 	values, err := pages.ParseFields(text)
 	if err != nil {
-		return page(http.StatusBadRequest, title, "A parameter stands in it twice, or cannot be read.")
+		return page(http.StatusBadRequest, title, "A parameter is repeated or invalid.")
 	}
 	client, err := s.clients.FindClient(c.UserContext(), values.Get("client_id"))
 	if err != nil {
@@ -110,11 +109,11 @@ func (s *Server) readAuthorization(c *fiber.Ctx, text string) (a *authorizationR
 	}
 	switch {
 	case client == nil:
-		return page(http.StatusBadRequest, title, "There is no such client. Ask whoever sent you here.")
+		return page(http.StatusBadRequest, title, "The OAuth client is unknown. Contact the site that sent you here.")
 	case !slices.Contains(client.RedirectURIs, values.Get("redirect_uri")):
-		return page(http.StatusBadRequest, title, "It leads to an address that the client has not named. Ask whoever sent you here.")
+		return page(http.StatusBadRequest, title, "The redirect URI is not registered for the client. Contact the site that sent you here.")
 	case s.clients.CheckOAuthPlan(client.WorkspaceID) != nil:
-		return page(http.StatusForbidden, "Not on this plan", "plan_required: OAuth 2.0 needs the plan enterprise.")
+		return page(http.StatusForbidden, "Not on this plan", "plan_required: OAuth 2.0 needs the enterprise plan.")
 	}
 	a = &authorizationRequest{values: values, client: client}
 	if a.user, a.session, err = s.access.SignedInUser(c); err != nil {
@@ -125,7 +124,7 @@ func (s *Server) readAuthorization(c *fiber.Ctx, text string) (a *authorizationR
 		return nil, false, err
 	}
 	if a.user.WorkspaceID != client.WorkspaceID || a.user.Environment == domain.Test && client.Environment != domain.Test {
-		return page(http.StatusForbidden, "Not for you", "The client belongs to another workspace, or you are a user of the test environment.")
+		return page(http.StatusForbidden, "Access denied", "The client belongs to another workspace, or you are a user of the test environment.")
 	}
 	if err = a.checkParameters(); err != nil {
 		return nil, true, s.redirectWithError(c, values, err)
@@ -133,7 +132,7 @@ func (s *Server) readAuthorization(c *fiber.Ctx, text string) (a *authorizationR
 	return a, false, nil
 }
 
-// checkParameters returns the first error in the parameters, and sets the permissions.
+// checkParameters sets the permissions. It returns the first error in the remaining parameters.
 func (a *authorizationRequest) checkParameters() (err error) {
 	v := a.values
 	challenge, method := v.Get("code_challenge"), v.Get("code_challenge_method")
@@ -150,19 +149,19 @@ func (a *authorizationRequest) checkParameters() (err error) {
 	case challenge == "" && (a.client.Public || method != ""):
 		return domain.Errorf(domain.OAuthInvalidRequest, "code_challenge is required.")
 	case challenge != "" && (method != "S256" || !access.IsValidChallenge(challenge)):
-		return domain.Errorf(domain.OAuthInvalidRequest, "code_challenge is by S256.")
+		return domain.Errorf(domain.OAuthInvalidRequest, "code_challenge_method must be S256.")
 	}
 	if a.permissions, err = access.ParseScope(v.Get("scope"), a.client.Scopes); err != nil {
 		return err
 	}
 	a.permissions = access.IntersectPermissions(a.permissions, a.user.Role.Permissions())
 	if len(a.permissions) == 0 {
-		return domain.Errorf(domain.OAuthAccessDenied, "The user may do none of it.")
+		return domain.Errorf(domain.OAuthAccessDenied, "The user has none of the requested permissions.")
 	}
 	return nil
 }
 
-// proof binds the form of a consent page to its session and its parameters.
+// proof returns a MAC that binds the form of a consent page to its session and its parameters.
 func (a *authorizationRequest) proof() string {
 	mac := hmac.New(sha256.New, []byte(a.session.Hash))
 	for _, name := range authorizeFields() {
@@ -206,7 +205,7 @@ func (s *Server) showConsent(c *fiber.Ctx) error {
 	return pages.Respond(c, http.StatusOK, "consent", data, data.Host)
 }
 
-// answerConsent turns the user's answer into a code.
+// answerConsent redirects with an authorization code if the user consents.
 func (s *Server) answerConsent(c *fiber.Ctx) error {
 	values, err := pages.ReadForm(c)
 	if err != nil {
@@ -217,14 +216,14 @@ func (s *Server) answerConsent(c *fiber.Ctx) error {
 		return err
 	}
 	if !pages.IsSameOrigin(c, s.publicURL) || !hmac.Equal([]byte(a.proof()), []byte(values.Get("proof"))) {
-		return pages.RespondMessage(c, http.StatusForbidden, "This page is out of date", "Go back to where you came from and begin again.")
+		return pages.RespondMessage(c, http.StatusForbidden, "This page has expired", "Go back to the site that sent you here and start again.")
 	}
 	act := router.RequestOf(c.UserContext()).AuditAction("auth", "oauth.consented")
 	act.Resource = domain.Resource{Type: "oauth_client", ID: a.client.ID}
 	if values.Get("decision") != "allow" {
 		act.Action = "oauth.denied"
 		s.audit.Record(c.UserContext(), a.principal(), act)
-		return s.redirectWithError(c, a.values, domain.Errorf(domain.OAuthAccessDenied, "The user said no."))
+		return s.redirectWithError(c, a.values, domain.Errorf(domain.OAuthAccessDenied, "The user has denied the request."))
 	}
 	code := &domain.OAuthCode{
 		ClientID: a.client.ID, UserID: a.user.ID, RedirectURI: a.values.Get("redirect_uri"), Challenge: a.values.Get("code_challenge"), Scopes: a.permissions,
@@ -243,13 +242,13 @@ func (a *authorizationRequest) principal() domain.Principal {
 	return domain.Principal{WorkspaceID: a.user.WorkspaceID, Environment: a.client.Environment, UserID: a.user.ID}
 }
 
-// describePermission says what a permission lets a client do.
+// describePermission describes what a permission lets a client do.
 func describePermission(p domain.Permission) string {
 	switch p {
 	case domain.AllRead:
-		return "read everything"
+		return "read all data"
 	case domain.AllWrite:
-		return "create, change and delete everything"
+		return "create, change and delete all data"
 	case domain.CallsRead:
 		return "read calls, campaigns, contacts and numbers"
 	case domain.CallsWrite:
@@ -261,7 +260,7 @@ func describePermission(p domain.Permission) string {
 	case domain.AnalyticsRead:
 		return "read usage, results and events"
 	}
-	return "do what is called"
+	return "use the permission"
 }
 
 // originOf returns the origin of a redirect URI.

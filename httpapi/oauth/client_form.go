@@ -26,14 +26,14 @@ type clientForm struct {
 
 func (f *clientForm) value(name string) string { return f.values.Get(name) }
 
-// registerForm registers an endpoint that takes a form of a client.
+// registerForm registers an endpoint that accepts a form from an authenticated client.
 func (s *Server) registerForm(op router.Operation, fields map[string]string, good *huma.Schema, handle func(*fiber.Ctx, *clientForm) (any, error)) {
 	op.Method, op.Tag, op.Public = http.MethodPost, router.OAuthTag, true
 	op.Description = strings.TrimSpace(op.Description + " An Idempotency-Key has no effect.")
 	s.AddRaw(op, func(h *huma.Operation) {
 		failure := router.SchemaOf[OAuthFailure](s.API)
 		for status, about := range map[int]string{
-			http.StatusBadRequest: "What is wrong with the request.", http.StatusUnauthorized: "The client did not prove itself.",
+			http.StatusBadRequest: "The request is invalid.", http.StatusUnauthorized: "The client is not authenticated.",
 			http.StatusForbidden: "plan_required.",
 		} {
 			h.Responses[strconv.Itoa(status)] = router.DescribeResponse(about, fiber.MIMEApplicationJSON, failure)
@@ -43,7 +43,7 @@ func (s *Server) registerForm(op router.Operation, fields map[string]string, goo
 		}
 		h.Responses["200"] = router.DescribeResponse("Done.", fiber.MIMEApplicationJSON, good)
 		properties := map[string]*huma.Schema{
-			"client_id": {Type: huma.TypeString, Description: "Unless it stands in Basic."}, "client_secret": {Type: huma.TypeString, Description: "Unless it stands in Basic."},
+			"client_id": {Type: huma.TypeString, Description: "Required without Basic authentication."}, "client_secret": {Type: huma.TypeString, Description: "Required without Basic authentication."},
 		}
 		for name, about := range fields {
 			properties[name] = &huma.Schema{Type: huma.TypeString, Description: about}
@@ -65,8 +65,8 @@ func (s *Server) registerForm(op router.Operation, fields map[string]string, goo
 	})
 }
 
-// respondError answers with an error in the form of RFC 6749 §5.2, where the error is one
-// of its codes or plan_required.
+// respondError answers with an error in the format of RFC 6749 §5.2 if the error is one of its codes or
+// plan_required.
 func (s *Server) respondError(c *fiber.Ctx, err error) error {
 	var e *domain.Error
 	if !errors.As(err, &e) {
@@ -90,7 +90,7 @@ func (s *Server) respondError(c *fiber.Ctx, err error) error {
 	return c.Status(status).Send(text)
 }
 
-// oauthCodes lists the error codes of RFC 6749 for a request.
+// oauthCodes returns the error codes of RFC 6749 that a request can cause.
 func oauthCodes() []domain.Code {
 	return []domain.Code{
 		domain.OAuthInvalidRequest, domain.OAuthInvalidGrant, domain.OAuthInvalidScope, domain.OAuthUnauthorizedClient, domain.OAuthUnsupportedGrant,
@@ -99,12 +99,12 @@ func oauthCodes() []domain.Code {
 
 // OAuthFailure is an error response (RFC 6749 §5.2).
 type OAuthFailure struct { //nolint:revive // the name of the schema in the OpenAPI document
-	Error       domain.Code `json:"error" doc:"In the words of RFC 6749, or plan_required."`
-	Description string      `json:"error_description" doc:"For people."`
+	Error       domain.Code `json:"error" doc:"An error code of RFC 6749, or plan_required."`
+	Description string      `json:"error_description" doc:"Error message for people."`
 }
 
-// readClientForm reads a form and authenticates its client. A failure counts against the
-// address of the request, a success against the client's workspace.
+// readClientForm reads a form and authenticates its client. A failure counts against the address of the request, a
+// success against the client's workspace.
 func (s *Server) readClientForm(c *fiber.Ctx) (*clientForm, error) {
 	v := router.RequestOf(c.UserContext())
 	values, err := pages.ReadForm(c)
@@ -119,7 +119,7 @@ func (s *Server) readClientForm(c *fiber.Ctx) (*clientForm, error) {
 		return nil, s.countRefusal(c, err)
 	}
 	router.ExchangeOf(c.Context()).Authenticated = true
-	if client.Public { // pages of allowed origins may read the response
+	if client.Public { // lets pages of allowed origins read the response
 		if err = s.access.Origins.AllowResponse(c, v.Principal); err != nil {
 			return nil, err
 		}
@@ -134,8 +134,8 @@ func (s *Server) readClientForm(c *fiber.Ctx) (*clientForm, error) {
 	return &clientForm{values: values, client: client}, nil
 }
 
-// countRefusal counts a request without a valid client or grant against its address, and
-// records an invalid client or grant. It returns the error of the limit, or err.
+// countRefusal counts a request without a valid client or grant against its address, and writes an audit entry for
+// an invalid client or grant. It returns the error of the rate limit, or err.
 func (s *Server) countRefusal(c *fiber.Ctx, err error) error {
 	code := domain.CodeOf(err)
 	if code == "" || code == domain.CodeUnavailable {
@@ -151,17 +151,17 @@ func (s *Server) countRefusal(c *fiber.Ctx, err error) error {
 	return err
 }
 
-// authenticateClient returns the client of a request, by Basic or by the form, never by
-// both (RFC 6749 §2.3). With an error the client is the one that the request names.
+// authenticateClient returns the client that a request names in the Authorization header or in the form, never in
+// both (RFC 6749 §2.3). With an error it returns the client that the request claims to be.
 func (s *Server) authenticateClient(c *fiber.Ctx, values url.Values) (*domain.OAuthClient, error) {
 	id, secret := values.Get("client_id"), values.Get("client_secret")
 	if scheme, text, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " "); scheme != "" {
 		basicID, basicSecret, ok := parseBasic(scheme, text)
 		switch {
 		case !ok:
-			return nil, domain.Errorf(domain.OAuthInvalidClient, "Authorization must be Basic, with the client's id and secret.")
+			return nil, domain.Errorf(domain.OAuthInvalidClient, "Authorization must be Basic with the client's id and secret.")
 		case values.Has("client_secret") || id != "" && id != basicID:
-			return nil, domain.Errorf(domain.OAuthInvalidRequest, "The client must prove itself in one way only.")
+			return nil, domain.Errorf(domain.OAuthInvalidRequest, "The client must authenticate by one method only.")
 		}
 		id, secret = basicID, basicSecret
 	}
@@ -172,16 +172,16 @@ func (s *Server) authenticateClient(c *fiber.Ctx, values url.Values) (*domain.OA
 	if client != nil && !access.IsAllowedIP(client.AllowedIPs, router.RequestOf(c.UserContext()).IP) {
 		return client, domain.Errorf(domain.OAuthInvalidClient, "allowed_ips of the client does not name this address.")
 	}
-	if client != nil && client.Public && secret == "" { // it has none: PKCE proves it
+	if client != nil && client.Public && secret == "" { // a public client has no secret and proves itself by PKCE
 		return client, nil
 	}
 	if !s.clients.IsClientSecret(client, secret) {
-		return client, domain.Errorf(domain.OAuthInvalidClient, "There is no such client, or its secret is another one.")
+		return client, domain.Errorf(domain.OAuthInvalidClient, "The client is unknown or its secret is wrong.")
 	}
 	return client, nil
 }
 
-// parseBasic returns the client's id and secret, both form-encoded (RFC 6749 §2.3.1).
+// parseBasic returns the client id and the secret of a Basic header. Both are form-encoded (RFC 6749 §2.3.1).
 func parseBasic(scheme, text string) (id, secret string, ok bool) {
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil || !strings.EqualFold(scheme, "Basic") {

@@ -11,27 +11,27 @@ import (
 
 // OAuthMetadata is the metadata of the authorization server (RFC 8414).
 type OAuthMetadata struct { //nolint:revive // the name of the schema in the OpenAPI document
-	Issuer            string              `json:"issuer" doc:"The service, as its tokens name it."`
-	AuthorizeURL      string              `json:"authorization_endpoint" doc:"Where users are sent to be asked."`
-	TokenURL          string              `json:"token_endpoint" doc:"Where tokens are got."`
-	RevocationURL     string              `json:"revocation_endpoint" doc:"Where tokens are given back."`
-	Introspection     string              `json:"introspection_endpoint" doc:"Where a client asks after its tokens."`
-	JWKS              string              `json:"jwks_uri" doc:"The keys that tokens are signed with."`
+	Issuer            string              `json:"issuer" doc:"Issuer of the tokens (claim iss)."`
+	AuthorizeURL      string              `json:"authorization_endpoint" doc:"Authorization endpoint."`
+	TokenURL          string              `json:"token_endpoint" doc:"Token endpoint."`
+	RevocationURL     string              `json:"revocation_endpoint" doc:"Revocation endpoint (RFC 7009)."`
+	Introspection     string              `json:"introspection_endpoint" doc:"Introspection endpoint (RFC 7662)."`
+	JWKS              string              `json:"jwks_uri" doc:"URL of the public keys that verify tokens."`
 	Scopes            []domain.Permission `json:"scopes_supported" doc:"The permissions."`
-	ResponseTypes     []string            `json:"response_types_supported" doc:"What the authorization endpoint answers."`
-	GrantTypes        []domain.GrantType  `json:"grant_types_supported" doc:"How tokens are got."`
+	ResponseTypes     []string            `json:"response_types_supported" doc:"Response types of the authorization endpoint."`
+	GrantTypes        []domain.GrantType  `json:"grant_types_supported" doc:"Supported grant types."`
 	Challenges        []string            `json:"code_challenge_methods_supported" doc:"Of PKCE."`
-	IssuerInResponse  bool                `json:"authorization_response_iss_parameter_supported" doc:"iss comes with every answer (RFC 9207)."`
-	ClientAuth        []string            `json:"token_endpoint_auth_methods_supported" doc:"How clients prove themselves."`
-	RevocationAuth    []string            `json:"revocation_endpoint_auth_methods_supported" doc:"How clients prove themselves there."`
-	IntrospectionAuth []string            `json:"introspection_endpoint_auth_methods_supported" doc:"How clients prove themselves there."`
+	IssuerInResponse  bool                `json:"authorization_response_iss_parameter_supported" doc:"Authorization responses contain iss (RFC 9207)."`
+	ClientAuth        []string            `json:"token_endpoint_auth_methods_supported" doc:"Client authentication methods of the token endpoint."`
+	RevocationAuth    []string            `json:"revocation_endpoint_auth_methods_supported" doc:"Client authentication methods of the revocation endpoint."`
+	IntrospectionAuth []string            `json:"introspection_endpoint_auth_methods_supported" doc:"Client authentication methods of the introspection endpoint."`
 }
 
 // registerMetadata registers the metadata of the server (RFC 8414).
 func (s *Server) registerMetadata() {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", ID: "getOAuthMetadata", Tag: router.OAuthTag, Public: true,
-		Summary: "Get what clients have to know of the authorization server",
+		Summary: "Get the metadata of the authorization server",
 	}, func(context.Context, domain.Principal, *struct{}) (*router.CachedResponse[OAuthMetadata], error) {
 		return &router.CachedResponse[OAuthMetadata]{Control: "public, max-age=300", Body: s.metadata()}, nil
 	})

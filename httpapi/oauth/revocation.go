@@ -11,22 +11,22 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// Introspection describes a token (RFC 7662 §2.2). Of an invalid token, and of a token of
-// another client, only active is set.
+// Introspection describes a token (RFC 7662 §2.2). For an invalid token, and for a token of another client, only
+// active is set.
 type Introspection struct {
 	Active    bool   `json:"active"`
-	Scope     string `json:"scope,omitempty" doc:"What it may do now."`
+	Scope     string `json:"scope,omitempty" doc:"Current permissions of the token."`
 	ClientID  string `json:"client_id,omitempty"`
 	TokenType string `json:"token_type,omitempty"`
 	ExpiresAt int64  `json:"exp,omitempty" doc:"Unix seconds."`
 	IssuedAt  int64  `json:"iat,omitempty" doc:"Unix seconds."`
-	Subject   string `json:"sub,omitempty" doc:"The user, or the client itself."`
+	Subject   string `json:"sub,omitempty" doc:"The user, or the client itself (claim sub)."`
 	Audience  string `json:"aud,omitempty"`
 	Issuer    string `json:"iss,omitempty"`
 	ID        string `json:"jti,omitempty"`
 }
 
-// revokeToken revokes a token with all tokens of its grant.
+// revokeToken revokes a token and all tokens of its grant.
 func (s *Server) revokeToken(c *fiber.Ctx, f *clientForm) (any, error) {
 	v := router.RequestOf(c.UserContext())
 	act := clientAct(v, f.client, "token.revoked")
@@ -59,7 +59,7 @@ func (s *Server) revokeToken(c *fiber.Ctx, f *clientForm) (any, error) {
 // introspect serves the introspection endpoint.
 func (s *Server) introspect(c *fiber.Ctx, f *clientForm) (any, error) {
 	if f.client.Public {
-		return nil, s.countRefusal(c, domain.Errorf(domain.OAuthInvalidClient, "This takes a client with a secret."))
+		return nil, s.countRefusal(c, domain.Errorf(domain.OAuthInvalidClient, "This endpoint needs a client with a secret."))
 	}
 	if g, until, err := s.grants.IntrospectToken(c.UserContext(), f.client, f.value("token")); err == nil {
 		return &Introspection{
@@ -78,8 +78,8 @@ func (s *Server) introspect(c *fiber.Ctx, f *clientForm) (any, error) {
 	}, nil
 }
 
-// readAccessToken returns the claims and permissions of a valid access token of the
-// client; false: the text is none.
+// readAccessToken returns the claims and permissions of a valid access token of the client. ok is false for any
+// other text.
 func (s *Server) readAccessToken(ctx context.Context, f *clientForm) (c token.Claims, rights []domain.Permission, ok bool, err error) {
 	text := f.value("token")
 	if text == "" {

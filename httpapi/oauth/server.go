@@ -1,4 +1,4 @@
-// Package oauth is the OAuth 2.0 authorization server, with the sign-in of its users.
+// Package oauth is the OAuth 2.0 authorization server and the sign-in of its users.
 package oauth
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/service/oauth"
 )
 
-// Services are the use cases of the authorization server.
+// Services are the services that the authorization server uses.
 type Services struct {
 	Clients  Clients
 	Grants   Grants
@@ -23,16 +23,15 @@ type Services struct {
 
 // Clients are the OAuth clients of all workspaces.
 type Clients interface {
-	// OAuthPlan fails with plan_required where the workspace's plan has no OAuth.
+	// CheckOAuthPlan returns plan_required if the plan of the workspace does not include OAuth.
 	CheckOAuthPlan(workspace string) error
-	// ClientOf returns a client of any workspace, before its authentication; nil: there
-	// is none. It answers from memory.
+	// FindClient returns a client of any workspace before its authentication, nil for an unknown id. It answers from
+	// memory.
 	FindClient(ctx context.Context, id string) (*domain.OAuthClient, error)
-	// ClientProves says whether a secret is the client's. It takes the same time for
-	// every client and for nil.
+	// IsClientSecret reports whether a secret is the client's. It takes the same time for every client and for nil.
 	IsClientSecret(c *domain.OAuthClient, secret string) bool
-	// RevokeOAuth refuses the access tokens of a grant, or a single one by its jti, from
-	// its return on; they would end at until.
+	// RevokeOAuth refuses the access tokens of a grant, or the single token with this jti, as soon as it returns.
+	// until is when the tokens would expire.
 	RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error
 }
 
@@ -40,15 +39,13 @@ type Clients interface {
 type Grants interface {
 	// IssueCode stores the consent of a user and returns its authorization code.
 	IssueCode(ctx context.Context, c *domain.OAuthCode) (string, error)
-	// RedeemCode exchanges a code and RenewGrant a refresh token, once each. Errors:
-	// invalid_grant, invalid_scope; with the extra field reused after a second use,
-	// which ends the grant.
+	// RedeemCode exchanges an authorization code, RenewGrant a refresh token. Both can be used once. Errors:
+	// invalid_grant, invalid_scope. A second use ends the grant and sets the extra field reused.
 	RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.IssuedTokens, error)
 	RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (oauth.IssuedTokens, error)
-	// GrantOf returns the grant of a refresh token and the end of the token. Errors:
-	// invalid_grant.
+	// IntrospectToken returns the grant of a refresh token and the token's expiry. Error: invalid_grant.
 	IntrospectToken(ctx context.Context, client *domain.OAuthClient, text string) (oauth.IssuedTokens, time.Time, error)
-	// EndGrant refuses all tokens of a client's grant from its return on.
+	// RevokeGrant refuses all tokens of a client's grant as soon as it returns.
 	RevokeGrant(ctx context.Context, client *domain.OAuthClient, id string) error
 }
 
@@ -57,7 +54,7 @@ type Sessions interface {
 	// SignIn redeems a sign-in link and returns the cookie of a session. Errors:
 	// invalid_link, expired_link, ip_not_allowed.
 	SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error)
-	// EndSession ends a session of a user, where may does not refuse the user.
+	// EndSession ends a session of a user, unless may returns an error for the user.
 	EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error
 }
 
@@ -67,7 +64,7 @@ type Server struct {
 
 	access    *middleware.Access
 	issuer    *token.Issuer
-	publicURL string // base of the URLs in responses; "": relative ones
+	publicURL string // base URL of links in responses; "": links are relative
 	clients   Clients
 	grants    Grants
 	sessions  Sessions

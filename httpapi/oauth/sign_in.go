@@ -20,15 +20,15 @@ const signOutPath = "/sign-out"
 func (s *Server) registerSignIn() {
 	const tag = router.SignInTag
 	token := func(h *huma.Operation) {
-		h.Parameters = append(h.Parameters, &huma.Param{Name: "token", In: "query", Description: "What the link holds.", Schema: &huma.Schema{Type: huma.TypeString}})
+		h.Parameters = append(h.Parameters, &huma.Param{Name: "token", In: "query", Description: "The token of the link.", Schema: &huma.Schema{Type: huma.TypeString}})
 	}
 	nothing := func(*huma.Operation) {}
-	pages.Register(s.Router, router.Operation{Method: http.MethodGet, Path: account.SignInPath, ID: "openSignInLink", Tag: tag, Summary: "Open a sign-in link", Description: "For browsers. Only the button on the page uses the link up."}, token, s.openSignInLink)
-	pages.Register(s.Router, router.Operation{Method: http.MethodPost, Path: account.SignInPath, ID: "signIn", Tag: tag, Summary: "Sign in", Description: "For the page itself: a form with token. The answer sets the cookie of the session."}, nothing, s.signIn)
-	pages.Register(s.Router, router.Operation{Method: http.MethodPost, Path: signOutPath, ID: "signOut", Tag: tag, Summary: "Sign out", Description: "For pages of the service."}, nothing, s.signOut)
+	pages.Register(s.Router, router.Operation{Method: http.MethodGet, Path: account.SignInPath, ID: "openSignInLink", Tag: tag, Summary: "Open a sign-in link", Description: "For browsers. Only the button on the page uses the link."}, token, s.openSignInLink)
+	pages.Register(s.Router, router.Operation{Method: http.MethodPost, Path: account.SignInPath, ID: "signIn", Tag: tag, Summary: "Sign in", Description: "For the sign-in page: a form with token. The response sets the session cookie."}, nothing, s.signIn)
+	pages.Register(s.Router, router.Operation{Method: http.MethodPost, Path: signOutPath, ID: "signOut", Tag: tag, Summary: "Sign out", Description: "For pages of the service only."}, nothing, s.signOut)
 }
 
-// openSignInLink shows a button, so that programs that fetch links do not redeem them.
+// openSignInLink shows a page with a button, so that programs that fetch links do not redeem them.
 func (s *Server) openSignInLink(c *fiber.Ctx) error {
 	values, err := pages.ParseFields(string(c.Request().URI().QueryString()))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Server) signIn(c *fiber.Ctx) error {
 		return err
 	}
 	if !pages.IsSameOrigin(c, s.publicURL) {
-		return pages.RespondMessage(c, http.StatusForbidden, "This page is out of date", "Open the sign-in link again.")
+		return pages.RespondMessage(c, http.StatusForbidden, "This page has expired", "Open the sign-in link again.")
 	}
 	cookie, u, err := s.sessions.SignIn(c.UserContext(), values.Get("token"), v.IP, v.UserAgent)
 	if u != nil {
@@ -63,16 +63,16 @@ func (s *Server) signIn(c *fiber.Ctx) error {
 	switch code := domain.CodeOf(err); {
 	case code == domain.CodeIPNotAllowed:
 		s.access.Audit.NoteFailure(c.UserContext(), v, code)
-		return pages.RespondMessage(c, http.StatusForbidden, "This link signs nobody in", "You are not allowed to sign in from this address.")
+		return pages.RespondMessage(c, http.StatusForbidden, "Sign-in failed", "You are not allowed to sign in from this address.")
 	case code == domain.CodeInvalidLink || code == domain.CodeExpiredLink:
 		s.access.Audit.NoteFailure(c.UserContext(), v, code)
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
-		return pages.RespondMessage(c, http.StatusUnauthorized, "This link signs nobody in", "It was used before, is too old, or is none. Ask for another.")
+		return pages.RespondMessage(c, http.StatusUnauthorized, "Sign-in failed", "The link was used, has expired or is invalid. Ask for a new one.")
 	case err != nil:
 		return err
 	}
 	setSessionCookie(c, cookie, time.Now().Add(domain.SessionLifetime))
-	return pages.RespondMessage(c, http.StatusOK, "You are signed in", "Welcome, "+u.Name+". Go back to the program that sent you here.")
+	return pages.RespondMessage(c, http.StatusOK, "You are signed in", "Welcome, "+u.Name+". Go back to the application that sent you here.")
 }
 
 func setSessionCookie(c *fiber.Ctx, text string, until time.Time) {
@@ -81,7 +81,7 @@ func setSessionCookie(c *fiber.Ctx, text string, until time.Time) {
 
 func (s *Server) signOut(c *fiber.Ctx) error {
 	if !pages.IsSameOrigin(c, s.publicURL) {
-		return pages.RespondMessage(c, http.StatusForbidden, "This page is out of date", "Load it again.")
+		return pages.RespondMessage(c, http.StatusForbidden, "This page has expired", "Reload it.")
 	}
 	u, session, err := s.access.SignedInUser(c)
 	if err == nil {
@@ -95,15 +95,14 @@ func (s *Server) signOut(c *fiber.Ctx) error {
 		return err
 	}
 	setSessionCookie(c, "", time.Unix(1, 0))
-	return pages.RespondMessage(c, http.StatusOK, "You are signed out", "Close this page.")
+	return pages.RespondMessage(c, http.StatusOK, "You are signed out", "You can close this page.")
 }
 
-// respondInvalidForm answers a form of a page that cannot be read, and counts it against
-// its address.
+// respondInvalidForm answers a page form that cannot be read. The request counts against its address.
 func (s *Server) respondInvalidForm(c *fiber.Ctx, err error) error {
 	err = s.countRefusal(c, err)
 	if domain.CodeOf(err) == domain.OAuthInvalidRequest {
-		return pages.RespondMessage(c, http.StatusBadRequest, "This form is not good", "Go back to where you came from and begin again.")
+		return pages.RespondMessage(c, http.StatusBadRequest, "Invalid form", "Go back to the site that sent you here and start again.")
 	}
 	return err
 }

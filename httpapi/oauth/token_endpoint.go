@@ -18,31 +18,31 @@ import (
 
 // AccessToken is the response of the token endpoint (RFC 6749 §5.1).
 type AccessToken struct {
-	AccessToken string `json:"access_token" doc:"A JWT: Authorization: Bearer."`
+	AccessToken string `json:"access_token" doc:"A JWT. Send it as Authorization: Bearer."`
 	TokenType   string `json:"token_type" enum:"Bearer"`
-	ExpiresIn   int    `json:"expires_in" doc:"Seconds."`
-	Scope       string `json:"scope" doc:"What was given: permissions parted by spaces."`
-	Refresh     string `json:"refresh_token,omitempty" doc:"For the next access token, once; with that comes the next refresh token. Used twice it ends the grant."`
+	ExpiresIn   int    `json:"expires_in" doc:"Lifetime in seconds."`
+	Scope       string `json:"scope" doc:"Granted permissions, separated by spaces."`
+	Refresh     string `json:"refresh_token,omitempty" doc:"Gets the next access token and the next refresh token, once. A second use ends the grant."`
 }
 
-// registerTokens registers the endpoints that take a form of a client.
+// registerTokens registers the endpoints that accept a form from an authenticated client.
 func (s *Server) registerTokens() {
 	s.registerForm(router.Operation{
 		Path: "/oauth/token", ID: "getOAuthToken", Summary: "Get an access token",
-		Description: "A form with grant_type = authorization_code (code, redirect_uri, code_verifier), refresh_token (refresh_token, scope) or client_credentials (scope). " +
-			"The client proves itself by client_id and client_secret in the form, or by Basic; a public one names its client_id. " +
-			"Errors are those of RFC 6749; below the plan enterprise plan_required.",
-	}, map[string]string{ //nolint:gosec // what fields mean
-		"grant_type": "authorization_code, refresh_token or client_credentials.", "scope": "Permissions parted by spaces; all that can be had unless said.",
-		"code": "From the redirect; once.", "redirect_uri": "As it was when the code was asked for.", "code_verifier": "What the code_challenge was made of.",
-		"refresh_token": "The last one that was given; once.",
+		Description: "A form with grant_type authorization_code (code, redirect_uri, code_verifier), refresh_token (refresh_token, scope) or client_credentials (scope). " +
+			"The client authenticates by client_id and client_secret in the form, or by Basic authentication. A public client sends its client_id. " +
+			"Errors follow RFC 6749. plan_required without the enterprise plan.",
+	}, map[string]string{ //nolint:gosec // descriptions of form fields
+		"grant_type": "authorization_code, refresh_token or client_credentials.", "scope": "Permissions separated by spaces. Default: all available permissions.",
+		"code": "Authorization code from the redirect, valid once.", "redirect_uri": "The redirect_uri of the authorization request.", "code_verifier": "PKCE verifier of code_challenge.",
+		"refresh_token": "The latest refresh token, valid once.",
 	}, router.SchemaOf[AccessToken](s.API), s.issueToken)
 	s.registerForm(router.Operation{
-		Path: "/oauth/revoke", ID: "revokeOAuthToken", Summary: "Give a token back (RFC 7009)",
-		Description: "Also 200 where the token is none of the client's, or holds no more.",
+		Path: "/oauth/revoke", ID: "revokeOAuthToken", Summary: "Revoke a token (RFC 7009)",
+		Description: "Also 200 for an invalid token and for a token of another client.",
 	}, map[string]string{"token": "The token.", "token_type_hint": "Not needed."}, &huma.Schema{Type: huma.TypeObject}, s.revokeToken)
 	s.registerForm(router.Operation{
-		Path: "/oauth/introspect", ID: "introspectOAuthToken", Summary: "Ask after a token of one's own (RFC 7662)",
+		Path: "/oauth/introspect", ID: "introspectOAuthToken", Summary: "Get the state of a token (RFC 7662)",
 	}, map[string]string{"token": "The token.", "token_type_hint": "Not needed."}, router.SchemaOf[Introspection](s.API), s.introspect)
 }
 
@@ -94,7 +94,7 @@ func (s *Server) redeem(ctx context.Context, f *clientForm, g domain.GrantType) 
 	return s.grants.RedeemCode(ctx, f.client, f.value("code"), f.value("redirect_uri"), f.value("code_verifier"))
 }
 
-// noteReuse records the second use of a code or a refresh token.
+// noteReuse writes an audit entry for the second use of a code or a refresh token.
 func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err error) {
 	var e *domain.Error
 	if !errors.As(err, &e) || e.Extra["reused"] == nil {
@@ -104,8 +104,7 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 	s.audit.Record(ctx, v.Principal, clientAct(v, client, "token.reused"))
 }
 
-// signAccessToken signs an access token and records it, unless the change of the grant
-// has recorded it.
+// signAccessToken signs an access token. It writes an audit entry unless the change of the grant has committed one.
 func (s *Server) signAccessToken(ctx context.Context, client *domain.OAuthClient, g oauth.IssuedTokens, action string) (*AccessToken, error) {
 	claims := token.AccessClaims(s.issuer.Name, g.UserID, g.GrantID, client, g.Rights, domain.AccessTokenLifetime, time.Now())
 	claims.SignInKeyID = g.SignInKeyID

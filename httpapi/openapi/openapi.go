@@ -1,6 +1,5 @@
-// Package openapi reads an OpenAPI 3.1 document for whoever writes something
-// out of it: a client, a collection, a page, requests. It knows the document
-// and none of the routes.
+// Package openapi parses an OpenAPI 3.1 document for generators: the Go client, the Postman collection, the
+// reference page and test requests. It knows no routes.
 package openapi
 
 import (
@@ -11,34 +10,34 @@ import (
 	"strings"
 )
 
-// Document is what is read of a document.
+// Document is a parsed OpenAPI document.
 type Document struct {
 	Title       string
 	Version     string
 	Description string
 	Servers     []string
-	Operations  []*Operation // by path, then by method
+	Operations  []*Operation // sorted by path, then by method
 	Schemas     map[string]*Schema
-	Responses   map[string]*Response // shared ones, by name
+	Responses   map[string]*Response // shared responses by name
 }
 
-// Operation is one route.
+// Operation is one route of the document.
 type Operation struct {
-	Method      string // upper case
-	Path        string // with {names}
-	ID          string
-	Tag         string
-	Summary     string
-	Description string
-	Open        bool // needs no credential
-	Parameters  []*Parameter
-	Bodies      map[string]*Schema   // of the request, by media type
-	Examples    map[string]any       // of the request, by media type
-	Required    bool                 // the body
-	Responses   map[string]*Response // by status
+	Method       string // in upper case
+	Path         string // with {parameters}
+	ID           string
+	Tag          string
+	Summary      string
+	Description  string
+	Public       bool // the operation needs no credential
+	Parameters   []*Parameter
+	Bodies       map[string]*Schema   // request bodies by media type
+	Examples     map[string]any       // example request bodies by media type
+	BodyRequired bool                 // the request body is required
+	Responses    map[string]*Response // by HTTP status
 }
 
-// Parameter stands in the path, the query or a header.
+// Parameter is a parameter in the path, the query or a header.
 type Parameter struct {
 	Name        string  `json:"name"`
 	In          string  `json:"in"`
@@ -47,7 +46,7 @@ type Parameter struct {
 	Schema      *Schema `json:"schema"`
 }
 
-// Response is what one status answers.
+// Response is the response with one HTTP status.
 type Response struct {
 	Ref         string `json:"$ref"`
 	Description string `json:"description"`
@@ -71,7 +70,7 @@ type Schema struct {
 	Properties  map[string]*Schema `json:"properties"`
 	Required    []string           `json:"required"`
 	Items       *Schema            `json:"items"`
-	Others      *Others            `json:"additionalProperties"`
+	Additional  *Additional        `json:"additionalProperties"`
 	Enum        []any              `json:"enum"`
 	Default     any                `json:"default"`
 	Examples    []any              `json:"examples"`
@@ -87,10 +86,10 @@ type Schema struct {
 	MaxItems    *int               `json:"maxItems"`
 }
 
-// Types are the names in "type": one, or a list.
+// Types holds the type names of a schema: one, or a list.
 type Types []string
 
-// UnmarshalJSON reads either.
+// UnmarshalJSON reads a string or a list of strings.
 func (t *Types) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '[' {
 		return json.Unmarshal(text, (*[]string)(t))
@@ -99,14 +98,14 @@ func (t *Types) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*t)[0])
 }
 
-// Others is "additionalProperties": false, true or a schema.
-type Others struct {
+// Additional holds the "additionalProperties" of a schema: false, true or a schema.
+type Additional struct {
 	Allowed bool
-	Schema  *Schema // nil: anything
+	Schema  *Schema // nil: any value
 }
 
-// UnmarshalJSON reads each of the three.
-func (o *Others) UnmarshalJSON(text []byte) error {
+// UnmarshalJSON reads false, true or a schema.
+func (o *Additional) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &o.Allowed); err == nil {
 		return nil
 	}
@@ -114,7 +113,7 @@ func (o *Others) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &o.Schema)
 }
 
-// Parse reads a document.
+// Parse parses an OpenAPI document.
 func Parse(text []byte) (*Document, error) {
 	var raw struct {
 		Info struct {
@@ -168,8 +167,8 @@ type rawOperation struct {
 
 func (r rawOperation) operation(method, path string) *Operation {
 	o := &Operation{
-		Method: method, Path: path, ID: r.ID, Summary: r.Summary, Description: r.Description, Open: len(r.Security) == 0,
-		Parameters: r.Parameters, Required: r.RequestBody.Required, Responses: r.Responses,
+		Method: method, Path: path, ID: r.ID, Summary: r.Summary, Description: r.Description, Public: len(r.Security) == 0,
+		Parameters: r.Parameters, BodyRequired: r.RequestBody.Required, Responses: r.Responses,
 		Bodies: make(map[string]*Schema), Examples: make(map[string]any),
 	}
 	if len(r.Tags) > 0 {
@@ -184,7 +183,7 @@ func (r rawOperation) operation(method, path string) *Operation {
 	return o
 }
 
-// Name is the schema that a reference names; "": it is none.
+// Name returns the name of the referenced schema, "" for a schema without a reference.
 func (s *Schema) Name() string {
 	if s == nil {
 		return ""
@@ -192,9 +191,8 @@ func (s *Schema) Name() string {
 	return strings.TrimPrefix(s.Ref, "#/components/schemas/")
 }
 
-// Resolve follows references, and takes an allOf of one schema, which only says
-// more in words, for that schema, and an anyOf with null for what may be null.
-// Recursive schemas are followed one step.
+// Resolve follows references, also through an allOf with one schema, which only adds a description. null reports
+// whether an anyOf also allows null. A recursive schema is followed one step.
 func (d *Document) Resolve(s *Schema) (plain *Schema, null bool) {
 	for s != nil {
 		switch {
@@ -211,7 +209,7 @@ func (d *Document) Resolve(s *Schema) (plain *Schema, null bool) {
 	return &Schema{}, null
 }
 
-// Type is the first type that is not null; "": any.
+// Type returns the first type that is not null, "" for any type.
 func (s *Schema) Type() string {
 	for _, t := range s.Types {
 		if t != "null" {
@@ -221,8 +219,7 @@ func (s *Schema) Type() string {
 	return ""
 }
 
-// Response is what a status answers, with shared ones looked up; nil: the
-// document knows of none.
+// Response returns the response of an operation with an HTTP status, also a shared one. nil: the document has none.
 func (d *Document) Response(o *Operation, status string) *Response {
 	r := o.Responses[status]
 	if r != nil && r.Ref != "" {

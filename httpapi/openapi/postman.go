@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// postman is a collection (v2.1) of Postman, as far as it is written.
+// postman is the used part of the Postman collection format v2.1.
 type postman struct {
 	Info struct {
 		Name        string `json:"name"`
@@ -65,8 +65,8 @@ type postmanBody struct {
 	Urlencoded []postmanVariable `json:"urlencoded,omitempty"`
 }
 
-// Postman writes a collection of Postman with every operation, in folders by
-// tag. The variables base_url and api_key are for the user to fill in.
+// Postman returns a Postman collection with all operations, in folders by tag. The user fills in the variables
+// base_url and api_key.
 func Postman(d *Document, baseURL string) ([]byte, error) {
 	var c postman
 	c.Info.Name, c.Info.Description = d.Title+" "+d.Version, d.Description
@@ -92,7 +92,7 @@ func postmanOf(d *Document, o *Operation) postmanRequest {
 		Method: o.Method, Description: o.Description, Header: []postmanVariable{},
 		URL: postmanURL{Raw: "{{base_url}}" + path, Host: []string{"{{base_url}}"}, Path: strings.Split(strings.TrimPrefix(path, "/"), "/")},
 	}
-	if o.Open {
+	if o.Public {
 		r.Auth = &postmanAuth{Type: "noauth"}
 	}
 	for _, p := range o.Parameters {
@@ -121,7 +121,7 @@ func postmanOf(d *Document, o *Operation) postmanRequest {
 	case nil:
 		r.Body.Raw = "{}"
 	default:
-		text, _ := json.MarshalIndent(example, "", "  ") // it was read as JSON
+		text, _ := json.MarshalIndent(example, "", "  ") // parsed from JSON: cannot fail
 		r.Body.Raw = string(text)
 	}
 	if kind == "application/x-www-form-urlencoded" {

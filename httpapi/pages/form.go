@@ -10,11 +10,10 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// FormLimit bounds a form of few fields, in bytes.
+// FormLimit bounds, in bytes, a form with few fields.
 const FormLimit = 16 << 10
 
-// ReadForm returns the form in the body of a request, at most FormLimit bytes. No field
-// may be repeated.
+// ReadForm returns the form in a request body of at most FormLimit bytes. It refuses repeated fields.
 func ReadForm(c *fiber.Ctx) (url.Values, error) {
 	text, err := ReadFormText(c, FormLimit)
 	if err != nil {
@@ -23,7 +22,7 @@ func ReadForm(c *fiber.Ctx) (url.Values, error) {
 	return ParseFields(text)
 }
 
-// ReadFormText returns the encoded form in the body of a request, at most limit bytes.
+// ReadFormText returns the encoded form in a request body of at most limit bytes.
 func ReadFormText(c *fiber.Ctx, limit int64) (string, error) {
 	b := router.BodyOf(c)
 	b.Limit = limit
@@ -37,7 +36,7 @@ func ReadFormText(c *fiber.Ctx, limit int64) (string, error) {
 	return string(text), nil
 }
 
-// ParseFields parses a form or a query. No field may be repeated (RFC 6749 §3.1).
+// ParseFields parses a form or a query. It refuses repeated fields (RFC 6749 §3.1).
 func ParseFields(text string) (url.Values, error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
@@ -45,7 +44,7 @@ func ParseFields(text string) (url.Values, error) {
 	}
 	for name, all := range values {
 		if len(all) > 1 {
-			return nil, domain.Errorf(domain.OAuthInvalidRequest, "The parameter %s stands there twice.", router.Truncate(strconv.Quote(name), 60))
+			return nil, domain.Errorf(domain.OAuthInvalidRequest, "The parameter %s is repeated.", router.Truncate(strconv.Quote(name), 60))
 		}
 	}
 	return values, nil

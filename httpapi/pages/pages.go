@@ -25,40 +25,40 @@ var pagesText string
 //go:embed docs.html
 var docsText string
 
-// style is the only style of a page: a page loads nothing.
+// style is the inline style sheet of all pages. Pages load no other resources.
 const style = `body{font:1rem/1.5 system-ui,sans-serif;margin:0;background:#fff;color:#1a1a1a}main{max-width:34rem;margin:3rem auto;padding:0 1rem}` +
 	`h1{font-size:1.5rem}button{font:inherit;padding:.5rem 1.25rem;margin-right:.5rem;border:1px solid #1a1a1a;border-radius:.25rem;background:#fff;color:#1a1a1a;cursor:pointer}` +
 	`button[value=allow]{background:#0b4f9e;border-color:#0b4f9e;color:#fff}code{background:#eee;padding:0 .25rem}` +
 	`@media(prefers-color-scheme:dark){body{background:#161616;color:#eee}code{background:#333}button{background:#161616;color:#eee;border-color:#eee}}`
 
-// parsed are the templates, which escape all values, and the Content-Security-Policy of
-// pages without forms to other origins.
-type parsed struct {
+// parsedPages holds the templates, which escape all values, and the Content-Security-Policy of pages without forms
+// for other origins.
+type parsedPages struct {
 	templates *template.Template
 	policy    string
 }
 
-// parse reads the templates, once for all servers of a process.
-var parse = sync.OnceValue(func() *parsed { //nolint:gochecknoglobals // never changed
+// parse parses the templates once for all servers of a process.
+var parsePages = sync.OnceValue(func() *parsedPages { //nolint:gochecknoglobals // never changed
 	sum := sha256.Sum256([]byte(style))
-	return &parsed{
+	return &parsedPages{
 		templates: template.Must(template.Must(template.New("pages").Parse(pagesText)).Parse(docsText)),
 		policy:    "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
 	}
 })
 
-// Prepare reads the templates: the first page is faster after it.
-func Prepare() { parse() }
+// Prepare parses the templates, so that the first page is faster.
+func Prepare() { parsePages() }
 
 // Policy returns the Content-Security-Policy of a page.
-func Policy() string { return parse().policy }
+func Policy() string { return parsePages().policy }
 
-// Execute writes a page.
+// Execute writes the page of a template.
 func Execute(w io.Writer, name string, data any) error {
-	return parse().templates.ExecuteTemplate(w, name, data)
+	return parsePages().templates.ExecuteTemplate(w, name, data)
 }
 
-// Frame is the data of every page.
+// Frame is the data that every page needs.
 type Frame struct {
 	Title string
 	Style template.CSS
@@ -73,8 +73,7 @@ type message struct {
 	Text string
 }
 
-// Respond answers with a page. formTarget is another origin to which the page's form may
-// redirect; "": none.
+// Respond answers with a page. formTarget is another origin to which the page's form may redirect, "" for none.
 func Respond(c *fiber.Ctx, status int, name string, data any, formTarget string) error {
 	var b bytes.Buffer
 	if err := Execute(&b, name, data); err != nil {
@@ -86,7 +85,7 @@ func Respond(c *fiber.Ctx, status int, name string, data any, formTarget string)
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	c.Set(fiber.HeaderContentSecurityPolicy, policy)
-	c.Set(fiber.HeaderReferrerPolicy, "same-origin") // browsers leave the origin out of forms without any
+	c.Set(fiber.HeaderReferrerPolicy, "same-origin") // with no-referrer, browsers omit the Origin header of forms
 	return c.Status(status).Send(b.Bytes())
 }
 
@@ -95,8 +94,8 @@ func RespondMessage(c *fiber.Ctx, status int, title, text string) error {
 	return Respond(c, status, "message", message{NewFrame(title), text}, "")
 }
 
-// IsSameOrigin says whether a request comes from a page of the service at publicURL, by
-// the headers that browsers send. Without them the answer is no.
+// IsSameOrigin reports whether a request comes from a page of the service at publicURL, by the headers that
+// browsers send. It returns false without these headers.
 func IsSameOrigin(c *fiber.Ctx, publicURL string) bool {
 	if site := c.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin"
@@ -109,8 +108,7 @@ func IsSameOrigin(c *fiber.Ctx, publicURL string) bool {
 	return origin.Host == string(c.Context().Host()) || err == nil && origin.Host == public.Host && origin.Scheme == public.Scheme
 }
 
-// Register registers the route of a page. describe adds to its operation in the OpenAPI
-// document.
+// Register registers the route of a page. describe completes its operation in the OpenAPI document.
 func Register(r *router.Router, op router.Operation, describe func(*huma.Operation), handle fiber.Handler) {
 	op.Public = true
 	r.AddRaw(op, func(h *huma.Operation) {
@@ -118,7 +116,7 @@ func Register(r *router.Router, op router.Operation, describe func(*huma.Operati
 			delete(h.Responses, strconv.Itoa(status))
 		}
 		for status, about := range map[int]string{
-			http.StatusBadRequest: "What is wrong with the request.", http.StatusUnauthorized: "Nobody is signed in.", http.StatusForbidden: "It is not allowed.",
+			http.StatusBadRequest: "The request is invalid.", http.StatusUnauthorized: "Not signed in.", http.StatusForbidden: "Not allowed.",
 		} {
 			h.Responses[strconv.Itoa(status)] = router.DescribeResponse(about, fiber.MIMETextHTML, &huma.Schema{Type: huma.TypeString})
 		}

@@ -98,7 +98,7 @@ func describeOperation(d *openapi.Document, o *openapi.Operation) operation {
 		case string:
 			b.Example = example
 		default:
-			text, _ := json.MarshalIndent(example, "", "  ") // it was read as JSON
+			text, _ := json.MarshalIndent(example, "", "  ") // parsed from JSON: cannot fail
 			b.Example = string(text)
 		}
 		out.Bodies = append(out.Bodies, b)
@@ -134,7 +134,7 @@ func describeField(name string, s *openapi.Schema, required bool) field {
 	return f
 }
 
-// describeType returns the name of a type; link is the schema of the type.
+// describeType returns the name of a type. link is the name of its schema, "" for a plain type.
 func describeType(s *openapi.Schema) (text, link string) {
 	if s == nil {
 		return "", ""
@@ -150,13 +150,13 @@ func describeType(s *openapi.Schema) (text, link string) {
 	case s.Items != nil:
 		text, link = describeType(s.Items)
 		return "list of " + text, link
-	case s.Others != nil && s.Others.Schema != nil:
-		text, link = describeType(s.Others.Schema)
+	case s.Additional != nil && s.Additional.Schema != nil:
+		text, link = describeType(s.Additional.Schema)
 		return "map of " + text, link
 	case len(s.Enum) > 0:
 		words := make([]string, len(s.Enum))
 		for i, v := range s.Enum {
-			word, _ := json.Marshal(v) // it was read as JSON
+			word, _ := json.Marshal(v) // parsed from JSON: cannot fail
 			words[i] = strings.Trim(string(word), `"`)
 		}
 		return strings.Join(words, " | "), ""

@@ -12,41 +12,40 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// How slow a client may be: it may take grace, and a second more for each
-// slowest bytes. Only time spent waiting for the client counts.
+// The default time limits of a request body. The client may be slow for BodyGrace, plus one second for each
+// MinBodyRate bytes that have arrived. Only the time spent waiting for the client counts.
 const (
 	BodyGrace   = 20 * time.Second
-	SlowestBody = 1024
+	MinBodyRate = 1024
 )
 
-// BodyBufferSize bounds what is set aside for a body because it says that it is so
-// long.
+// BodyBufferSize bounds the buffer, in bytes, that is allocated because of a declared Content-Length.
 const BodyBufferSize = 64 << 10
 
-// Body reads what a client sends, no faster than it is wanted, no more than
-// was agreed, and not for ever. One goroutine at a time.
+// Body reads a request body within a limit for its size and for its duration. It reads from the connection only
+// when the handler reads. A Body must be used by one goroutine at a time.
 type Body struct {
-	Stream io.Reader // nil: there is none
+	Stream io.Reader // nil: the request has no body
 	Conn   net.Conn
-	Framed bool // stream decodes the framing of an HTTP message: its end has to be checked
-	Length int  // that Content-Length declares; negative: the body is chunked
+	Framed bool // Stream decodes the framing of an HTTP message, so Body checks that the message is complete
+	Length int  // the declared Content-Length; negative: the body is chunked
 	Limit  int64
 	Grace  time.Duration
-	Rate   int64 // bytes per second, at least
+	Rate   int64 // minimum bytes per second
 	read   int64
 	waited time.Duration
 	Sum    hash.Hash // nil: the body is not digested
-	err    error     // sticky: the stream below must not be read again
+	err    error     // the first error of Stream, which must not be read after it
 }
 
 var (
 	// ErrBodyTooLarge refuses a body above the limit of its route.
-	ErrBodyTooLarge = &domain.Error{Code: domain.CodePayloadTooLarge, Message: "The body is larger than this route takes."}
-	errTooSlow      = &domain.Error{Code: CodeRequestTimeout, Message: "The body came too slowly."}
-	errBroken       = &domain.Error{Code: domain.CodeInvalidRequest, Message: "The body is incomplete: the connection ended before the declared Content-Length or the last chunk. Nothing of it was kept; send the whole body again."}
+	ErrBodyTooLarge   = &domain.Error{Code: domain.CodePayloadTooLarge, Message: "The body is larger than this route accepts."}
+	errSlowBody       = &domain.Error{Code: CodeRequestTimeout, Message: "The body arrived too slowly."}
+	errIncompleteBody = &domain.Error{Code: domain.CodeInvalidRequest, Message: "The body is incomplete: the connection ended before the declared Content-Length or the last chunk. Nothing was stored; send the whole body again."}
 )
 
-// Read reads from the client within the limits of the body.
+// Read reads the next bytes of the body. It returns an error when the body is too long, too slow or incomplete.
 func (b *Body) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
@@ -76,22 +75,21 @@ func (b *Body) Read(p []byte) (int, error) {
 		b.err = ErrBodyTooLarge.With("limit", b.Limit)
 	case err == nil:
 	case errors.Is(err, io.EOF) && b.incomplete():
-		b.err = errBroken
+		b.err = errIncompleteBody
 	case errors.Is(err, io.EOF):
 		b.err = io.EOF
-	case domain.CodeOf(err) != "": // of a body within this one
+	case domain.CodeOf(err) != "": // the error of an inner Body
 		b.err = err
 	case errors.As(err, &netErr) && netErr.Timeout():
-		b.err = errTooSlow
+		b.err = errSlowBody
 	default:
-		b.err = errBroken
+		b.err = errIncompleteBody
 	}
 	return n, b.err
 }
 
-// incomplete says whether a stream at its end lacks a part of the body (RFC
-// 9112 §6.3, §8): fewer bytes than Content-Length declares, or no last chunk.
-// fasthttp reports the end of the connection in both places as io.EOF.
+// incomplete reports whether a stream at its end lacks a part of the body (RFC 9112 §6.3, §8): fewer bytes than
+// Content-Length declares, or no last chunk. fasthttp returns io.EOF in both cases.
 func (b *Body) incomplete() bool {
 	switch {
 	case !b.Framed:
@@ -103,8 +101,8 @@ func (b *Body) incomplete() bool {
 	return ok && c.InputEnded()
 }
 
-// RowsThenDrain yields rows and then reads the rest of the body. An incomplete
-// body is an error before the consumer takes the rows for complete.
+// RowsThenDrain yields rows and then reads the rest of the body. The last pair holds an error if the body is
+// incomplete.
 func RowsThenDrain[T any](b *Body, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for row, err := range rows {
@@ -119,7 +117,7 @@ func RowsThenDrain[T any](b *Body, rows iter.Seq2[T, error]) iter.Seq2[T, error]
 	}
 }
 
-// ReadAll is the whole body.
+// ReadAll returns the whole body. declared is the Content-Length.
 func (b *Body) ReadAll(declared int) ([]byte, error) {
 	if int64(declared) > b.Limit {
 		return nil, ErrBodyTooLarge.With("limit", b.Limit)
@@ -133,9 +131,8 @@ func (b *Body) ReadAll(declared int) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// Discard swallows what the handler left, up to so many bytes and so long, and
-// tells whether the connection can carry another request. A client that is
-// still sending would otherwise lose our answer.
+// Discard reads the rest of the body, at most most bytes and for at most within. It reports whether the connection
+// can carry another request. Without it, a client that is still sending could lose the response.
 func (b *Body) Discard(most int64, within time.Duration) (clean bool) {
 	if b.Stream == nil || errors.Is(b.err, io.EOF) {
 		return true
@@ -147,6 +144,6 @@ func (b *Body) Discard(most int64, within time.Duration) (clean bool) {
 		return false
 	}
 	n, err := io.CopyN(io.Discard, b.Stream, most)
-	b.err = errBroken
+	b.err = errIncompleteBody
 	return n < most && errors.Is(err, io.EOF)
 }

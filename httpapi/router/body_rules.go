@@ -17,31 +17,28 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ruleChecker is a request body with rules that its schema cannot express. The
-// response to a body that does not match its schema also lists the violations of
-// these rules, so that a client sees all problems at once.
+// ruleChecker is a request body with rules that its JSON schema cannot express. The response to a body that
+// violates its schema also lists the violations of these rules, so that a client sees all problems at once.
 type ruleChecker interface {
 	// CheckRules returns the violations as *domain.Error, without any effect.
 	CheckRules(ctx context.Context, w Workspaces, p domain.Principal) error
 }
 
-// maxRuleBody bounds the bodies, in bytes, whose rules are checked although they
-// do not match their schema: the schema bounds the lists that the rules compare.
+// maxRuleBody bounds, in bytes, the bodies whose rules are checked although they violate their schema. The schema
+// does not bound the lists of such a body.
 const maxRuleBody = 64 << 10
 
-// recordRuleBody records the body type of a route where it is a ruleChecker.
+// recordRuleBody records the body type of a route if the type is a ruleChecker.
 func (b *Registry) recordRuleBody(route string, input reflect.Type) {
 	if f, ok := input.FieldByName("Body"); ok && reflect.PointerTo(f.Type).Implements(reflect.TypeFor[ruleChecker]()) {
 		b.ruleBodies[route] = f.Type
 	}
 }
 
-// ruleProblems are the violations of a body's rules, without those of fields in
-// known, the problems with its schema. Members that the body lacks are left out:
-// whether such a member is required may depend on members that are still missing.
-// The result is empty where the body cannot be decoded or has more than maxRuleBody
-// bytes.
-func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
+// ruleProblems returns the violations of a body's rules, except those of fields that known already reports. Rules
+// about missing members are skipped: another missing member may decide whether they are required. The result is
+// empty if the body cannot be decoded or is longer than maxRuleBody.
+func ruleProblems(hc huma.Context, reported []domain.Detail) []domain.Detail {
 	r, ok := hc.(*readContext)
 	if !ok || len(r.text) > maxRuleBody {
 		return nil
@@ -61,7 +58,7 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	object, _ := members.(map[string]any)
 	given := maps.Clone(object)                  // applyDefaults adds members
 	members = s.settableMembers(schema, members) // without unknown members
-	var missing domain.Problems                  // in known already
+	var missing domain.Problems                  // discarded: known has these problems
 	s.applyDefaults(schema, members, "", &missing)
 	text, err := json.Marshal(members)
 	if err != nil {
@@ -83,11 +80,11 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 		name, _, _ := strings.Cut(d.Param, ".")
 		name, _, _ = strings.Cut(name, "[")
 		_, isGiven := given[name]
-		return !isGiven || slices.ContainsFunc(known, func(k domain.Detail) bool { return sameOrNested(k.Param, d.Param) })
+		return !isGiven || slices.ContainsFunc(reported, func(k domain.Detail) bool { return sameOrNested(k.Param, d.Param) })
 	})
 }
 
-// sameOrNested says whether two paths are equal, or one is within the other.
+// sameOrNested reports whether two parameter paths are equal or one is inside the other.
 func sameOrNested(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// CharsetOf is the charset parameter of a content type.
+// CharsetOf returns the charset parameter of a content type, "" if there is none.
 func CharsetOf(contentType string) string {
 	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -19,8 +19,8 @@ func CharsetOf(contentType string) string {
 	return params["charset"]
 }
 
-// DecodeCharset decodes a text whose sender names its charset. UTF-8 and UTF-16 are
-// left to the reader of the text, which knows their byte order marks.
+// DecodeCharset converts a text from the named charset to UTF-8. It leaves UTF-8 and UTF-16 unchanged, because the
+// reader of the rows detects their byte order marks.
 func DecodeCharset(r io.Reader, name string) (io.Reader, error) {
 	low := strings.ToLower(strings.TrimSpace(name))
 	if low == "" || strings.HasPrefix(low, "utf") || low == "us-ascii" {
@@ -28,7 +28,7 @@ func DecodeCharset(r io.Reader, name string) (io.Reader, error) {
 	}
 	text, err := charset.NewReaderLabel(low, r)
 	if err != nil {
-		return nil, domain.Errorf(domain.CodeUnsupportedMedia, "The charset %.40q is not known: send UTF-8.", name)
+		return nil, domain.Errorf(domain.CodeUnsupportedMedia, "The charset %.40q is unknown: send UTF-8.", name)
 	}
 	return text, nil
 }

@@ -7,16 +7,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// fieldWords is what fields mean, apart from the types: these know nothing of
-// the document.
+// fieldDescriptions holds the descriptions of fields whose Go types are declared in lower layers, without
+// documentation tags.
 //
 //go:embed descriptions.txt
-var fieldWords string
+var fieldDescriptions string
 
-// Descriptions are the descriptions by "Schema.field" and "*.field".
+// Descriptions returns the field descriptions by "Schema.field", or by "*.field" for a field with the same meaning
+// in all schemas.
 func Descriptions() map[string]string {
 	out := make(map[string]string)
-	for line := range strings.Lines(fieldWords) {
+	for line := range strings.Lines(fieldDescriptions) {
 		if field, text, ok := strings.Cut(strings.TrimSpace(line), " "); ok && field != "#" {
 			out[field] = text
 		}
@@ -24,7 +25,7 @@ func Descriptions() map[string]string {
 	return out
 }
 
-// describeFields gives every field a description that has none of its own.
+// describeFields sets the description of every field that has none.
 func describeFields(schemas map[string]*huma.Schema) {
 	known := Descriptions()
 	for name, schema := range schemas {
@@ -36,7 +37,7 @@ func describeFields(schemas map[string]*huma.Schema) {
 			if s.Description != "" || !ok {
 				continue
 			}
-			if s.Ref != "" { // what stands beside a $ref may be passed over by readers
+			if s.Ref != "" { // tools may ignore the siblings of a $ref
 				schema.Properties[field] = &huma.Schema{AllOf: []*huma.Schema{s}, Description: text}
 				continue
 			}
@@ -45,7 +46,7 @@ func describeFields(schemas map[string]*huma.Schema) {
 	}
 }
 
-// describeParameters says what parameters mean that have no words of their own.
+// describeParameters sets the description of every parameter that has none.
 func describeParameters(op *huma.Operation) {
 	for _, p := range op.Parameters {
 		if p.Description != "" {
@@ -53,17 +54,17 @@ func describeParameters(op *huma.Operation) {
 		}
 		switch p.Name {
 		case "id":
-			p.Description = "Names the resource."
+			p.Description = "The id of the resource."
 		case "mode":
-			p.Description = "listen: hear both sides. whisper: be heard by the agent's side too. barge: by both."
+			p.Description = "listen: hear both sides. whisper: also speak to the agent's side. barge: also speak to both sides."
 		case "format":
-			p.Description = "How the messages are shown."
+			p.Description = "Format of the messages."
 		case "Range":
-			p.Description = "The part of the file that is wanted."
+			p.Description = "Byte range of the file."
 		case "direction":
-			p.Description = "Only calls of this direction."
+			p.Description = "Filters by direction."
 		case "campaign_id", "contact_id", "agent_id":
-			p.Description = "Only those of this " + strings.TrimSuffix(p.Name, "_id") + "."
+			p.Description = "Filters by " + strings.TrimSuffix(p.Name, "_id") + "."
 		}
 	}
 }

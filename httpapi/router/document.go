@@ -17,37 +17,37 @@ import (
 
 const documentIntro = "Campaigns and calls by voice agents. A successful response is the bare resource, a failed one " +
 	"`{\"success\": false, \"error\": {code, message, param?, details?, request_id}}`. Lists are pages, newest first. " +
-	"Times are ISO 8601 in UTC. HEAD returns the headers of GET, except for streams and sockets. POST takes an Idempotency-Key, except under /oauth/* and on the sign-in pages, which follow OAuth 2.0: a code is valid once, a refresh token returns the next one, and no response with a token is stored. An optional field of a request may be null, which means the same as leaving it out. PATCH is a JSON merge patch (RFC 7396): null removes the member or resets it to its default. An unknown query parameter of a route under /v1 is 422 unknown_parameter with its name."
+	"Times are ISO 8601 in UTC. HEAD returns the headers of GET, except for streams and WebSockets. POST accepts an Idempotency-Key, except under /oauth/* and on the sign-in pages. An optional field of a request may be null, which means the same as leaving it out. PATCH is a JSON merge patch (RFC 7396): null removes the member or resets it to its default. An unknown query parameter of a route under /v1 is 422 unknown_parameter with its name."
 
-// Tags of operations that take no Idempotency-Key.
+// Tags of operations that accept no Idempotency-Key header.
 const (
 	OAuthTag  = "OAuth 2.0"
 	SignInTag = "Sign-in"
 )
 
-// The header of idempotent requests, and the longest key in characters.
+// The header of idempotent requests and the maximum length of its value in characters.
 const (
 	IdempotencyHeader = "Idempotency-Key"
 	MaxIdempotencyKey = 255
 )
 
-// LimitHeaders are the response headers of a rate limit.
+// LimitHeaders returns the names of the response headers that describe a rate limit.
 func LimitHeaders() []string {
 	return []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window"}
 }
 
-// SchemaOf is a type's schema in the document.
+// SchemaOf returns the schema of a Go type in the OpenAPI document.
 func SchemaOf[T any](api huma.API) *huma.Schema {
 	t := reflect.TypeFor[T]()
 	return api.OpenAPI().Components.Schemas.Schema(t, true, t.Name())
 }
 
-// DescribeResponse describes a response of a media type in the document.
+// DescribeResponse returns the description of a response with one media type.
 func DescribeResponse(about, kind string, schema *huma.Schema) *huma.Response {
 	return &huma.Response{Description: about, Content: map[string]*huma.MediaType{kind: {Schema: schema}}}
 }
 
-// describeRaw puts a route into the document that huma does not serve.
+// describeRaw adds an operation to the OpenAPI document whose handler is registered with Fiber instead of huma.
 func (b *Registry) describeRaw(h *huma.Operation, op Operation, describe func(*huma.Operation)) {
 	h.Responses = map[string]*huma.Response{}
 	failure := b.API.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Failure](), true, "Failure")
@@ -62,7 +62,7 @@ func (b *Registry) describeRaw(h *huma.Operation, op Operation, describe func(*h
 	b.API.OpenAPI().AddOperation(h)
 }
 
-// operationOf is the operation of a path by its method.
+// operationOf returns the operation of a path item for an HTTP method.
 func operationOf(item *huma.PathItem, method string) *huma.Operation {
 	switch method {
 	case http.MethodGet:
@@ -87,27 +87,27 @@ func pathNames(path string) []string {
 	return names
 }
 
-// FinishDocument adds credentials, the headers of every answer, and where null
-// stands for no object.
+// FinishDocument completes the OpenAPI document after all routes are registered: credentials, common response
+// headers, descriptions, nullable objects, update schemas and examples.
 func (b *Registry) FinishDocument() {
 	o := b.API.OpenAPI()
 	o.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"api_key": {Type: "http", Scheme: "bearer", Description: "An API key: svc_sk_live_… or svc_sk_test_…"},
-		"token":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of POST /v1/auth/token, for the users of your pages."},
-		"oauth": {Type: "oauth2", Description: "On the plan enterprise.", Flows: &huma.OAuthFlows{
+		"token":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A JWT from POST /v1/auth/token, for users of your web pages."},
+		"oauth": {Type: "oauth2", Description: "Requires the enterprise plan.", Flows: &huma.OAuthFlows{
 			AuthorizationCode: &huma.OAuthFlow{AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token", Scopes: oauthScopes()}, //nolint:gosec // a path
 			ClientCredentials: &huma.OAuthFlow{TokenURL: "/oauth/token", Scopes: oauthScopes()},                                       //nolint:gosec // a path
 		}},
 	}
 	integer := &huma.Schema{Type: huma.TypeInteger}
 	o.Components.Headers = map[string]*huma.Header{
-		"X-Request-Id":          {Description: "Quote it when something is wrong.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"X-Request-Id":          {Description: "Id of the request. Quote it in support requests.", Schema: &huma.Schema{Type: huma.TypeString}},
 		"X-RateLimit-Limit":     {Description: "Requests per window.", Schema: integer},
 		"X-RateLimit-Remaining": {Description: "Requests left in the window.", Schema: integer},
 		"X-RateLimit-Reset":     {Description: "When the window ends, in Unix seconds.", Schema: integer},
 		"X-RateLimit-Window":    {Description: "The length of the window in seconds.", Schema: integer},
 		"Retry-After":           {Description: "Seconds to wait.", Schema: integer},
-		"WWW-Authenticate":      {Description: "How to show a credential.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"WWW-Authenticate":      {Description: "The authentication scheme.", Schema: &huma.Schema{Type: huma.TypeString}},
 	}
 	o.Components.Responses = make(map[string]*huma.Response)
 	for _, item := range o.Paths {
@@ -127,7 +127,7 @@ func (b *Registry) FinishDocument() {
 	b.Constraints = nil
 }
 
-// credentialsOf are those that an operation takes, one of which is enough.
+// credentialsOf returns the security requirements of an operation. One of them is enough.
 func (b *Registry) credentialsOf(op *huma.Operation) []map[string][]string {
 	if len(op.Security) == 0 {
 		return op.Security
@@ -146,10 +146,10 @@ func (b *Registry) credentialsOf(op *huma.Operation) []map[string][]string {
 			list = append(list, map[string][]string{"oauth": {string(scope)}})
 		}
 	}
-	return append(list, op.Security[1:]...) // what stands beside credentials: tickets, links
+	return append(list, op.Security[1:]...) // tickets and signed links, which replace a credential
 }
 
-// oauthScopes are the permissions, as OAuth names them.
+// oauthScopes returns the OAuth scopes: the permissions with their descriptions.
 func oauthScopes() map[string]string {
 	return map[string]string{
 		string(domain.AllRead): "read all resources", string(domain.AllWrite): "write all resources",
@@ -159,13 +159,13 @@ func oauthScopes() map[string]string {
 	}
 }
 
-// finishOperation adds what every operation has, and moves the errors, which are the
-// same everywhere, to one place.
+// finishOperation adds the Idempotency-Key parameter and the common response headers, and moves the error responses
+// into the shared components.
 func finishOperation(op *huma.Operation, shared map[string]*huma.Response) {
 	if op.Method == http.MethodPost && !slices.Contains(op.Tags, OAuthTag) && !slices.Contains(op.Tags, SignInTag) {
 		most := MaxIdempotencyKey
 		op.Parameters = append(op.Parameters, &huma.Param{
-			Name: IdempotencyHeader, In: "header", Description: "The same key with the same body within 24 hours is answered from memory (Idempotent-Replayed: true).",
+			Name: IdempotencyHeader, In: "header", Description: "A repeated request with the same key, query and body within 24 hours gets the stored response (Idempotent-Replayed: true).",
 			Schema: &huma.Schema{Type: huma.TypeString, MaxLength: &most},
 		})
 	}
@@ -182,7 +182,8 @@ func finishOperation(op *huma.Operation, shared map[string]*huma.Response) {
 	}
 }
 
-// hasOwnErrorFormat says whether an error is none of our envelope: OAuth's, or a page.
+// hasOwnErrorFormat reports whether an error response does not use the error envelope of the API: an OAuth error or
+// an HTML page.
 func hasOwnErrorFormat(r *huma.Response) bool {
 	for kind, m := range r.Content {
 		if kind != fiber.MIMEApplicationJSON || m.Schema != nil && strings.HasSuffix(m.Schema.Ref, "/OAuthFailure") {
@@ -192,7 +193,7 @@ func hasOwnErrorFormat(r *huma.Response) bool {
 	return false
 }
 
-// responseHeaders are the headers of an answer.
+// responseHeaders returns the headers of a response with their descriptions.
 func responseHeaders(method, status string, limited bool, headers map[string]*huma.Param) map[string]*huma.Param {
 	names := []string{"X-Request-Id"}
 	if limited {
@@ -202,7 +203,7 @@ func responseHeaders(method, status string, limited bool, headers map[string]*hu
 	case "401":
 		names = append(names, "WWW-Authenticate")
 	case "202":
-		if method == http.MethodGet { // of what is still to come
+		if method == http.MethodGet { // a GET route of a resource that is still being written
 			names = append(names, "Retry-After")
 		}
 	case "429", "503":
@@ -217,8 +218,8 @@ func responseHeaders(method, status string, limited bool, headers map[string]*hu
 	return headers
 }
 
-// allowNull says of every object that may be missing that it may be null: a
-// pointer to a struct that is always written.
+// allowNull allows null for every object field that a response always writes: a pointer to a struct without
+// omitempty.
 func allowNull(r huma.Registry) {
 	schemas := r.Map()
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
@@ -245,7 +246,7 @@ func allowNullIn(t reflect.Type, schema *huma.Schema) {
 	}
 }
 
-// walkFields walks the fields of a struct and of those embedded in it.
+// walkFields yields the fields of a struct, including those of embedded structs.
 func walkFields(t reflect.Type) func(func(reflect.StructField) bool) {
 	return func(yield func(reflect.StructField) bool) {
 		for f := range t.Fields() {

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/exportrows"
 )
 
-// Media types of rows.
+// Media types of files that hold one record per row.
 const (
 	MIMECSV       = "text/csv"
 	MIMEJSONLines = "application/x-ndjson"
@@ -29,15 +29,15 @@ const RetryAfterProcessing = "2"
 // CSVFile is the media type of a CSV file with a header row (RFC 4180).
 const CSVFile = MIMECSV + "; charset=utf-8; header=present"
 
-// File is what a download is saved as.
+// File is the file name and the media type of a download.
 type File struct{ Name, Kind string }
 
-// Download answers with a file that is written while it is read: open begins the reading, which goes on after the route has
-// returned, until the last row or until the client has gone.
+// Download answers with a file that is written while the client reads it. open starts reading the rows. write runs
+// after the route has returned, until the last row or until the client closes the connection.
 func Download[T any](s *Router, c *fiber.Ctx, f File, open func(context.Context, domain.Principal) (T, error), write func(T, io.Writer) error) error {
 	v := RequestOf(c.UserContext())
-	asked := *v
-	ctx, cancel := s.access.WatchCredential(s.Context(v), &asked)
+	checked := *v
+	ctx, cancel := s.access.WatchCredential(s.Context(v), &checked)
 	rows, err := open(ctx, v.Principal)
 	if err != nil {
 		cancel()
@@ -49,12 +49,12 @@ func Download[T any](s *Router, c *fiber.Ctx, f File, open func(context.Context,
 	return nil
 }
 
-// Stream writes the body of an answer while the client reads it. What fails
-// cuts the connection: half a file must not look like a whole one.
+// Stream writes a response body while the client reads it. An error closes the connection, so that a partial file
+// does not look complete.
 func (s *Router) Stream(ctx context.Context, c *fiber.Ctx, end func(), write func(io.Writer) error) {
 	if c.Method() == fiber.MethodHead {
 		end()
-		c.Response().Header.SetContentLength(-1) // nobody knows it before the end
+		c.Response().Header.SetContentLength(-1) // the length is unknown before the end
 		return
 	}
 	v := RequestOf(c.UserContext())
@@ -67,7 +67,7 @@ func (s *Router) Stream(ctx context.Context, c *fiber.Ctx, end func(), write fun
 				_ = conn.Close()
 			}
 		}()
-		err := write(&timedWriter{w: w, conn: conn, patience: s.writeTimeout})
+		err := write(&timedWriter{w: w, conn: conn, writeTimeout: s.writeTimeout})
 		if err == nil {
 			err = w.Flush()
 		}
@@ -78,26 +78,26 @@ func (s *Router) Stream(ctx context.Context, c *fiber.Ctx, end func(), write fun
 	})
 }
 
-// timedWriter writes to a client as long as it goes on reading.
+// timedWriter writes to a client with a timeout for each write.
 type timedWriter struct {
-	w        *bufio.Writer
-	conn     net.Conn
-	patience time.Duration
+	w            *bufio.Writer
+	conn         net.Conn
+	writeTimeout time.Duration
 }
 
-// Write waits for the client for the write timeout.
+// Write writes a part of the body. The client has the write timeout to accept it.
 func (p *timedWriter) Write(b []byte) (int, error) {
-	if err := p.conn.SetWriteDeadline(time.Now().Add(p.patience)); err != nil {
+	if err := p.conn.SetWriteDeadline(time.Now().Add(p.writeTimeout)); err != nil {
 		return 0, err
 	}
 	return p.w.Write(b)
 }
 
-// Flush sends what was written.
+// Flush sends the buffered bytes.
 func (p *timedWriter) Flush() error { return p.w.Flush() }
 
-// WriteCSV writes a header row and what each makes of every row; each may use
-// the record that it is given.
+// WriteCSV writes a header row, then calls each for every row. each fills record and passes it to put, which writes
+// one line.
 func WriteCSV[T any](w io.Writer, header []string, rows iter.Seq2[T, error], each func(row *T, record []string, put func([]string) error) error) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
@@ -119,7 +119,7 @@ func WriteCSV[T any](w io.Writer, header []string, rows iter.Seq2[T, error], eac
 	return out.Error()
 }
 
-// WriteJSONLines writes what show makes of every row as JSON, one per line.
+// WriteJSONLines writes one JSON object per row, in the form that show returns.
 func WriteJSONLines[T any](w io.Writer, rows iter.Seq2[T, error], show func(*T) any) error {
 	b := bufio.NewWriterSize(w, 32<<10)
 	var row T
@@ -134,8 +134,8 @@ func WriteJSONLines[T any](w io.Writer, rows iter.Seq2[T, error], show func(*T) 
 	return b.Flush()
 }
 
-// DefuseFormula is a text that no spreadsheet takes for a formula.
-func DefuseFormula(s string) string { return exportrows.EscapeFormula(s) }
+// EscapeFormula returns a text that spreadsheet programs do not interpret as a formula.
+func EscapeFormula(s string) string { return exportrows.EscapeFormula(s) }
 
-// FormatTime is a time as files show it; "": there is none.
+// FormatTime returns a time as export files show it, "" for nil.
 func FormatTime(t *time.Time) string { return exportrows.TimeCell(t) }

@@ -10,18 +10,17 @@ import (
 // maxExampleDepth bounds the examples of recursive schemas.
 const maxExampleDepth = 6
 
-// The ULID of ids and the time in examples.
+// The ULID and the time that examples use.
 const (
 	ExampleULID = "01J00000000000000000000001"
 	ExampleTime = "2026-01-31T09:30:00.000Z"
 )
 
-// exampleValues makes examples from schemas: from their examples, defaults, enums
-// and bounds.
+// exampleValues creates example values from schemas: from their examples, defaults, enums and limits.
 type exampleValues struct{ registry huma.Registry }
 
-// fromSchema is an example of a schema. name is the member that has the schema; "":
-// a whole body.
+// fromSchema returns an example value of a schema. name is the name of the member with this schema, "" for a whole
+// body.
 func (e exampleValues) fromSchema(name string, s *huma.Schema, depth int) any {
 	if s == nil || depth > maxExampleDepth {
 		return nil
@@ -63,7 +62,7 @@ func (e exampleValues) fromSchema(name string, s *huma.Schema, depth int) any {
 	return map[string]any{}
 }
 
-// object is an example with the required members and the members with an example.
+// object returns an example object with its required members and the members that have an example.
 func (e exampleValues) object(s *huma.Schema, depth int) map[string]any {
 	out := make(map[string]any, len(s.Properties))
 	for name, p := range s.Properties {
@@ -74,7 +73,7 @@ func (e exampleValues) object(s *huma.Schema, depth int) map[string]any {
 	return out
 }
 
-// exampleString is an example of a string, by its format and the name of its member.
+// exampleString returns an example string by the format of the schema and the name of its member.
 func exampleString(name string, s *huma.Schema) string {
 	switch s.Format {
 	case "date-time":

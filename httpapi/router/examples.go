@@ -9,9 +9,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// exampleText holds examples of the JSON bodies of requests and of successful
-// responses, by the id of the operation. go test ./httpapi -examples adds requests
-// and responses of the tests where an example is missing.
+// exampleText holds the recorded examples of request bodies and successful response bodies, by operation id. `go
+// test ./httpapi -examples` adds examples from the requests of the tests where one is missing.
 //
 //go:embed examples.json
 var exampleText []byte
@@ -19,7 +18,7 @@ var exampleText []byte
 // Example holds the example bodies of an operation.
 type Example struct {
 	Request   any            `json:"request,omitempty"`
-	Responses map[string]any `json:"responses,omitempty"` // by status
+	Responses map[string]any `json:"responses,omitempty"` // by HTTP status
 	Lines     string         `json:"lines,omitempty"`     // of a response in JSON lines
 }
 
@@ -31,8 +30,8 @@ func examples() map[string]Example {
 	return all
 }
 
-// addExamples adds an example to every request and response body: the recorded
-// one, else one that is made from the schema.
+// addExamples adds an example to every request and response body: the recorded one if it exists, else one derived
+// from the schema.
 func (b *Registry) addExamples() {
 	all, values := examples(), exampleValues{b.API.OpenAPI().Components.Schemas}
 	for _, item := range b.API.OpenAPI().Paths {
@@ -45,7 +44,7 @@ func (b *Registry) addExamples() {
 	}
 }
 
-// addMissingExamples adds examples from the schema to JSON bodies without one.
+// addMissingExamples adds an example derived from the schema to each JSON body without one.
 func addMissingExamples(op *huma.Operation, values exampleValues) {
 	if op.RequestBody != nil {
 		if m := op.RequestBody.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil {
@@ -82,7 +81,7 @@ func addRecordedExamples(op *huma.Operation, all map[string]Example) {
 	}
 }
 
-// bodyExample is the example of a request body of a media type; nil: there is none.
+// bodyExample returns the example of a request body of a media type, nil if there is none.
 func bodyExample(kind string, request any) any {
 	switch kind {
 	case fiber.MIMEApplicationJSON, fiber.MIMEApplicationForm:

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Codes that only the API returns.
+// Error codes that only the HTTP layer returns.
 const (
 	CodeOriginNotAllowed    domain.Code = "origin_not_allowed"
 	codeNotAcceptable       domain.Code = "not_acceptable"
@@ -25,11 +25,11 @@ const (
 	CodeHeadersTooLarge     domain.Code = "headers_too_large"
 	CodeRangeNotSatisfiable domain.Code = "range_not_satisfiable"
 	CodeUpgradeRequired     domain.Code = "upgrade_required"
-	// codeUnknownParameter: the query names what the route does not know.
+	// codeUnknownParameter reports a query parameter that the route does not have.
 	codeUnknownParameter domain.Code = "unknown_parameter"
 )
 
-// statuses is the HTTP status of each code.
+// statuses returns the HTTP status of each error code.
 func statuses() map[domain.Code]int {
 	return map[domain.Code]int{
 		domain.CodeInvalidRequest:          http.StatusBadRequest,
@@ -88,8 +88,7 @@ func statuses() map[domain.Code]int {
 	}
 }
 
-// statusOf is the HTTP status of a code. A code that is not in the table is a
-// finer word for a request that was understood but not accepted.
+// statusOf returns the HTTP status of an error code. Codes outside the table are validation errors: 422.
 func statusOf(code domain.Code) int {
 	if status, ok := statuses()[code]; ok {
 		return status
@@ -97,7 +96,7 @@ func statusOf(code domain.Code) int {
 	return http.StatusUnprocessableEntity
 }
 
-// StatusOfError is the HTTP status that an error of a handler leads to.
+// StatusOfError returns the HTTP status of the response to an error of a handler.
 func StatusOfError(err error) int {
 	if ready, ok := errors.AsType[*Failure](err); ok {
 		return ready.Status
@@ -111,7 +110,7 @@ func StatusOfError(err error) int {
 	return http.StatusInternalServerError
 }
 
-// CodeOfStatus is the code of an error that only has a status.
+// CodeOfStatus returns the error code of an error that only has an HTTP status.
 func CodeOfStatus(status int) domain.Code {
 	switch status {
 	case http.StatusBadRequest:
@@ -141,20 +140,20 @@ func CodeOfStatus(status int) domain.Code {
 	return domain.CodeInternal
 }
 
-// Failure is the error envelope as it is sent.
+// Failure is the error envelope of a response.
 type Failure struct { //nolint:errname // the API's word for it
 	Status    int
 	RequestID string
 	Err       *domain.Error
 }
 
-// Error is the sentence of the error.
+// Error returns the message of the error.
 func (f *Failure) Error() string { return f.Err.Error() }
 
-// GetStatus is the HTTP status.
+// GetStatus returns the HTTP status.
 func (f *Failure) GetStatus() int { return f.Status }
 
-// GetHeaders are the headers that belong to the error.
+// GetHeaders returns the headers that belong to the error, such as Retry-After.
 func (f *Failure) GetHeaders() http.Header {
 	h := http.Header{}
 	switch f.Status {
@@ -167,7 +166,7 @@ func (f *Failure) GetHeaders() http.Header {
 	return h
 }
 
-// MarshalJSON writes the envelope of API.md.
+// MarshalJSON writes the error envelope that API.md describes.
 func (f *Failure) MarshalJSON() ([]byte, error) {
 	e := make(map[string]any, len(f.Err.Extra)+5)
 	maps.Copy(e, f.Err.Extra)
@@ -181,7 +180,7 @@ func (f *Failure) MarshalJSON() ([]byte, error) {
 	return domain.EncodeJSON(map[string]any{"success": false, "error": e})
 }
 
-// Schema is the envelope in the OpenAPI document.
+// Schema returns the schema of the error envelope.
 func (*Failure) Schema(r huma.Registry) *huma.Schema {
 	text := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
 	return &huma.Schema{
@@ -190,32 +189,32 @@ func (*Failure) Schema(r huma.Registry) *huma.Schema {
 			"success": {Type: huma.TypeBoolean, Enum: []any{false}},
 			"error": {
 				Type: huma.TypeObject, Required: []string{"code", "message", "request_id"}, AdditionalProperties: true,
-				Description: "Some codes carry further fields, e.g. retry_after, required, active_calls, limit, current_status, allowed_from.",
+				Description: "Some codes add further fields, e.g. retry_after, required, active_calls, limit, current_status, allowed_from.",
 				Properties: map[string]*huma.Schema{
-					"code": text("What went wrong, for programs."), "message": text("What went wrong, for people."),
-					"param": text("The field that is to blame."), "request_id": text("As in X-Request-Id."),
-					"details": {Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[domain.Detail](), true, "Detail"), Description: "All problems at once."},
+					"code": text("Error code, for programs."), "message": text("Error message, for people."),
+					"param": text("The field with the error."), "request_id": text("The request id, as in the header X-Request-Id."),
+					"details": {Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[domain.Detail](), true, "Detail"), Description: "All errors of the request."},
 				},
 			},
 		},
 	}
 }
 
-// maxDetails bounds the problems that one answer tells.
+// maxDetails bounds the problems that one response lists.
 const maxDetails = 100
 
-var teachHuma sync.Once // huma keeps the shape of errors in package variables
+var humaErrorSetup sync.Once // huma configures errors by package variables
 
-// useFailures makes huma speak the envelope.
-func useFailures() {
-	teachHuma.Do(func() {
+// useErrorEnvelope makes huma answer with the error envelope of the API.
+func useErrorEnvelope() {
+	humaErrorSetup.Do(func() {
 		huma.ValidateStrictCasing = true
-		useMessages()
+		setValidationMessages()
 		huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
-			return fromHuma("", status, msg, errs)
+			return failureOfHumaError("", status, msg, errs)
 		}
 		huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
-			f := fromHuma(RequestOf(ctx.Context()).RequestID, status, msg, errs)
+			f := failureOfHumaError(RequestOf(ctx.Context()).RequestID, status, msg, errs)
 			if status == http.StatusUnprocessableEntity {
 				f.Err.Details = append(f.Err.Details, ruleProblems(ctx, f.Err.Details)...)
 				f.Err.Details = f.Err.Details[:min(len(f.Err.Details), maxDetails)]
@@ -225,16 +224,16 @@ func useFailures() {
 	})
 }
 
-func fromHuma(requestID string, status int, msg string, errs []error) *Failure {
+func failureOfHumaError(requestID string, status int, msg string, errs []error) *Failure {
 	e := &domain.Error{Code: CodeOfStatus(status), Message: msg}
 	if status >= http.StatusInternalServerError {
-		e.Message = "Something went wrong here. Please quote the request id."
+		e.Message = "Internal error. Quote the request id in a support request."
 		return &Failure{Status: status, RequestID: requestID, Err: e}
 	}
 	for _, err := range errs[:min(len(errs), maxDetails)] {
 		d := domain.Detail{Code: e.Code, Message: err.Error()}
 		var detailer huma.ErrorDetailer
-		if errors.As(err, &detailer) { // never its value: that may be the whole body
+		if errors.As(err, &detailer) { // without the value, which may be the whole body
 			hd := detailer.ErrorDetail()
 			d.Param, d.Message = splitMissingMember(paramOf(hd.Location), hd.Message)
 			if param, message, own := strings.Cut(hd.Message, paramEnd); own {
@@ -252,7 +251,7 @@ func fromHuma(requestID string, status int, msg string, errs []error) *Failure {
 	return &Failure{Status: status, RequestID: requestID, Err: e}
 }
 
-// paramOf is the name of a field as the client wrote it.
+// paramOf returns the name of a field as the client sent it, without the location that huma puts before it.
 func paramOf(location string) string {
 	for _, place := range []string{"body", "query", "path", "header"} {
 		if location == place {
@@ -265,8 +264,8 @@ func paramOf(location string) string {
 	return location
 }
 
-// Failure turns what a handler or a port returned into an envelope. What is no
-// fault of the client's is logged here, once.
+// Failure converts an error of a handler or a service to an error envelope. It logs errors that the client did not
+// cause.
 func (s *Router) Failure(ctx context.Context, err error) *Failure {
 	v := RequestOf(ctx)
 	if ready, ok := errors.AsType[*Failure](err); ok {
@@ -277,7 +276,7 @@ func (s *Router) Failure(ctx context.Context, err error) *Failure {
 	case errors.As(err, &known):
 		if known.Code == domain.CodeInternal || known.Code == domain.CodeUnavailable {
 			level := slog.LevelWarn
-			if _, unheard := errors.AsType[ResentError](err); unheard {
+			if _, unheard := errors.AsType[ShardMovingError](err); unheard {
 				level = slog.LevelDebug
 			}
 			s.Log.Log(ctx, level, "request refused", slog.String("request_id", v.RequestID), slog.Any("error", err))
@@ -287,16 +286,15 @@ func (s *Router) Failure(ctx context.Context, err error) *Failure {
 		known = domain.Errorf(domain.CodeNotFound, "There is no such resource.")
 	case errors.Is(err, domain.ErrFenced), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		s.Log.WarnContext(ctx, "request not answered in time", slog.String("request_id", v.RequestID), slog.Any("error", err))
-		known = domain.Errorf(domain.CodeUnavailable, "The service cannot answer now. Please try again.")
+		known = domain.Errorf(domain.CodeUnavailable, "The service is temporarily unavailable; try again.")
 	default:
 		s.Log.ErrorContext(ctx, "request failed", slog.String("request_id", v.RequestID), slog.Any("error", err))
-		known = domain.Errorf(domain.CodeInternal, "Something went wrong here. Please quote the request id.")
+		known = domain.Errorf(domain.CodeInternal, "Internal error. Quote the request id in a support request.")
 	}
 	return &Failure{Status: statusOf(known.Code), RequestID: v.RequestID, Err: known}
 }
 
-// limitDetails bounds the list of problems, and says in the sentence which field
-// is to blame: the details name it beside theirs.
+// limitDetails bounds the list of problems, and puts the name of the first field before the message.
 func limitDetails(e *domain.Error) *domain.Error {
 	if len(e.Details) == 0 {
 		return e
@@ -326,12 +324,12 @@ func (s *Router) RespondError(c *fiber.Ctx, err error) error {
 	return c.Status(f.Status).Send(append(body, '\n'))
 }
 
-// ResentError is a refusal that no client hears: whoever has passed the request on
-// sends it to another node.
-type ResentError struct{ Err error }
+// ShardMovingError refuses a forwarded request because another node is taking over its shard. The node that
+// forwarded the request sends it to the next owner, so no client sees the error.
+type ShardMovingError struct{ Err error }
 
-// Error is the sentence of the refusal.
-func (r ResentError) Error() string { return r.Err.Error() }
+// Error returns the message of the refusal.
+func (r ShardMovingError) Error() string { return r.Err.Error() }
 
-// Unwrap is for package errors.
-func (r ResentError) Unwrap() error { return r.Err }
+// Unwrap returns the wrapped error.
+func (r ShardMovingError) Unwrap() error { return r.Err }

@@ -7,8 +7,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// HandleList returns the handler of a list route. show converts a stored value to its API
-// form.
+// HandleList returns the handler of a list route. show converts a stored record to its API form.
 func HandleList[P, In, Out any](port P, list func(P, context.Context, domain.Principal, record.PageQuery) (record.Page[In], error), show func(In) Out) func(context.Context, domain.Principal, *struct{ Paging }) (*Response[List[Out]], error) {
 	return func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*Response[List[Out]], error) {
 		l, err := list(port, ctx, p, in.Query())
@@ -16,7 +15,8 @@ func HandleList[P, In, Out any](port P, list func(P, context.Context, domain.Pri
 	}
 }
 
-// HandleByID returns the handler of a route with the id of a resource and no body.
+// HandleByID returns the handler of a route that has the id of a resource and no body. show converts the result to
+// its API form.
 func HandleByID[P, In, Out any](kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string) (In, error), show func(In) Out) func(context.Context, domain.Principal, *IDParam) (*Response[Out], error) {
 	return func(ctx context.Context, p domain.Principal, in *IDParam) (*Response[Out], error) {
 		id, err := PathID(kind, in.ID)
@@ -31,20 +31,20 @@ func HandleByID[P, In, Out any](kind domain.Prefix, port P, do func(P, context.C
 	}
 }
 
-// HandleDeleteByID returns the handler of a DELETE.
+// HandleDeleteByID returns the handler of a route that deletes a resource.
 func HandleDeleteByID[P any](kind domain.Prefix, object string, port P, do func(P, context.Context, domain.Principal, string) error) func(context.Context, domain.Principal, *IDParam) (*Response[Deleted], error) {
 	return HandleByID(kind, port, func(port P, ctx context.Context, p domain.Principal, id string) (Deleted, error) {
 		return Deleted{ID: id, Object: object, Deleted: true}, do(port, ctx, p, id)
 	}, Identity)
 }
 
-// patchRequest is the request of a PATCH.
+// patchRequest is the input of a PATCH route.
 type patchRequest[S any] struct {
 	IDParam
 	Body Patch[S]
 }
 
-// HandlePatchByID returns the handler of a PATCH. set applies the body to the stored value.
+// HandlePatchByID returns the handler of a PATCH route. set applies the merged settings to the stored record.
 func HandlePatchByID[P, S, R any](
 	b *Registry, kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string, func(R) error) (R, error), set func(*S, R) error,
 ) func(context.Context, domain.Principal, *patchRequest[S]) (*Response[R], error) {
@@ -57,10 +57,10 @@ func HandlePatchByID[P, S, R any](
 	}
 }
 
-// Identity shows a value as it is stored.
+// Identity returns its argument. It is the show function of records whose stored form is their API form.
 func Identity[T any](v T) T { return v }
 
-// RespondCreated answers with a noun that was made, and notes which.
+// RespondCreated answers with a created resource and records its id for the audit log.
 func RespondCreated[T interface{ Base() *domain.Meta }](ctx context.Context, made T, err error) (*Response[T], error) {
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func RespondCreated[T interface{ Base() *domain.Meta }](ctx context.Context, mad
 	return Respond(made, nil)
 }
 
-// RespondPublic answers with a noun without its secrets.
+// RespondPublic answers with a resource without its secrets.
 func RespondPublic[T interface{ Public() T }](v T, err error) (*Response[T], error) {
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func RespondPublic[T interface{ Public() T }](v T, err error) (*Response[T], err
 	return Respond(v.Public(), nil)
 }
 
-// HandleByOperator returns the handler of a route that takes an operator and no body.
+// HandleByOperator returns the handler of a route that accepts operators only and has no body.
 func HandleByOperator[T any](do func(context.Context, domain.Principal) (T, error)) func(context.Context, domain.Principal, *struct{}) (*Response[T], error) {
 	return func(ctx context.Context, p domain.Principal, _ *struct{}) (*Response[T], error) {
 		if err := RequireOperator(p); err != nil {

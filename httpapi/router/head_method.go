@@ -7,8 +7,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// AddHandler registers a Fiber handler. HEAD is answered as GET without the body
-// (RFC 9110 §9.3.2), except for streams and sockets: 405.
+// AddHandler registers a Fiber handler. HEAD is answered like GET without the body (RFC 9110 §9.3.2). For streams
+// and WebSockets HEAD is 405.
 func (s *Router) AddHandler(op Operation, handle fiber.Handler) {
 	path := fiberPath(op.Path)
 	s.App.Add(op.Method, path, handle)
@@ -24,16 +24,16 @@ func (s *Router) AddHandler(op Operation, handle fiber.Handler) {
 	}
 }
 
-// headAPI is a huma.API that answers HEAD as GET, without the body.
+// headAPI is a huma.API that answers HEAD like GET, without the body.
 type headAPI struct{ huma.API }
 
-// Adapter returns an adapter that registers each GET route for HEAD as well.
+// Adapter returns an adapter that also registers each GET route for HEAD.
 func (w headAPI) Adapter() huma.Adapter { return headAdapter{w.API.Adapter()} }
 
-// headAdapter registers routes for headAPI.
+// headAdapter registers the routes of headAPI.
 type headAdapter struct{ huma.Adapter }
 
-// Handle registers a route.
+// Handle registers a route, and a GET route for HEAD too.
 func (h headAdapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	h.Adapter.Handle(op, handler)
 	if op.Method == http.MethodGet {

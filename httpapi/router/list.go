@@ -9,15 +9,15 @@ import (
 
 const defaultPage = 20
 
-// Paging are the query parameters of every list.
+// Paging holds the query parameters of every list route.
 type Paging struct {
 	Limit         int       `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Rows per page."`
-	Cursor        string    `query:"cursor" maxLength:"512" doc:"next_cursor of the page before."`
-	CreatedAfter  time.Time `query:"created_after" doc:"Only what was created after this time."`
-	CreatedBefore time.Time `query:"created_before" doc:"Only what was created before this time."`
+	Cursor        string    `query:"cursor" maxLength:"512" doc:"next_cursor of the previous page."`
+	CreatedAfter  time.Time `query:"created_after" doc:"Only resources created after this time."`
+	CreatedBefore time.Time `query:"created_before" doc:"Only resources created before this time."`
 }
 
-// Query returns the page that is asked for.
+// Query returns the requested page.
 func (p Paging) Query() record.PageQuery {
 	if p.Limit == 0 {
 		p.Limit = defaultPage
@@ -25,18 +25,18 @@ func (p Paging) Query() record.PageQuery {
 	return record.PageQuery{Limit: p.Limit, Cursor: p.Cursor, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore}
 }
 
-// CreatedBetween is when what the list shows may have been made.
+// CreatedBetween returns the range of creation times that the request asks for.
 func (p Paging) CreatedBetween() record.TimeRange { return p.Query().Created() }
 
-// List is a page as the API shows it.
+// List is one page of a list in its API form.
 type List[T any] struct {
 	Object     string  `json:"object" enum:"list"`
 	Data       []T     `json:"data"`
 	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor" doc:"Send it as cursor for the next page; null at the end."`
+	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page; null on the last page."`
 }
 
-// Page shows one page, each row as show makes it.
+// Page answers with one page. show converts each record to its API form.
 func Page[In, Out any](l record.Page[In], err error, show func(In) Out) (*Response[List[Out]], error) {
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func Page[In, Out any](l record.Page[In], err error, show func(In) Out) (*Respon
 	return &Response[List[Out]]{Body: out}, nil
 }
 
-// Deleted is the answer to a DELETE.
+// Deleted is the response to a DELETE.
 type Deleted struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
@@ -63,8 +63,8 @@ func RespondDeleted(id, object string, err error) (*Response[Deleted], error) {
 	return Respond(Deleted{ID: id, Object: object, Deleted: true}, err)
 }
 
-// OptionalID checks an id that a query filters by: what cannot be one matches
-// nothing, so the answer is an error that names it.
+// OptionalID checks an id that filters a list. An invalid id is an error that names the parameter, because such a
+// filter would match nothing.
 func OptionalID(param string, kind domain.Prefix, id string) (string, error) {
 	if id == "" {
 		return "", nil
@@ -72,7 +72,7 @@ func OptionalID(param string, kind domain.Prefix, id string) (string, error) {
 	good, err := domain.ParseID(kind, id)
 	if err != nil {
 		var p domain.Problems
-		p.Add(param, domain.CodeValidation, "is no id of a %s", kind)
+		p.Add(param, domain.CodeValidation, "is not the id of a %s", kind)
 		return "", p.Err()
 	}
 	return good, nil

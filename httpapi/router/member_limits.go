@@ -12,10 +12,10 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// MaxUserID bounds, in characters, the id of a user in a token.
+// MaxUserID bounds the length, in characters, of a user id in a token.
 const MaxUserID = 256
 
-// memberLimit limits a member of a request body. A zero field sets no limit.
+// memberLimit limits one member of a request body. A zero field sets no limit.
 type memberLimit struct {
 	Length   int      // characters of a string, or of each string of a list or map
 	Items    int      // entries of a list or map
@@ -23,7 +23,7 @@ type memberLimit struct {
 	Min, Max *float64 // of a number
 }
 
-// Limits of members that no rule limits more closely.
+// Limits of members that have no tighter validation rule.
 const (
 	maxID       = 64  // an identifier: prefix, underscore and ULID
 	maxNumber   = 64  // a telephone number, with spaces and punctuation
@@ -52,8 +52,8 @@ func numberLimit(least, most float64) memberLimit {
 	return memberLimit{Min: &least, Max: &most}
 }
 
-// memberLimits are the limits of the members of request bodies, by schema and
-// member, or * and a member that has the same limit in all schemas.
+// memberLimits returns the limits of request body members, by "Schema.member", or by "*.member" for a limit that is
+// the same in all schemas.
 func memberLimits() map[string]memberLimit {
 	all := commonLimits()
 	for _, some := range []map[string]memberLimit{agentLimits(), pathwayLimits(), campaignLimits(), trunkLimits(), accountLimits()} {
@@ -103,7 +103,7 @@ func agentLimits() map[string]memberLimit {
 }
 
 func pathwayLimits() map[string]memberLimit {
-	words := listLimit(maxExpectations, pathway.MaxNotes) // each of them stands in what is said
+	words := listLimit(maxExpectations, pathway.MaxNotes) // texts that a pathway test expects or forbids in the agent's speech
 	values := listLimit(pathway.MaxVariables, pathway.MaxNotes)
 	return map[string]memberLimit{
 		"*.nodes": listLimit(pathway.MaxNodes, 0), "*.edges": listLimit(pathway.MaxEdges, 0), "*.variables": values,
@@ -129,7 +129,7 @@ func pathwayLimits() map[string]memberLimit {
 func campaignLimits() map[string]memberLimit {
 	webhooks := listLimit(validation.MaxEvents, validation.MaxURL)
 	return map[string]memberLimit{
-		"*.contacts": listLimit(validation.MaxInlineContacts, 0), "ContactsUpload.contacts": {}, // as many as the body holds
+		"*.contacts": listLimit(validation.MaxInlineContacts, 0), "ContactsUpload.contacts": {}, // "ContactsUpload.contacts" is bounded by the size of the body only
 		"*.webhooks": webhooks, "*.days": listLimit(len(validation.Weekdays()), maxWord),
 		"*.retry_on": listLimit(len(validation.RetryOutcomes()), maxWord), "*.max_attempts": numberLimit(1, validation.MaxAttempts), "*.interval_hours": numberLimit(0, validation.MaxIntervalHours),
 		"*.calls_per_minute": numberLimit(1, validation.MaxLimit), "*.max_concurrent": numberLimit(1, validation.MaxLimit), "*.mode": textLimit(maxWord),

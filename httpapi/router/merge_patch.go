@@ -18,20 +18,18 @@ import (
 // mimeMergePatch is the media type of a JSON merge patch (RFC 7396 §4).
 const mimeMergePatch = "application/merge-patch+json"
 
-// Patch is the body of a PATCH request: a JSON merge patch (RFC 7396) of the
-// members that a client can set. S is the type of these members, in most cases the
-// create body. Members of S with the tag update:"-" are set on create only. The
-// zero value changes nothing.
+// Patch is the body of a PATCH request: a JSON merge patch (RFC 7396). S is the type of the members that a client
+// can set, usually the create body. Members of S with the tag update:"-" can be set on create only. The zero value
+// changes nothing.
 type Patch[S any] struct{ Members map[string]any }
 
-// UnmarshalJSON reads the members. Numbers stay as they are written.
+// UnmarshalJSON reads the members. Numbers keep their written form.
 func (p *Patch[S]) UnmarshalJSON(text []byte) error {
 	p.Members = nil
 	return domain.DecodeJSON(text, &p.Members)
 }
 
-// Schema is a reference to the update schema, which writeUpdateSchemas derives
-// from the schema of S.
+// Schema returns a reference to the update schema, which writeUpdateSchemas derives from the schema of S.
 func (*Patch[S]) Schema(r huma.Registry) *huma.Schema {
 	t := reflect.TypeFor[S]()
 	r.Schema(t, true, "")
@@ -44,10 +42,10 @@ func (*Patch[S]) Schema(r huma.Registry) *huma.Schema {
 
 func (*Patch[S]) settingsType() reflect.Type { return reflect.TypeFor[S]() }
 
-// Has reports whether the patch names a member, also where it sets it to null.
+// Has reports whether the patch contains a member, also if it sets the member to null.
 func (p *Patch[S]) Has(path ...string) bool { return HasMember(p.Members, path...) }
 
-// Decode returns the members of the patch alone, without those of the resource.
+// Decode returns the members of the patch, without those of the stored resource.
 func (p *Patch[S]) Decode() (n S, err error) {
 	text, err := json.Marshal(MergePatch(nil, p.Members))
 	if err == nil {
@@ -56,7 +54,7 @@ func (p *Patch[S]) Decode() (n S, err error) {
 	return n, err
 }
 
-// HasMember says whether a merge patch names a member.
+// HasMember reports whether a merge patch contains the member at a path.
 func HasMember(members map[string]any, path ...string) bool {
 	for i, name := range path {
 		v, has := members[name]
@@ -68,12 +66,10 @@ func HasMember(members map[string]any, path ...string) bool {
 	return false
 }
 
-// PatchFunc returns a function that applies a merge patch to the stored version of
-// a resource. The function merges the patch into the members that a client can
-// set, adds the defaults of a create body, and passes the result to set. set checks
-// the result and writes it to the resource. The store calls the function with the
-// version that it then replaces, so that concurrent patches keep each other's
-// members.
+// PatchFunc returns a function that applies a merge patch to the stored version of a resource. The function merges
+// the patch into the settable members, adds the defaults of a create body and calls set. set validates the result
+// and writes it to the resource. The store calls the function with the version that it replaces, so concurrent
+// patches keep each other's members.
 func PatchFunc[S, R any](b *Registry, p *Patch[S], set func(*S, R) error) func(R) error {
 	return func(current R) error {
 		next := new(S)
@@ -84,9 +80,9 @@ func PatchFunc[S, R any](b *Registry, p *Patch[S], set func(*S, R) error) func(R
 	}
 }
 
-// storedPruner is a type of settings with defaults that depend on other members.
+// storedPruner is a settings type whose defaults depend on other members.
 type storedPruner interface {
-	// PruneStored removes such defaults from the stored members, so that they are
+	// PruneStored removes the stored members that are such defaults. They are then
 	// computed again from the patched members.
 	PruneStored(current any, stored, patch map[string]any)
 }
@@ -117,7 +113,7 @@ func (b *Registry) merge(patch map[string]any, current, next any) error {
 	return domain.DecodeJSON(text, next)
 }
 
-// MergePatch is MergePatch of RFC 7396 §2. It changes neither of its arguments.
+// MergePatch applies a merge patch (RFC 7396 §2). It changes neither argument.
 func MergePatch(target, patch any) any {
 	members, isObject := patch.(map[string]any)
 	if !isObject {
@@ -136,8 +132,7 @@ func MergePatch(target, patch any) any {
 	return merged
 }
 
-// settableMembers is the part of a stored value that a schema of settings
-// describes: the members that a client can set.
+// settableMembers returns the members of a stored value that a settings schema describes.
 func (b *Registry) settableMembers(schema *huma.Schema, v any) any {
 	schema = b.resolve(schema)
 	switch v := v.(type) {
@@ -145,28 +140,28 @@ func (b *Registry) settableMembers(schema *huma.Schema, v any) any {
 		if len(schema.Properties) == 0 {
 			return v
 		}
-		kept := make(map[string]any)
+		object := make(map[string]any)
 		for name, inner := range schema.Properties {
 			if v[name] != nil {
-				kept[name] = b.settableMembers(inner, v[name])
+				object[name] = b.settableMembers(inner, v[name])
 			}
 		}
-		return kept
+		return object
 	case []any:
 		if schema.Items == nil {
 			return v
 		}
-		kept := make([]any, len(v))
+		list := make([]any, len(v))
 		for i, item := range v {
-			kept[i] = b.settableMembers(schema.Items, item)
+			list[i] = b.settableMembers(schema.Items, item)
 		}
-		return kept
+		return list
 	}
 	return v
 }
 
-// applyDefaults sets missing members of v to the defaults of a schema. A missing
-// member that is required and has no default is a problem.
+// applyDefaults sets missing members of v to the defaults of a schema. A missing member that is required and has no
+// default is added to p as a problem.
 func (b *Registry) applyDefaults(schema *huma.Schema, v any, path string, p *domain.Problems) {
 	schema = b.resolve(schema)
 	switch v := v.(type) {
@@ -197,8 +192,7 @@ func (b *Registry) applyDefaults(schema *huma.Schema, v any, path string, p *dom
 	}
 }
 
-// resolve follows the reference of a schema, also of one that has a description
-// beside it.
+// resolve follows the reference of a schema, also that of a schema with one allOf, which carries a description.
 func (b *Registry) resolve(schema *huma.Schema) *huma.Schema {
 	for {
 		switch {
@@ -212,10 +206,10 @@ func (b *Registry) resolve(schema *huma.Schema) *huma.Schema {
 	}
 }
 
-// patchObject refuses the body of a PATCH that is not a JSON object.
+// patchObject returns an error if the body of a PATCH is JSON but not an object.
 func patchObject(c *fiber.Ctx, text []byte) error {
 	if c.Method() != fiber.MethodPatch || !json.Valid(text) || bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		return nil // the decoder names what is wrong with a text that is not JSON
+		return nil // the decoder reports invalid JSON
 	}
 	return domain.Errorf(domain.CodeInvalidRequest, "The body of a PATCH must be a JSON object with the members to change (RFC 7396).")
 }

@@ -17,25 +17,25 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Operation is a route as the document shows it.
+// Operation describes a route of the API and its entry in the OpenAPI document.
 type Operation struct {
 	Method, Path   string
 	ID             string // operationId
 	Tag            string
 	Summary        string
-	Description    string       // more than the summary, if there is more to say
-	Status         int          // of success; 0: 200
-	Errors         []int        // beside those that every route can answer
-	Public         bool         // needs no credential
-	SkipValidation bool         // the handler checks the body against its schema, piece by piece
-	Pending        *huma.Schema // of a 202: what was asked for is still to come
+	Description    string       // details beyond the summary
+	Status         int          // of a successful response; 0: 200
+	Errors         []int        // error statuses beyond those of every route
+	Public         bool         // the route needs no credential
+	SkipValidation bool         // the handler validates the body itself, part by part
+	Pending        *huma.Schema // schema of a 202 response: the result is not ready yet
 	Credential     CredentialKind
-	Stream         bool // a stream or a socket: nothing to ask for by HEAD
+	Stream         bool // a stream or a WebSocket, which has no HEAD
 }
 
 func (o Operation) key() string { return o.Method + " " + o.Path }
 
-// failures are the error statuses of a route.
+// failures returns the error statuses of a route.
 func (o Operation) failures() []int {
 	all := []int{
 		http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusServiceUnavailable,
@@ -46,7 +46,7 @@ func (o Operation) failures() []int {
 	if strings.Contains(o.Path, "{id}") {
 		all = append(all, http.StatusNotFound)
 	}
-	if strings.HasPrefix(o.Path, underVersion) {
+	if strings.HasPrefix(o.Path, versionPrefix) {
 		all = append(all, http.StatusUnprocessableEntity)
 	}
 	if o.Method != http.MethodGet && o.Method != http.MethodDelete {
@@ -66,20 +66,19 @@ func (o Operation) huma() huma.Operation {
 		h.DefaultStatus = http.StatusOK
 	}
 	if o.Pending != nil {
-		h.Responses = map[string]*huma.Response{"202": DescribeResponse("Still to come: ask again.", fiber.MIMEApplicationJSON, o.Pending)}
+		h.Responses = map[string]*huma.Response{"202": DescribeResponse("The result is not ready yet: try again later.", fiber.MIMEApplicationJSON, o.Pending)}
 	}
-	h.Security = []map[string][]string{} // none, and said so
+	h.Security = []map[string][]string{} // an empty list: no credential
 	if !o.Public {
 		h.Security = []map[string][]string{{"api_key": {}}}
 	}
 	return h
 }
 
-// paramEnd ends the name of a member in the text of an error: that is all that
-// the library keeps of it.
+// paramEnd ends the member name in an error text, because huma keeps only the text of a decoding error.
 const paramEnd = "\x00"
 
-// unmarshal is domain.DecodeJSON for the library.
+// unmarshal decodes JSON for huma. It puts the name of the invalid member before the error text.
 func unmarshal(text []byte, v any) error {
 	err := domain.DecodeJSON(text, v)
 	if e, ok := errors.AsType[*domain.Error](err); ok {
@@ -88,10 +87,10 @@ func unmarshal(text []byte, v any) error {
 	return err
 }
 
-// schemaName is the name of a type in the document.
+// schemaName returns the name of a Go type in the OpenAPI document.
 func schemaName(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) }
 
-// Add registers a JSON route: admit, read, validate, handle, respond.
+// Add registers a JSON route. Each request is authenticated, read and validated before handle runs.
 func Add[I, O any](r *Router, op Operation, handle func(context.Context, domain.Principal, *I) (*O, error)) {
 	r.ruleOf(op)
 	if r.registering {
@@ -102,8 +101,8 @@ func Add[I, O any](r *Router, op Operation, handle func(context.Context, domain.
 	r.serveJSON(op)
 }
 
-// ruleOf returns the permissions of a route; a route without them is a fault of the program.
-func (s *Router) ruleOf(op Operation) Rule {
+// ruleOf returns the access rule of a route. A missing rule is a programming error: ruleOf panics.
+func (s *Router) ruleOf(op Operation) AccessRule {
 	r, ok := s.Rules[op.key()]
 	if !ok {
 		panic("httpapi: no rule for " + op.key())
@@ -114,18 +113,18 @@ func (s *Router) ruleOf(op Operation) Rule {
 	return r
 }
 
-// Response is a response with a body and nothing else.
+// Response is a response with a body and no headers of its own.
 type Response[T any] struct {
 	Body T
 }
 
-// CachedResponse is a response that clients and proxies may store.
+// CachedResponse is a response that clients and proxies may cache.
 type CachedResponse[T any] struct {
 	Control string `header:"Cache-Control"`
 	Body    T
 }
 
-// Respond answers with a body, or with the error.
+// Respond returns a response with body v, or err.
 func Respond[T any](v T, err error) (*Response[T], error) {
 	if err != nil {
 		return nil, err
@@ -133,12 +132,12 @@ func Respond[T any](v T, err error) (*Response[T], error) {
 	return &Response[T]{Body: v}, nil
 }
 
-// IDParam names the resource in the path.
+// IDParam is the id of a resource in the path.
 type IDParam struct {
-	ID string `path:"id" doc:"The resource's id."`
+	ID string `path:"id" doc:"The id of the resource."`
 }
 
-// PathID checks the id in the path: what cannot be one is not found.
+// PathID checks the id in the path. An invalid id is not_found.
 func PathID(kind domain.Prefix, id string) (string, error) {
 	good, err := domain.ParseID(kind, id)
 	if err != nil {
@@ -147,7 +146,7 @@ func PathID(kind domain.Prefix, id string) (string, error) {
 	return good, nil
 }
 
-// runOperation stands before every JSON route.
+// runOperation is the huma middleware of every JSON route. It calls the runOperation of the request's Router.
 func runOperation(hc huma.Context, next func(huma.Context)) {
 	c := humafiber.UnwrapV2(hc)
 	ExchangeOf(c.Context()).Request.Router.runOperation(c, hc, next)
@@ -161,7 +160,7 @@ func (s *Router) runOperation(c *fiber.Ctx, hc huma.Context, next func(huma.Cont
 	}
 	r := s.Rules[route]
 	if err := s.access.Admit(c, r, route); err != nil {
-		_ = s.RespondError(c, err) // into memory: cannot fail
+		_ = s.RespondError(c, err) // writes to memory: cannot fail
 		return
 	}
 	if err := s.queries.check(c, route); err != nil {
@@ -185,7 +184,7 @@ func (s *Router) runOperation(c *fiber.Ctx, hc huma.Context, next func(huma.Cont
 		return
 	}
 	do := func() { next(&readContext{humaContext: hc, text: text, body: bytes.NewReader(text)}) }
-	if IsForwarded(c) { // another node has done the rest
+	if IsForwarded(c) { // the forwarding node has handled idempotency and the audit log
 		do()
 		return
 	}
@@ -203,7 +202,7 @@ func (s *Router) runOperation(c *fiber.Ctx, hc huma.Context, next func(huma.Cont
 	})
 }
 
-// jsonOnly refuses a body that does not claim to be JSON in plain coding.
+// jsonOnly refuses a body whose Content-Type is not JSON, and a compressed one.
 func jsonOnly(c *fiber.Ctx, size int) error {
 	if enc := c.Get(fiber.HeaderContentEncoding); enc != "" && !strings.EqualFold(enc, "identity") {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
@@ -215,7 +214,7 @@ func jsonOnly(c *fiber.Ctx, size int) error {
 	return nil
 }
 
-// MediaType returns the media type of a request body without its parameters.
+// MediaType returns the media type of a request body without its parameters, "" if the header is invalid.
 func MediaType(c *fiber.Ctx) string {
 	kind, _, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
@@ -227,35 +226,35 @@ func MediaType(c *fiber.Ctx) string {
 // BodyOf returns the body of a request.
 func BodyOf(c *fiber.Ctx) *Body { return &ExchangeOf(c.Context()).Body }
 
-// readContext is a huma.Context whose body was read already, within its limits.
+// readContext is a huma.Context whose body was already read within its limits.
 type readContext struct {
 	humaContext
 	text []byte
 	body io.Reader // reads text
 }
 
-// humaContext is huma.Context under a name that hides none of its methods.
+// humaContext gives huma.Context another name, because readContext has a method Context.
 type humaContext huma.Context
 
-// Unwrap lets the adapter find its own context.
+// Unwrap returns the context that the adapter created.
 func (r *readContext) Unwrap() huma.Context { return r.humaContext }
 
-// Context is the request's as it is now: an Idempotency-Key adds to it.
+// Context returns the current context of the request. The idempotency middleware may have replaced the first one.
 func (r *readContext) Context() context.Context {
 	return humafiber.UnwrapV2(r.humaContext).UserContext()
 }
 
-// BodyReader is the body.
+// BodyReader returns a reader of the body.
 func (r *readContext) BodyReader() io.Reader { return r.body }
 
-// AddRaw registers a route that is not JSON in and out. The document learns of it
-// from the operation that the caller has described.
+// AddRaw registers a route whose request or response is not JSON. describe completes its entry in the OpenAPI
+// document.
 func (s *Router) AddRaw(op Operation, describe func(*huma.Operation), handle fiber.Handler) {
-	s.AddRawAdmitted(op, func(c *fiber.Ctx, r Rule, route string) error { return s.access.Admit(c, r, route) }, describe, handle)
+	s.AddRawAdmitted(op, func(c *fiber.Ctx, r AccessRule, route string) error { return s.access.Admit(c, r, route) }, describe, handle)
 }
 
-// AddRawAdmitted is raw with another way in.
-func (s *Router) AddRawAdmitted(op Operation, admit func(*fiber.Ctx, Rule, string) error, describe func(*huma.Operation), handle fiber.Handler) {
+// AddRawAdmitted is AddRaw with admit in place of the default access check.
+func (s *Router) AddRawAdmitted(op Operation, admit func(*fiber.Ctx, AccessRule, string) error, describe func(*huma.Operation), handle fiber.Handler) {
 	r := s.ruleOf(op)
 	if s.registering {
 		h := op.huma()

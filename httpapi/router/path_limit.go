@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// withPathLimit wraps the handler of a route that has the limit of a path. Requests
-// that the handler refuses (4xx) are not counted.
+// withPathLimit wraps the handler of a route with a rate limit of its own. Requests that the handler refuses (4xx)
+// are not counted.
 func withPathLimit[I, O any](handle func(context.Context, domain.Principal, *I) (*O, error)) func(context.Context, domain.Principal, *I) (*O, error) {
 	return func(ctx context.Context, p domain.Principal, in *I) (*O, error) {
 		count := RequestOf(ctx).CountPathRequest

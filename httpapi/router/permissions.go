@@ -7,21 +7,21 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Rule says who may use a route and what the audit log calls its use.
-type Rule struct {
-	Permissions  []domain.Permission // any of them; none: open to everybody
-	AuditType    string              // auth | admin; "": not audited
+// AccessRule says which permissions a route needs and how the audit log records its use.
+type AccessRule struct {
+	Permissions  []domain.Permission // any of them is enough; none: the route is public
+	AuditType    string              // auth or admin; "": not audited
 	AuditAction  string              // e.g. trunk.created
 	ResourceType string              // the type of the resource
 }
 
-// routeTable is the one table of routes: method and path → what it takes.
-// Write does not imply read.
-func routeTable() map[string]Rule {
+// routeTable returns the access rule of every route, by method and path. Write permissions do not include read
+// permissions.
+func routeTable() map[string]AccessRule {
 	readAll, writeAll := anyOf(domain.AllRead), anyOf(domain.AllWrite)
 	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
 	readAgents, writeAgents := anyOf(domain.AgentsRead), anyOf(domain.AgentsWrite)
-	t := map[string]Rule{
+	t := map[string]AccessRule{
 		"GET /healthz":                              {},
 		"GET /readyz":                               {},
 		"GET /openapi.json":                         {},
@@ -60,11 +60,11 @@ func routeTable() map[string]Rule {
 	maps.Copy(t, OperatorRules())
 
 	crud := func(path, object, change string, read, write []domain.Permission, kinds [3]string) {
-		t["POST "+path] = Rule{write, kinds[0], object + ".created", object}
-		t["GET "+path] = Rule{Permissions: read}
-		t["GET "+path+"/{id}"] = Rule{Permissions: read}
-		t[change+" "+path+"/{id}"] = Rule{write, kinds[1], object + ".updated", object}
-		t["DELETE "+path+"/{id}"] = Rule{write, kinds[2], object + ".deleted", object}
+		t["POST "+path] = AccessRule{write, kinds[0], object + ".created", object}
+		t["GET "+path] = AccessRule{Permissions: read}
+		t["GET "+path+"/{id}"] = AccessRule{Permissions: read}
+		t[change+" "+path+"/{id}"] = AccessRule{write, kinds[1], object + ".updated", object}
+		t["DELETE "+path+"/{id}"] = AccessRule{write, kinds[2], object + ".deleted", object}
 	}
 	admin := [3]string{"admin", "admin", "admin"}
 	crud("/v1/agents", "agent", "PATCH", readAgents, writeAgents, admin)
@@ -80,31 +80,31 @@ func routeTable() map[string]Rule {
 	crud("/v1/knowledge-base", "knowledge_base", "PATCH", readAgents, writeAgents, admin)
 	crud("/v1/users", "user", "PATCH", readAll, writeAll, admin)
 	crud("/v1/webhooks", "webhook", "PATCH", readAll, writeAll, admin)
-	crud("/v1/api-keys", "api_key", "PUT", readAll, writeAll, [3]string{"", "admin", ""}) // what makes and revokes one is audited in the same commit
-	t["POST /v1/oauth/clients"] = Rule{writeAll, "auth", "oauth_client.created", "oauth_client"}
-	t["GET /v1/oauth/clients"] = Rule{Permissions: readAll}
-	t["GET /v1/oauth/clients/{id}"] = Rule{Permissions: readAll}
-	t["DELETE /v1/oauth/clients/{id}"] = Rule{writeAll, "auth", "oauth_client.deleted", "oauth_client"}
+	crud("/v1/api-keys", "api_key", "PUT", readAll, writeAll, [3]string{"", "admin", ""}) // the service audits the creation and revocation of keys in the same commit
+	t["POST /v1/oauth/clients"] = AccessRule{writeAll, "auth", "oauth_client.created", "oauth_client"}
+	t["GET /v1/oauth/clients"] = AccessRule{Permissions: readAll}
+	t["GET /v1/oauth/clients/{id}"] = AccessRule{Permissions: readAll}
+	t["DELETE /v1/oauth/clients/{id}"] = AccessRule{writeAll, "auth", "oauth_client.deleted", "oauth_client"}
 	for _, open := range []string{
 		"GET /.well-known/oauth-authorization-server", "POST /oauth/token", "POST /oauth/revoke", "POST /oauth/introspect",
 		"GET /oauth/authorize", "POST /oauth/authorize", "GET /sign-in", "POST /sign-in", "POST /sign-out",
 	} {
-		t[open] = Rule{} // clients and people prove themselves there
+		t[open] = AccessRule{} // public: the handlers check client secrets, sessions and sign-in links
 	}
-	t["POST /v1/users/{id}/sign-in-link"] = Rule{writeAll, "auth", "user.sign_in_link_created", "user"}
-	t["GET /v1/users/{id}/sessions"] = Rule{Permissions: readAll}
-	t["DELETE /v1/users/{id}/sessions/{session_id}"] = Rule{writeAll, "auth", "user.signed_out", "user"}
+	t["POST /v1/users/{id}/sign-in-link"] = AccessRule{writeAll, "auth", "user.sign_in_link_created", "user"}
+	t["GET /v1/users/{id}/sessions"] = AccessRule{Permissions: readAll}
+	t["DELETE /v1/users/{id}/sessions/{session_id}"] = AccessRule{writeAll, "auth", "user.signed_out", "user"}
 	all := anyOf(domain.AllRead, domain.AllWrite, domain.CallsRead, domain.CallsWrite, domain.AgentsRead, domain.AgentsWrite, domain.AnalyticsRead)
-	t["GET /.well-known/jwks.json"] = Rule{}
-	t["POST /v1/auth/token"] = Rule{all, "auth", "token.issued", "api_key"}
-	t["POST /v1/auth/refresh"] = Rule{all, "auth", "token.refreshed", "api_key"}
+	t["GET /.well-known/jwks.json"] = AccessRule{}
+	t["POST /v1/auth/token"] = AccessRule{all, "auth", "token.issued", "api_key"}
+	t["POST /v1/auth/refresh"] = AccessRule{all, "auth", "token.refreshed", "api_key"}
 	return t
 }
 
-// campaignRules are those of campaigns and their contacts.
-func campaignRules() map[string]Rule {
+// campaignRules returns the rules of campaigns and their contacts.
+func campaignRules() map[string]AccessRule {
 	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
-	return map[string]Rule{
+	return map[string]AccessRule{
 		"POST /v1/campaigns":                              {writeCalls, "admin", "campaign.created", "campaign"},
 		"GET /v1/campaigns":                               {Permissions: readCalls},
 		"GET /v1/campaigns/{id}":                          {Permissions: readCalls},
@@ -137,10 +137,10 @@ func campaignRules() map[string]Rule {
 	}
 }
 
-// callRules are those of calls.
-func callRules() map[string]Rule {
+// callRules returns the rules of calls.
+func callRules() map[string]AccessRule {
 	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
-	return map[string]Rule{
+	return map[string]AccessRule{
 		"POST /v1/calls/outbound":              {Permissions: writeCalls},
 		"POST /v1/test/inbound-calls":          {Permissions: writeCalls},
 		"GET /v1/calls":                        {Permissions: readCalls},
@@ -163,12 +163,12 @@ func callRules() map[string]Rule {
 	}
 }
 
-// resourceRules are those of events, appointments, messages and knowledge bases beside
-// making, reading, changing and deleting.
-func resourceRules() map[string]Rule {
+// resourceRules returns the rules of actions on events, pathways, appointments, messages and knowledge bases,
+// beyond create, read, update and delete.
+func resourceRules() map[string]AccessRule {
 	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
 	readAgents, writeAgents := anyOf(domain.AgentsRead), anyOf(domain.AgentsWrite)
-	return map[string]Rule{
+	return map[string]AccessRule{
 		"GET /v1/events/stream":                              {Permissions: anyOf(domain.AnalyticsRead)},
 		"GET /v1/events/{id}":                                {Permissions: anyOf(domain.AnalyticsRead)},
 		"POST /v1/pathways/{id}/chat":                        {Permissions: readAgents},
@@ -197,11 +197,11 @@ func resourceRules() map[string]Rule {
 	}
 }
 
-// OperatorRules are those of the workspaces of the install. They take an operator
-// besides.
-func OperatorRules() map[string]Rule {
+// OperatorRules returns the rules of routes that manage the installation and its workspaces. These routes also need
+// an operator.
+func OperatorRules() map[string]AccessRule {
 	readAll, writeAll := anyOf(domain.AllRead), anyOf(domain.AllWrite)
-	return map[string]Rule{
+	return map[string]AccessRule{
 		"POST /v1/workspaces":        {writeAll, "admin", "workspace.created", "workspace"},
 		"GET /v1/workspaces":         {Permissions: readAll},
 		"GET /v1/workspaces/{id}":    {Permissions: readAll},
@@ -233,11 +233,11 @@ func OperatorRules() map[string]Rule {
 	}
 }
 
-// bulkRules are those of jobs of many items, and of exports.
-func bulkRules() map[string]Rule {
+// bulkRules returns the rules of bulk jobs, exports and data requests.
+func bulkRules() map[string]AccessRule {
 	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
 	some := anyOf(domain.CallsRead, domain.AnalyticsRead)
-	return map[string]Rule{
+	return map[string]AccessRule{
 		"POST /v1/bulk/calls":       {writeCalls, "admin", "bulk.created", "bulk"},
 		"POST /v1/bulk/contacts":    {writeCalls, "admin", "bulk.created", "bulk"},
 		"POST /v1/bulk/sms":         {writeCalls, "admin", "bulk.created", "bulk"},
@@ -252,7 +252,7 @@ func bulkRules() map[string]Rule {
 		"GET /v1/data-requests/{id}":          {Permissions: anyOf(domain.AllRead)},
 		"GET /v1/data-requests/{id}/download": {anyOf(domain.AllRead), "admin", "data_request.downloaded", "data_request"},
 
-		// What an export is of takes its own permission, too.
+		// An export also needs the read permission of the exported records.
 		"POST /v1/exports":              {some, "admin", "export.created", "export"},
 		"GET /v1/exports":               {Permissions: some},
 		"GET /v1/exports/{id}":          {Permissions: some},
@@ -262,8 +262,8 @@ func bulkRules() map[string]Rule {
 
 func anyOf(p ...domain.Permission) []domain.Permission { return p }
 
-// Allows says whether the rights open a route.
-func (r Rule) Allows(rights []domain.Permission) bool {
+// Allows reports whether a set of permissions is enough for a route.
+func (r AccessRule) Allows(rights []domain.Permission) bool {
 	for _, need := range r.Permissions {
 		if access.Covers(rights, need) {
 			return true
@@ -272,10 +272,11 @@ func (r Rule) Allows(rights []domain.Permission) bool {
 	return len(r.Permissions) == 0
 }
 
-// RequireOperator lets operators in: their keys, and those who are there in person.
+// RequireOperator returns an error unless the principal is an operator: an operator key, or an operator signed in
+// to the dashboard.
 func RequireOperator(p domain.Principal) error {
 	if p.Operator && (p.UsesSession || !p.UsesTokenOrSession()) {
 		return nil
 	}
-	return domain.Errorf(domain.CodeOperatorRequired, "The workspaces of the install, and the node itself, take an operator key.")
+	return domain.Errorf(domain.CodeOperatorRequired, "This operation needs an operator key, or an operator signed in to the dashboard.")
 }

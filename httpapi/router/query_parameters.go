@@ -10,17 +10,16 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// underVersion begins the path of every route of the API proper. What stands
-// beside it (OAuth 2.0, whose servers ignore what they do not know, RFC 6749
-// §3.1; probes, pages and their files) takes whatever is hung onto it.
-const underVersion = "/v1/"
+// versionPrefix begins the path of every API route. Routes outside it accept unknown query parameters: OAuth 2.0
+// requires that (RFC 6749 §3.1), and so do probes and pages.
+const versionPrefix = "/v1/"
 
-// queries are the query parameters that each route's document tells of, sorted.
-type queries map[string][]string
+// queryParameters holds the sorted names of the query parameters that the OpenAPI document lists for each route.
+type queryParameters map[string][]string
 
-// addOperation learns those of a route.
-func (q queries) addOperation(op *huma.Operation) {
-	if !strings.HasPrefix(op.Path, underVersion) {
+// addOperation adds the parameters of an operation.
+func (q queryParameters) addOperation(op *huma.Operation) {
+	if !strings.HasPrefix(op.Path, versionPrefix) {
 		return
 	}
 	names := []string{}
@@ -33,25 +32,24 @@ func (q queries) addOperation(op *huma.Operation) {
 	q[op.Method+" "+op.Path] = names
 }
 
-// check refuses a request with a query parameter that its route does not know:
-// a filter with a slip in its name would pass everything. Nearly every request
-// has none at all, and none is made to look.
-func (q queries) check(c *fiber.Ctx, route string) error {
+// check refuses a request with a query parameter that the route does not have. A misspelled filter would otherwise
+// match every record. A request without a query string costs nothing.
+func (q queryParameters) check(c *fiber.Ctx, route string) error {
 	if len(c.Request().URI().QueryString()) == 0 {
 		return nil
 	}
-	names, told := q[route]
-	if !told {
+	names, known := q[route]
+	if !known {
 		return nil
 	}
 	var problems domain.Problems
 	for key := range c.Context().QueryArgs().All() {
 		if !hasName(names, key) && len(problems) < maxDetails {
-			takes := "it takes none"
+			takes := "the route has none"
 			if len(names) > 0 {
-				takes = "it takes " + strings.Join(names, ", ")
+				takes = "the route has " + strings.Join(names, ", ")
 			}
-			problems.Add(Truncate(string(key), 60), codeUnknownParameter, "is no query parameter of %s: %s", route, takes)
+			problems.Add(Truncate(string(key), 60), codeUnknownParameter, "is not a query parameter of %s: %s", route, takes)
 		}
 	}
 	return problems.Err()

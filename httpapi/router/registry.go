@@ -12,30 +12,29 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Registry is shared by all routers of a process: the routes of the document, the
-// schemas of requests and responses, and the handlers that decode and validate by
-// them. It is immutable once the document is complete. A handler finds the router of a request
-// in the request's context.
+// Registry is the state that all routers of a process share: the routes of the document, the schemas, and the
+// handlers. The handlers decode and validate by the schemas. The Registry is immutable once the document is complete.
+// A handler finds the router of a request in the request's context.
 type Registry struct {
 	API   huma.API
-	Rules map[string]Rule
+	Rules map[string]AccessRule
 
-	queries    queries
-	settings   map[reflect.Type]*huma.Schema // schemas of the settings that PATCH bodies change, by type
-	ruleBodies map[string]reflect.Type       // types of bodies with a ruleChecker, by route
-	served     map[string]fiber.Handler      // by method and path, as Fiber spells it
+	queries      queryParameters
+	settings     map[reflect.Type]*huma.Schema // schemas of the settings that PATCH bodies change
+	ruleBodies   map[string]reflect.Type       // types of bodies that are ruleCheckers, by route
+	jsonHandlers map[string]fiber.Handler      // JSON handlers by method and Fiber path
 
-	Credentials map[string]CredentialKind // that a route takes, by route
+	Credentials map[string]CredentialKind // accepted credentials, by route
 
-	Constraints *constraints // nil after the routes are registered
+	Constraints *constraints // nil after all routes are registered
 }
 
-// NewRegistry returns a Registry without routes. Its router registers them.
+// NewRegistry returns a Registry without routes. Its RegisteringRouter adds them.
 func NewRegistry() *Registry {
-	useFailures()
+	useErrorEnvelope()
 	b := &Registry{
-		Rules: routeTable(), queries: make(queries), Credentials: make(map[string]CredentialKind),
-		served: make(map[string]fiber.Handler), settings: make(map[reflect.Type]*huma.Schema), ruleBodies: make(map[string]reflect.Type),
+		Rules: routeTable(), queries: make(queryParameters), Credentials: make(map[string]CredentialKind),
+		jsonHandlers: make(map[string]fiber.Handler), settings: make(map[reflect.Type]*huma.Schema), ruleBodies: make(map[string]reflect.Type),
 	}
 	b.API = b.newAPI()
 	b.Constraints = newConstraints(b.API.OpenAPI().Components.Schemas)
@@ -47,13 +46,13 @@ func (b *Registry) RegisteringRouter() *Router {
 	return &Router{Registry: b, registering: true, App: fiber.New(), handlers: make(map[string]any)}
 }
 
-// ServesJSON says whether a route was registered as a JSON route.
+// ServesJSON reports whether a route was registered as a JSON route.
 func (b *Registry) ServesJSON(route string) bool {
 	method, path, _ := strings.Cut(route, " ")
-	return b.served[method+" "+fiberPath(path)] != nil
+	return b.jsonHandlers[method+" "+fiberPath(path)] != nil
 }
 
-// newAPI makes the part that decodes and validates JSON.
+// newAPI returns the huma API that decodes and validates JSON.
 func (b *Registry) newAPI() huma.API {
 	format := huma.Format{
 		Marshal: domain.WriteJSON, Unmarshal: unmarshal,
@@ -69,25 +68,25 @@ func (b *Registry) newAPI() huma.API {
 		Formats:       map[string]huma.Format{fiber.MIMEApplicationJSON: format, "json": format},
 		DefaultFormat: fiber.MIMEApplicationJSON,
 	}
-	api := headAPI{humafiber.NewV2WithGroup(nil, handlerCollector{served: b.served}, cfg)}
+	api := headAPI{humafiber.NewV2WithGroup(nil, handlerCollector{handlers: b.jsonHandlers}, cfg)}
 	api.UseMiddleware(runOperation)
 	return api
 }
 
-// handlerCollector keeps the handlers that the library makes.
+// handlerCollector is a fiber.Router that stores the handlers that huma creates.
 type handlerCollector struct {
-	fiber.Router // of which only Add is called
+	fiber.Router // only its method Add is called
 
-	served map[string]fiber.Handler
+	handlers map[string]fiber.Handler
 }
 
-// Add keeps the handler of a route.
+// Add stores the handler of a route.
 func (r handlerCollector) Add(method, path string, handlers ...fiber.Handler) fiber.Router {
-	r.served[method+" "+path] = handlers[0]
+	r.handlers[method+" "+path] = handlers[0]
 	return r
 }
 
-// registerJSON registers a JSON route with the library.
+// registerJSON registers a JSON route with huma.
 func registerJSON[I, O any](b *Registry, op Operation) {
 	route := op.key()
 	b.recordPatchType(reflect.TypeFor[I]())
@@ -97,7 +96,7 @@ func registerJSON[I, O any](b *Registry, op Operation) {
 		r := v.Router
 		handle, ok := r.handlers[route].(func(context.Context, domain.Principal, *I) (*O, error))
 		if !ok {
-			return nil, r.Failure(ctx, fiber.ErrInternalServerError) // never: add has set it
+			return nil, r.Failure(ctx, fiber.ErrInternalServerError) // cannot happen: Add has set the handler
 		}
 		out, err := handle(ctx, v.Principal, in)
 		if err != nil {
@@ -108,7 +107,7 @@ func registerJSON[I, O any](b *Registry, op Operation) {
 	b.Constraints.apply(operationOf(b.API.OpenAPI().Paths[op.Path], op.Method))
 }
 
-// fiberPath is a path of the document as Fiber spells it.
+// fiberPath converts a path of the OpenAPI document to the syntax of Fiber.
 func fiberPath(path string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(path, "{", ":"), "}", "")
 }

@@ -19,19 +19,20 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Request is a request while it is handled.
+// Request holds what the server knows about a request while it is handled.
 type Request struct {
 	Router       *Router
 	Principal    domain.Principal
-	Credential   string // the key as it was sent
-	Cookie       string // of who is signed in and asks from a page
+	Credential   string // the API key or token as the client sent it
+	Cookie       string // session cookie of a signed-in dashboard user
 	IP           netip.Addr
 	UserAgent    string
 	RequestID    string
-	Claims       *token.Claims  // where the credential is a token
-	ResourceID   string         // the resource that a write made, for the audit log
-	GeneralLimit limit.Decision // of the general limit, as the headers show it
-	// CountPathRequest counts the request against the limit of its path; nil: it has none.
+	Claims       *token.Claims  // nil: the credential is no token
+	ResourceID   string         // the created resource, for the audit log
+	GeneralLimit limit.Decision // the limit that the rate limit headers show
+	// CountPathRequest counts the request against the rate limit of its path. It is nil for a path without its own
+	// limit.
 	CountPathRequest func() (refund func(), err error)
 }
 
@@ -42,7 +43,7 @@ func WithRequest(ctx context.Context, v *Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, v)
 }
 
-// RequestOf returns the request of a context.
+// RequestOf returns the request that a context carries. Without one it returns an empty Request.
 func RequestOf(ctx context.Context) *Request {
 	if v, ok := ctx.Value(requestKey{}).(*Request); ok {
 		return v
@@ -50,32 +51,32 @@ func RequestOf(ctx context.Context) *Request {
 	return &Request{}
 }
 
-// SetResourceID says which resource a write has made.
+// SetResourceID records the resource that a request has created, for the audit log.
 func SetResourceID(ctx context.Context, id string) { RequestOf(ctx).ResourceID = id }
 
-// AuditAction returns an audit entry of the request.
+// AuditAction returns an audit log entry with the address and the user agent of the request.
 func (v *Request) AuditAction(kind, action string) record.AuditAction {
 	return record.AuditAction{Type: kind, Action: action, IP: v.IP, UserAgent: v.UserAgent}
 }
 
-// Exchange is a request on the wire, and the visit that comes of it: made at once,
-// and never used for another one, because what it began may outlive it.
+// Exchange is one HTTP request and its response. It is allocated per request and never reused, because goroutines
+// that a handler starts may outlive the request.
 type Exchange struct {
 	Request       Request
 	Body          Body
 	Started       time.Time
-	Routed        bool       // it came as far as the router
-	Authenticated bool       // by a good credential
-	PageRequest   *Request   // of whoever asks from a page of the dashboard
-	Repeated      bool       // a page asks once more for what it has asked for
-	Form          url.Values // that a page has sent, once it was read
-	Changed       bool       // a page has changed something
+	Routed        bool       // the request has reached the router
+	Authenticated bool       // the credential is valid
+	PageRequest   *Request   // the dashboard request that caused this API request; nil: an API client
+	Repeated      bool       // the dashboard repeats an API request
+	Form          url.Values // the form that a page has sent; nil until it is read
+	Changed       bool       // a dashboard page has changed something
 }
 
-// ExchangeKey is the user value that holds the Exchange of a request.
+// ExchangeKey is the fasthttp user value that holds the Exchange of a request.
 type ExchangeKey struct{}
 
-// ExchangeOf is a request's trip. One that nobody has begun could not even be read.
+// ExchangeOf returns the Exchange of a request. For a request that could not be read it creates one.
 func ExchangeOf(rc *fasthttp.RequestCtx) *Exchange {
 	t, ok := rc.UserValue(ExchangeKey{}).(*Exchange)
 	if !ok {
@@ -86,10 +87,10 @@ func ExchangeOf(rc *fasthttp.RequestCtx) *Exchange {
 	return t
 }
 
-// NewRequestID names a request; nothing is kept secret by it.
+// NewRequestID returns a random request id. The id is no secret.
 func NewRequestID() string {
 	const prefix = "req_"
-	var b [16]byte                                      // which ends in what is not used
+	var b [16]byte                                      // the last bytes stay unused
 	binary.NativeEndian.PutUint64(b[:], rand.Uint64())  //nolint:gosec // no secret
 	binary.NativeEndian.PutUint64(b[8:], rand.Uint64()) //nolint:gosec // no secret
 	var text [len(prefix) + 24]byte
@@ -101,11 +102,11 @@ func NewRequestID() string {
 // RequestID returns the id of a request.
 func RequestID(c *fiber.Ctx) string { return ExchangeOf(c.Context()).Request.RequestID }
 
-// ForwardedHeader carries what another node knows of a request that it forwards.
-const ForwardedHeader = forward.HeaderPrefix + "Lent"
+// ForwardedHeader carries what the forwarding node knows about a request, such as its principal.
+const ForwardedHeader = forward.HeaderPrefix + "Forwarded"
 
-// IsForwarded reports whether another node has authenticated the request and forwarded it. Only connections of nodes may carry the
-// header.
+// IsForwarded reports whether another node has authenticated and forwarded the request. Only connections between
+// nodes may carry ForwardedHeader.
 func IsForwarded(c *fiber.Ctx) bool {
 	_, node := c.Context().RemoteAddr().(forward.NodeAddr)
 	return node && len(c.Request().Header.Peek(ForwardedHeader)) > 0

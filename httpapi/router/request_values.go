@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/validation"
 )
 
-// ValueOrZero is the value of a pointer; the zero value where it is nil.
+// ValueOrZero returns the value of a pointer, and the zero value for nil.
 func ValueOrZero[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -18,14 +18,15 @@ func ValueOrZero[T any](p *T) (v T) {
 	return v
 }
 
-// SetIfSent copies what was sent.
+// SetIfSent copies a value that the client has sent. nil changes nothing.
 func SetIfSent[T any](into, from *T) {
 	if from != nil {
 		*into = *from
 	}
 }
 
-// Optional is the value of an object; nil where it is left out or says nothing.
+// Optional converts an object that the client has sent. It returns nil if the object is missing or all its members
+// are zero.
 func Optional[T, N any](sent *N, convert func(N) T) *T {
 	if sent == nil || reflect.ValueOf(*sent).IsZero() {
 		return nil
@@ -34,8 +35,7 @@ func Optional[T, N any](sent *N, convert func(N) T) *T {
 	return &v
 }
 
-// IsDefault says whether an object that was sent has nothing but what is
-// filled in where nothing is said.
+// IsDefault reports whether every member of an object is zero or has its default.
 func IsDefault(sent any) bool {
 	v := reflect.ValueOf(sent)
 	for i := range v.NumField() {
@@ -46,7 +46,7 @@ func IsDefault(sent any) bool {
 	return true
 }
 
-// UTC returns a time in UTC; nil stays nil.
+// UTC returns a time in UTC, and nil for nil.
 func UTC(t *time.Time) *time.Time {
 	if t == nil {
 		return nil
@@ -55,7 +55,7 @@ func UTC(t *time.Time) *time.Time {
 	return &u
 }
 
-// Seconds returns n seconds; 0: the default.
+// Seconds returns n seconds. n == 0 stands for otherwise seconds.
 func Seconds(n, otherwise int) time.Duration {
 	if n == 0 {
 		n = otherwise
@@ -63,15 +63,15 @@ func Seconds(n, otherwise int) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// CheckRange refuses a number that is given and not within bounds.
+// CheckRange adds a problem if a number was sent and is out of bounds.
 func CheckRange(problems *domain.Problems, param string, n *int, low, high int) {
 	if n != nil && (*n < low || *n > high) {
 		problems.Add(param, domain.CodeValidation, "is %d; it must be from %d to %d", *n, low, high)
 	}
 }
 
-// OptionalPhone checks a number that a query filters by. In a query a plus is
-// often read as a space.
+// OptionalPhone checks a telephone number that filters a list. It accepts a leading space for a plus, because URL
+// decoding turns a plus into a space.
 func OptionalPhone(param, text, country string) (string, error) {
 	if text == "" {
 		return "", nil
@@ -84,7 +84,7 @@ func OptionalPhone(param, text, country string) (string, error) {
 	return e164, p.Err()
 }
 
-// Truncate returns at most so many bytes of a text, in valid UTF-8.
+// Truncate returns at most most bytes of a text, as valid UTF-8.
 func Truncate(s string, most int) string {
 	if len(s) > most {
 		s = s[:most]

@@ -12,17 +12,17 @@ import (
 	"github.com/callboard/callboard/domain/validation"
 )
 
-// Router registers the operations of one server and runs their handlers. Handlers
-// use it to respond, to stream and to decode merge patches.
+// Router registers the operations of one server and runs their handlers. Handlers use it to respond, to stream and
+// to decode merge patches.
 type Router struct {
 	*Registry // shared by all routers of the process
 
-	registering  bool           // routes are added to the Registry, not served
+	registering  bool           // routes are added to the Registry and not served
 	App          *fiber.App     // serves the routes
-	handlers     map[string]any // of JSON routes, by route
+	handlers     map[string]any // handlers of JSON routes, by route
 	Log          *slog.Logger
-	PublicURL    string // base of the URLs in responses; "": relative ones
-	JSONLimit    int64  // bytes of a JSON body
+	PublicURL    string // base URL of links in responses; "": links are relative
+	JSONLimit    int64  // maximum size of a JSON body in bytes
 	writeTimeout time.Duration
 	access       Access
 	limits       RateLimits
@@ -30,23 +30,23 @@ type Router struct {
 	forwarder    Forwarder
 	audit        AuditLog
 	workspaces   Workspaces
-	Context      func(*Request) context.Context // ends with the server
+	Context      func(*Request) context.Context // a context that ends with the server
 }
 
-// Config sets a Router up. All fields are required but PublicURL.
+// Config configures a Router. All fields except PublicURL are required.
 type Config struct {
 	App          *fiber.App
 	Log          *slog.Logger
-	PublicURL    string        // base of the URLs in responses; "": relative ones
-	JSONLimit    int64         // bytes of a JSON body
-	WriteTimeout time.Duration // for a piece of a streamed response
+	PublicURL    string        // base URL of links in responses; "": links are relative
+	JSONLimit    int64         // maximum size of a JSON body in bytes
+	WriteTimeout time.Duration // for each part of a streamed response
 	Access       Access
 	RateLimits   RateLimits
 	Idempotency  Idempotency
 	Forwarder    Forwarder
 	AuditLog     AuditLog
 	Workspaces   Workspaces
-	// Context returns the context of what may outlive its request. It ends with the server.
+	// Context returns a context for work that may outlive its request. The context ends with the server.
 	Context func(*Request) context.Context
 }
 
@@ -61,17 +61,17 @@ func New(b *Registry, cfg Config) *Router {
 
 // Access decides who may use a route.
 type Access interface {
-	// Admit authenticates a request, counts it against the rate limits and checks
-	// its permissions. The principal of the request is known afterwards.
-	Admit(c *fiber.Ctx, r Rule, route string) error
-	// WatchCredential returns a context that ends once the credential of the
-	// request is no longer valid. cancel stops the checks.
+	// Admit authenticates a request, counts it against the rate limits and checks its permissions. After it the
+	// request has its principal.
+	Admit(c *fiber.Ctx, r AccessRule, route string) error
+	// WatchCredential returns a context that ends once the credential of the request is invalid. cancel stops the
+	// checks.
 	WatchCredential(ctx context.Context, v *Request) (_ context.Context, cancel context.CancelFunc)
 }
 
-// RateLimits counts requests that are not admitted by Access.
+// RateLimits counts requests that Access does not admit.
 type RateLimits interface {
-	// CountRequest counts a request against the limits of its workspace and user.
+	// CountRequest counts a request against the limits of its workspace and its user.
 	CountRequest(c *fiber.Ctx, p domain.Principal) error
 	// CountFailure counts a request without a valid credential against its address.
 	CountFailure(c *fiber.Ctx, v *Request) error
@@ -79,32 +79,32 @@ type RateLimits interface {
 
 // Idempotency runs a request at most once per Idempotency-Key.
 type Idempotency interface {
-	// RunOnce runs a request whose body was read.
+	// RunOnce runs a request whose body was already read.
 	RunOnce(c *fiber.Ctx, body []byte, run func())
-	// RunStreamOnce runs a request that reads its body itself.
+	// RunStreamOnce runs a request whose handler reads the body.
 	RunStreamOnce(c *fiber.Ctx, run func() error) error
 }
 
-// Forwarder sends requests to the node that they concern.
+// Forwarder sends requests to the node that owns their shard.
 type Forwarder interface {
-	// Forward answers a request by another node's response; false: the request is
-	// for this node.
+	// Forward answers a request with the response of another node. It returns false if this node must handle the
+	// request.
 	Forward(c *fiber.Ctx, route string, body []byte) (bool, error)
 }
 
 // AuditLog records the use of routes.
 type AuditLog interface {
-	// RecordWithChange has the change that the handler makes commit its audit entry.
-	RecordWithChange(c *fiber.Ctx, r Rule)
-	// RecordResponse records a successful request that no change has recorded.
-	RecordResponse(c *fiber.Ctx, r Rule)
+	// RecordWithChange makes the handler's change commit its audit entry in the same transaction.
+	RecordWithChange(c *fiber.Ctx, r AccessRule)
+	// RecordResponse records a successful request whose audit entry no change has committed.
+	RecordResponse(c *fiber.Ctx, r AccessRule)
 }
 
-// Workspaces is what request bodies are validated against.
+// Workspaces returns the data that request bodies are validated against.
 type Workspaces interface {
-	// Workspace answers from memory.
+	// Workspace returns the workspace of a principal from memory.
 	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
-	// CallerIDs are the numbers that calls may show.
+	// CallerIDs returns the numbers that calls of the workspace may show as caller ID.
 	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
 }
 
@@ -113,13 +113,13 @@ func (s *Router) Workspace(ctx context.Context, p domain.Principal) (*domain.Wor
 	return s.workspaces.Workspace(ctx, p)
 }
 
-// CallerIDs returns the numbers that calls of a principal may show.
+// CallerIDs returns the numbers that calls of a principal may show as caller ID.
 func (s *Router) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
 	return s.workspaces.CallerIDs(ctx, p)
 }
 
 // Admit runs the access check of a route.
-func (s *Router) Admit(c *fiber.Ctx, rule Rule, route string) error {
+func (s *Router) Admit(c *fiber.Ctx, rule AccessRule, route string) error {
 	return s.access.Admit(c, rule, route)
 }
 
@@ -140,9 +140,9 @@ func (s *Router) RunStreamOnce(c *fiber.Ctx, run func() error) error {
 // serveJSON serves a JSON route by the handler that the library has made.
 func (s *Router) serveJSON(op Operation) {
 	path := fiberPath(op.Path)
-	s.App.Add(op.Method, path, s.served[op.Method+" "+path])
+	s.App.Add(op.Method, path, s.jsonHandlers[op.Method+" "+path])
 	if op.Method == http.MethodGet {
-		s.App.Add(http.MethodHead, path, s.served[http.MethodHead+" "+path])
+		s.App.Add(http.MethodHead, path, s.jsonHandlers[http.MethodHead+" "+path])
 	}
 }
 

@@ -9,14 +9,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// constraints add limits and enums to the schemas of the document: the limits of
-// the members of requests (memberLimits) and the values of enumerated types. The
-// validation of requests uses the same schemas.
+// constraints adds limits and enums to the schemas of the OpenAPI document: the limits of request body members and
+// the values of enumerated types. Requests are validated by the same schemas.
 type constraints struct {
 	registry huma.Registry
 	limits   map[string]memberLimit
-	limited  map[string]bool // schemas that have their limits
-	listed   map[string]bool // schemas that have their enums
+	limited  map[string]bool // schemas whose limits are set
+	listed   map[string]bool // schemas whose enums are set
 }
 
 func newConstraints(registry huma.Registry) *constraints {
@@ -37,7 +36,7 @@ func (c *constraints) apply(op *huma.Operation) {
 	}
 }
 
-// setLimits sets the limits of the members of a schema and of all schemas in it.
+// setLimits sets the limits of the members of a schema and of all nested schemas.
 func (c *constraints) setLimits(name string, s *huma.Schema) {
 	if s == nil {
 		return
@@ -68,7 +67,7 @@ func (c *constraints) setLimits(name string, s *huma.Schema) {
 	}
 }
 
-// limitOf is the limit of a member of a schema.
+// limitOf returns the limit of a member of a schema.
 func (c *constraints) limitOf(schema, member string) (memberLimit, bool) {
 	l, ok := c.limits[schema+"."+member]
 	if !ok {
@@ -77,7 +76,7 @@ func (c *constraints) limitOf(schema, member string) (memberLimit, bool) {
 	return l, ok
 }
 
-// setLimit sets a limit where the schema has none of its own.
+// setLimit sets a limit on a schema that has none.
 func setLimit(s *huma.Schema, l memberLimit) {
 	switch s.Type {
 	case huma.TypeString:
@@ -106,7 +105,7 @@ func setLimit(s *huma.Schema, l memberLimit) {
 		if s.Maximum == nil && s.ExclusiveMaximum == nil {
 			s.Maximum = l.Max
 		}
-	case "": // of several schemas
+	case "": // a combination of schemas
 		for _, list := range [][]*huma.Schema{s.AllOf, s.AnyOf, s.OneOf} {
 			for _, part := range list {
 				setLimit(part, l)
@@ -115,12 +114,12 @@ func setLimit(s *huma.Schema, l memberLimit) {
 	}
 }
 
-// enumerated is a type with a closed list of values.
+// enumerated is a type with a fixed list of values.
 type enumerated interface{ Values() []string }
 
-// valuesByName are the values of members whose Go type is string, by schema and
-// member, or * and a member that has the same values everywhere.
-func valuesByName() map[string][]string {
+// enumValuesByMember returns the values of members whose Go type is string, by "Schema.member", or by "*.member"
+// for a member with the same values in all schemas.
+func enumValuesByMember() map[string][]string {
 	return map[string][]string{
 		"*.disposition": domain.Outcome("").Values(), "Call.ended_by": domain.EndedByValues(), "Transfer.by": domain.EndedByValues(),
 		"*.answered_by": domain.AnsweredByValues(), "*.pause_reason": domain.PauseReasons(), "*.completion_reason": domain.CompletionReasons(),
@@ -128,9 +127,9 @@ func valuesByName() map[string][]string {
 	}
 }
 
-// SetEnums sets the enum of each member of an enumerated type that has none yet.
+// SetEnums sets the enum of each member with an enumerated type.
 func (c *constraints) SetEnums() {
-	named := valuesByName()
+	named := enumValuesByMember()
 	for name, schema := range c.registry.Map() {
 		if c.listed[name] {
 			continue
@@ -168,8 +167,8 @@ func (c *constraints) SetEnums() {
 	}
 }
 
-// enumValues are the values of an enumerated type, or of the elements of a list of
-// one; nil: the type is not enumerated.
+// enumValues returns the values of an enumerated type, or of the elements of a list of that type. nil: the type is
+// not enumerated.
 func enumValues(t reflect.Type) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -195,14 +194,14 @@ func setEnum(s *huma.Schema, values []string) {
 	}
 }
 
-// describeReason describes a domain.Reason: a known reason, or sip_ and a final SIP status.
+// describeReason sets the schema of domain.Reason: a known reason, or "sip_" and a final SIP status.
 func describeReason(s *huma.Schema) {
 	known := &huma.Schema{Type: huma.TypeString}
 	setEnum(known, domain.Reason("").Values())
 	s.AnyOf = []*huma.Schema{known, {Type: huma.TypeString, Pattern: `^sip_[1-6]\d\d$`}}
 }
 
-// ContactStates are the words that lists of contacts are filtered by.
+// ContactStates returns the values that filter lists of contacts by status.
 func ContactStates() []any {
 	var words []any
 	for state := domain.ContactPending; state <= domain.ContactInCall; state++ {

@@ -16,13 +16,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// SendFile answers with a file, or with the part of it that is asked for.
+// SendFile answers with a file, or with the byte range that the request asks for.
 func (s *Router) SendFile(c *fiber.Ctx, rec record.Download, kind, disposition string) error {
 	wanted := c.Get(fiber.HeaderRange)
-	if c.Method() == fiber.MethodHead { // of which there is no part (RFC 9110 §14.2)
+	if c.Method() == fiber.MethodHead { // HEAD ignores Range (RFC 9110 §14.2)
 		wanted = ""
 	}
-	part, err := rangeOf(wanted, rec.Size)
+	part, err := parseRange(wanted, rec.Size)
 	if err == nil && part.from > 0 {
 		_, err = rec.Body.Seek(part.from, io.SeekStart)
 	}
@@ -46,81 +46,80 @@ func (s *Router) SendFile(c *fiber.Ctx, rec record.Download, kind, disposition s
 	v := *RequestOf(c.UserContext())
 	holds, stop := s.access.WatchCredential(s.Context(&v), &v)
 	c.Context().SetBodyStream(&fileBody{
-		Reader: io.LimitReader(rec.Body, part.size), body: rec.Body, conn: c.Context().Conn(), patience: s.writeTimeout, holds: holds.Err, stop: stop,
+		Reader: io.LimitReader(rec.Body, part.size), body: rec.Body, conn: c.Context().Conn(), writeTimeout: s.writeTimeout, checkCredential: holds.Err, stop: stop,
 	}, int(part.size))
 	return nil
 }
 
-// fileBody is a file on its way to a client that goes on reading.
+// fileBody reads a file for a response. It ends when the client stops reading or the credential becomes invalid.
 type fileBody struct {
 	io.Reader
-	body     io.Closer
-	conn     net.Conn
-	patience time.Duration
-	holds    func() error // an error once the credential has ended
-	stop     func()
+	body            io.Closer
+	conn            net.Conn
+	writeTimeout    time.Duration
+	checkCredential func() error // returns an error once the credential is invalid
+	stop            func()
 }
 
 func (s *fileBody) Read(p []byte) (int, error) {
-	if err := s.holds(); err != nil {
+	if err := s.checkCredential(); err != nil {
 		return 0, err
 	}
-	if err := s.conn.SetWriteDeadline(time.Now().Add(s.patience)); err != nil {
+	if err := s.conn.SetWriteDeadline(time.Now().Add(s.writeTimeout)); err != nil {
 		return 0, err
 	}
 	return s.Reader.Read(p)
 }
 
-// Close ends the reading.
+// Close ends the credential check and closes the file.
 func (s *fileBody) Close() error {
 	s.stop()
 	return s.body.Close()
 }
 
-// part of a file.
-type part struct {
+// byteRange is a part of a file.
+type byteRange struct {
 	from, size int64
 	partial    bool
 }
 
-// rangeOf reads a Range header (RFC 9110, 14.2). What is no range of bytes, or
-// more than one, is answered with the whole.
-func rangeOf(header string, size int64) (part, error) {
-	whole := part{size: size}
+// parseRange reads a Range header (RFC 9110 §14.2). An invalid range, or several ranges, select the whole file.
+func parseRange(header string, size int64) (byteRange, error) {
+	full := byteRange{size: size}
 	spec, isBytes := strings.CutPrefix(header, "bytes=")
 	first, last, isRange := strings.Cut(strings.TrimSpace(spec), "-")
 	if !isBytes || !isRange || strings.Contains(spec, ",") {
-		return whole, nil
+		return full, nil
 	}
-	none := &domain.Error{Code: CodeRangeNotSatisfiable, Message: fmt.Sprintf("The file has %d bytes.", size)}
+	unsatisfiable := &domain.Error{Code: CodeRangeNotSatisfiable, Message: fmt.Sprintf("The file has %d bytes.", size)}
 	if first == "" {
 		n, err := strconv.ParseInt(last, 10, 64)
 		switch {
 		case errors.Is(err, strconv.ErrRange):
 			n = size
 		case err != nil || n < 0:
-			return whole, nil //nolint:nilerr // a range that cannot be read is no range (RFC 9110 14.2)
+			return full, nil //nolint:nilerr // an invalid range is ignored (RFC 9110 §14.2)
 		}
 		if n == 0 || size == 0 {
-			return part{}, none
+			return byteRange{}, unsatisfiable
 		}
 		n = min(n, size)
-		return part{from: size - n, size: n, partial: true}, nil
+		return byteRange{from: size - n, size: n, partial: true}, nil
 	}
 	from, err := strconv.ParseInt(first, 10, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) || from < 0 {
-		return whole, nil
+		return full, nil
 	}
 	to := size - 1
 	if last != "" {
 		n, err := strconv.ParseInt(last, 10, 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) || n < from {
-			return whole, nil
+			return full, nil
 		}
 		to = min(to, n)
 	}
 	if from >= size {
-		return part{}, none
+		return byteRange{}, unsatisfiable
 	}
-	return part{from: from, size: to - from + 1, partial: true}, nil
+	return byteRange{from: from, size: to - from + 1, partial: true}, nil
 }

@@ -11,13 +11,12 @@ import (
 )
 
 const (
-	schemaPrefix = "#/components/schemas/"
-	updateSuffix = "Update"
-	updateWords  = "A JSON merge patch (RFC 7396): members that are left out stay, objects merge, lists are replaced, and null removes a member or resets it to its default."
+	schemaPrefix      = "#/components/schemas/"
+	updateSuffix      = "Update"
+	updateDescription = "A JSON merge patch (RFC 7396). Missing members keep their values, objects are merged, lists are replaced. null removes a member or resets it to its default."
 )
 
-// updateName is the name of the update schema of another schema: AgentUpdate for
-// NewAgent.
+// updateName returns the name of the update schema of a schema: AgentUpdate for NewAgent.
 func updateName(schema string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(schema, "New"), updateSuffix) + updateSuffix
 }
@@ -33,8 +32,8 @@ func (b *Registry) recordPatchType(in reflect.Type) {
 	}
 }
 
-// writeUpdateSchemas derives the schemas of all PATCH bodies. It runs after the
-// descriptions and limits of the create schemas are complete.
+// writeUpdateSchemas derives the schemas of all PATCH bodies. It runs after the descriptions and limits of the
+// create schemas are complete.
 func (b *Registry) writeUpdateSchemas() {
 	w := &updateSchemas{schemas: b.API.OpenAPI().Components.Schemas.Map(), done: make(map[string]bool)}
 	for _, t := range slices.SortedFunc(maps.Keys(b.settings), func(x, y reflect.Type) int { return strings.Compare(x.String(), y.String()) }) {
@@ -42,7 +41,7 @@ func (b *Registry) writeUpdateSchemas() {
 		b.settings[t] = withoutCreateOnly(t, w.schemas[name])
 		w.write(updateName(name), b.settings[t])
 		root := w.schemas[updateName(name)]
-		root.Nullable, root.Description = false, updateWords
+		root.Nullable, root.Description = false, updateDescription
 	}
 	for _, item := range b.API.OpenAPI().Paths {
 		if op := item.Patch; op != nil && op.RequestBody != nil {
@@ -52,8 +51,7 @@ func (b *Registry) writeUpdateSchemas() {
 	w.finish()
 }
 
-// withoutCreateOnly is a copy of a settings schema without the members that can be set
-// on create only.
+// withoutCreateOnly returns a copy of a settings schema without the members that can be set on create only.
 func withoutCreateOnly(t reflect.Type, schema *huma.Schema) *huma.Schema {
 	c := *schema
 	c.Properties, c.Required = maps.Clone(schema.Properties), slices.Clone(schema.Required)
@@ -67,11 +65,11 @@ func withoutCreateOnly(t reflect.Type, schema *huma.Schema) *huma.Schema {
 	return &c
 }
 
-// updateSchemas writes schemas of merge patches into the document.
+// updateSchemas derives the schemas of merge patches.
 type updateSchemas struct {
 	schemas map[string]*huma.Schema
 	done    map[string]bool
-	enums   []*huma.Schema // enums that get null as another value
+	enums   []*huma.Schema // enums that also get the value null
 }
 
 // write adds the schema of a merge patch of an object.
@@ -80,13 +78,13 @@ func (w *updateSchemas) write(name string, of *huma.Schema) {
 		return
 	}
 	w.done[name] = true
-	made := w.patchRequest(of)
-	made.Nullable = true
-	w.schemas[name] = made
+	schema := w.patchRequest(of)
+	schema.Nullable = true
+	w.schemas[name] = schema
 }
 
-// patchRequest is the schema of a merge patch of a value: objects have no required
-// members and no defaults, and an optional member may be null.
+// patchRequest returns the schema of a merge patch of a value. Its objects have no required members and no
+// defaults, and an optional member may be null.
 func (w *updateSchemas) patchRequest(s *huma.Schema) *huma.Schema {
 	if name, isRef := strings.CutPrefix(s.Ref, schemaPrefix); isRef {
 		of := w.schemas[name]
@@ -116,7 +114,7 @@ func (w *updateSchemas) patchRequest(s *huma.Schema) *huma.Schema {
 	return &c
 }
 
-// member is the schema of a member of a merge patch.
+// member returns the schema of a member of a merge patch.
 func (w *updateSchemas) member(s *huma.Schema, required bool) *huma.Schema {
 	m := w.patchRequest(s)
 	if required || m.Ref != "" || m.Type == "" {
@@ -139,7 +137,7 @@ func (w *updateSchemas) finish() {
 			}
 		}
 	}
-	for _, s := range w.enums { // after the messages, which list the other values
+	for _, s := range w.enums { // after the messages, which list the values without null
 		s.Enum = append(slices.Clone(s.Enum), nil)
 	}
 }

@@ -6,23 +6,23 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 )
 
-// useMessages sets the error messages of the schema validation. Each message
-// continues a sentence that begins with the name of the member.
-func useMessages() {
+// setValidationMessages sets the error messages of the schema validation. Each message continues a sentence that
+// begins with the name of the member.
+func setValidationMessages() {
 	for text, message := range map[*string]string{
 		&validation.MsgUnexpectedProperty:             "is not a known member",
 		&validation.MsgExpectedRequiredProperty:       "%s" + missingSuffix,
-		&validation.MsgExpectedRFC3339DateTime:        "must be a time as of RFC 3339, e.g. 2026-01-31T09:30:00Z",
+		&validation.MsgExpectedRFC3339DateTime:        "must be an RFC 3339 time (e.g. 2026-01-31T09:30:00Z)",
 		&validation.MsgExpectedRFC3339Date:            "must be a date (e.g. 2026-01-31)",
-		&validation.MsgExpectedMatchAtLeastOneSchema:  "has none of the forms that are allowed here",
-		&validation.MsgExpectedMatchExactlyOneSchema:  "has none of the forms that are allowed here",
+		&validation.MsgExpectedMatchAtLeastOneSchema:  "matches none of the allowed forms",
+		&validation.MsgExpectedMatchExactlyOneSchema:  "matches none of the allowed forms",
 		&validation.MsgExpectedBoolean:                "must be true or false",
 		&validation.MsgExpectedNumber:                 "must be a number",
 		&validation.MsgExpectedInteger:                "must be an integer",
 		&validation.MsgExpectedString:                 "must be a string",
 		&validation.MsgExpectedArray:                  "must be a list",
 		&validation.MsgExpectedObject:                 "must be an object",
-		&validation.MsgExpectedArrayItemsUnique:       "must not hold an entry twice",
+		&validation.MsgExpectedArrayItemsUnique:       "must not contain duplicate entries",
 		&validation.MsgExpectedOneOf:                  "must be one of %s",
 		&validation.MsgExpectedConst:                  "must be %v",
 		&validation.MsgExpectedMinimumNumber:          "must be at least %v",
@@ -43,9 +43,8 @@ func useMessages() {
 
 const missingSuffix = " is required"
 
-// splitMissingMember returns the path and the message of a missing member. The
-// library reports a missing member for its parent object (param) and puts the name
-// of the member into the message. Other messages are returned unchanged.
+// splitMissingMember returns the path and the message of a missing member. huma reports a missing member for its
+// parent object (param) and puts the member name into the message. Other messages are returned unchanged.
 func splitMissingMember(param, message string) (at, text string) {
 	name, ok := strings.CutSuffix(message, missingSuffix)
 	switch {

@@ -7,23 +7,23 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Keys are the keys that tokens are signed with.
+// Keys are the keys that sign tokens.
 type Keys interface {
-	// SigningKey returns the key of a kid, nil where no valid token can be signed
-	// with it. It answers from memory: every request waits for it.
+	// SigningKey returns the key with a kid, nil if no valid token is signed with it. It answers from memory,
+	// because every request waits for it.
 	SigningKey(ctx context.Context, kid string) (*domain.SigningKey, error)
-	// EnsureSigningKeys returns the keys of all valid tokens, and the one that signs now.
-	// fresh makes the next key when one is due.
+	// EnsureSigningKeys returns the keys of all valid tokens and the key that signs now. It calls fresh when the
+	// next key is due.
 	EnsureSigningKeys(ctx context.Context, fresh func() (public, private string, err error)) (domain.SigningKeySet, error)
 }
 
 // Issuer signs the tokens of a service and verifies them.
 type Issuer struct {
-	Name string // as the tokens have it: iss
+	Name string // the iss claim of its tokens
 	Keys Keys
 }
 
-// NewIssuer returns the issuer of a service with this base URL; "": it has none.
+// NewIssuer returns the issuer of a service. With publicURL "" the issuer is named "callboard".
 func NewIssuer(publicURL string, keys Keys) *Issuer {
 	if publicURL == "" {
 		publicURL = "callboard"
@@ -31,7 +31,7 @@ func NewIssuer(publicURL string, keys Keys) *Issuer {
 	return &Issuer{Name: publicURL, Keys: keys}
 }
 
-// Sign returns the text of a token.
+// Sign returns a signed token in its compact form.
 func (i *Issuer) Sign(ctx context.Context, c Claims) (string, error) {
 	keys, err := i.Keys.EnsureSigningKeys(ctx, NewKey)
 	if err != nil {
@@ -40,8 +40,8 @@ func (i *Issuer) Sign(ctx context.Context, c Claims) (string, error) {
 	return Sign(c, keys.Active)
 }
 
-// Verify checks signature, issuer and times of a token. It does not check whether the
-// API key or the grant of the token is valid. Errors: see Parse.
+// Verify checks the signature, the issuer and the times of a token. It does not check whether the API key or the
+// grant of the token is still valid. Parse lists the errors.
 func (i *Issuer) Verify(ctx context.Context, text string) (Claims, error) {
 	var failure error
 	c, err := Parse(text, i.Name, func(kid string) *domain.SigningKey {

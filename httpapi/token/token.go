@@ -22,32 +22,32 @@ const (
 	Audience = "callboard-api"
 	Default  = time.Hour
 	Shortest = time.Minute
-	Longest  = 24 * time.Hour // also of all tokens that are refreshed from one
+	Longest  = 24 * time.Hour // also for all tokens refreshed from one token
 
-	mostBytes = 4096
+	maxTokenBytes = 4096
 )
 
-// Claims are the claims of a token (specification, JWT token). Own claims are its API key or OAuth client, the time of
-// its first issue, and its lifetime.
+// Claims are the claims of a token, as the specification defines them. Private claims are the API key or OAuth
+// client, the time of first issue, and the lifetime.
 type Claims struct {
 	jwt.RegisteredClaims
-	Audience    string              `json:"aud"` // one string (RFC 7519 4.1.3), in place of the list of RegisteredClaims
+	Audience    string              `json:"aud"` // a string (RFC 7519 §4.1.3) in place of the list in RegisteredClaims
 	Permissions []domain.Permission `json:"permissions"`
 	WorkspaceID string              `json:"workspace_id"`
 	Environment domain.Environment  `json:"environment"`
 	KeyID       string              `json:"key_id,omitempty"`
 	ClientID    string              `json:"client_id,omitempty"`      // of an OAuth token (RFC 9068)
-	Scope       string              `json:"scope,omitempty"`          // as Permissions, in OAuth's spelling
-	GrantID     string              `json:"grant_id,omitempty"`       // of its user's consent
+	Scope       string              `json:"scope,omitempty"`          // Permissions in OAuth notation
+	GrantID     string              `json:"grant_id,omitempty"`       // grant of the user's consent
 	SignInKeyID string              `json:"sign_in_key_id,omitempty"` // the API key that created the user's sign-in link
 	First       int64               `json:"first_iat,omitempty"`      // Unix seconds
 	Lifetime    int64               `json:"lifetime,omitempty"`       // seconds
 }
 
-// GetAudience returns the audience as the JWT library checks it.
+// GetAudience returns the audience in the form that the JWT library checks.
 func (c Claims) GetAudience() (jwt.ClaimStrings, error) { return jwt.ClaimStrings{c.Audience}, nil }
 
-// UserClaims returns the claims of a new token for a user of the API key of p.
+// UserClaims returns the claims of a new token for a user. The API key of p issues the token.
 func UserClaims(issuer, user string, p domain.Principal, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
 	c := Claims{
 		Permissions: rights, WorkspaceID: p.WorkspaceID, Environment: p.Environment, KeyID: p.KeyID,
@@ -58,8 +58,8 @@ func UserClaims(issuer, user string, p domain.Principal, rights []domain.Permiss
 	return c
 }
 
-// AccessClaims returns the claims of an access token of an OAuth client, for a user, or for
-// itself where user is empty.
+// AccessClaims returns the claims of an access token of an OAuth client. With an empty user the token is for the
+// client itself.
 func AccessClaims(issuer, user, grant string, c *domain.OAuthClient, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
 	a := Claims{
 		Permissions: rights, Scope: access.FormatScope(rights), WorkspaceID: c.WorkspaceID, Environment: c.Environment, ClientID: c.ID, GrantID: grant,
@@ -72,7 +72,8 @@ func AccessClaims(issuer, user, grant string, c *domain.OAuthClient, rights []do
 	return a
 }
 
-// RefreshedClaims returns the claims of the next token: with the same lifetime, at most until a day after the first issue.
+// RefreshedClaims returns the claims of the next token. The lifetime is the same, but the token expires at most a
+// day after the first issue.
 func RefreshedClaims(c Claims, now time.Time) Claims {
 	until := now.Add(time.Duration(c.Lifetime) * time.Second)
 	if last := time.Unix(c.First, 0).Add(Longest); until.After(last) {
@@ -98,7 +99,7 @@ func (c *Claims) Principal() domain.Principal {
 	return p
 }
 
-// NewKey returns a new pair of keys, in base64url.
+// NewKey returns a new Ed25519 key pair in base64url.
 func NewKey() (public, private string, err error) {
 	pub, priv, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -107,7 +108,7 @@ func NewKey() (public, private string, err error) {
 	return base64.RawURLEncoding.EncodeToString(pub), base64.RawURLEncoding.EncodeToString(priv.Seed()), nil
 }
 
-// Sign returns the text of a token.
+// Sign returns the token with these claims in its compact form.
 func Sign(c Claims, k *domain.SigningKey) (string, error) {
 	seed, err := base64.RawURLEncoding.DecodeString(k.Private)
 	if err != nil || len(seed) != ed25519.SeedSize {
@@ -118,36 +119,36 @@ func Sign(c Claims, k *domain.SigningKey) (string, error) {
 	return t.SignedString(ed25519.NewKeyFromSeed(seed))
 }
 
-// IsJWT says whether a credential has the form of a JWT.
+// IsJWT reports whether a credential has the form of a JWT.
 func IsJWT(credential string) bool {
 	return strings.HasPrefix(credential, "eyJ") && strings.Count(credential, ".") == 2
 }
 
-// UnverifiedWorkspace returns the workspace in a token that was not verified; "": none.
+// UnverifiedWorkspace returns the workspace in a token without verifying the token, "" if there is none.
 func UnverifiedWorkspace(text string) string {
-	if len(text) > mostBytes || !IsJWT(text) {
+	if len(text) > maxTokenBytes || !IsJWT(text) {
 		return ""
 	}
 	_, rest, _ := strings.Cut(text, ".")
 	coded, _, _ := strings.Cut(rest, ".")
-	said, err := base64.RawURLEncoding.DecodeString(coded)
+	payload, err := base64.RawURLEncoding.DecodeString(coded)
 	if err != nil {
 		return ""
 	}
 	var c struct {
 		WorkspaceID string `json:"workspace_id"`
 	}
-	if json.Unmarshal(said, &c) != nil {
+	if json.Unmarshal(payload, &c) != nil {
 		return ""
 	}
 	return c.WorkspaceID
 }
 
-// Parse verifies a token: its signature first, then its times. Errors: invalid_token, or expired_token of a token that is
-// valid otherwise, with its claims.
+// Parse verifies a token: first its signature, then its times. Errors: invalid_token, or expired_token with the
+// claims of a token that is otherwise valid.
 func Parse(text, issuer string, keys func(kid string) *domain.SigningKey, now time.Time) (Claims, error) {
 	var c Claims
-	if len(text) > mostBytes {
+	if len(text) > maxTokenBytes {
 		return c, invalid("the token is too long")
 	}
 	parser := jwt.NewParser(
@@ -168,16 +169,16 @@ func Parse(text, issuer string, keys func(kid string) *domain.SigningKey, now ti
 	})
 	switch {
 	case err == nil && (c.Subject == "" || (c.KeyID == "") == (c.ClientID == "") || c.WorkspaceID == ""):
-		return Claims{}, invalid("the token says too little")
+		return Claims{}, invalid("required claims are missing")
 	case err == nil:
 		return c, nil
 	case !onlyExpired(err):
 		return Claims{}, invalid("the token's signature, issuer or audience is wrong")
 	}
-	return c, domain.Errorf(domain.CodeExpiredToken, "The token has expired. Ask for another.")
+	return c, domain.Errorf(domain.CodeExpiredToken, "The token has expired. Get a new one.")
 }
 
-// onlyExpired: the signature is checked before any claim, and no other claim is wrong.
+// onlyExpired reports whether expiry is the only error. The signature is checked before any claim.
 func onlyExpired(err error) bool {
 	for _, other := range []error{
 		jwt.ErrTokenMalformed, jwt.ErrTokenUnverifiable, jwt.ErrTokenSignatureInvalid, jwt.ErrTokenInvalidAudience, jwt.ErrTokenInvalidIssuer,

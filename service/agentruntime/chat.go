@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/engines/llm"
 )
 
-// Think answers for the language model of a chat.
-func (s *Service) Think(ctx context.Context, p domain.Principal, agent *domain.AgentLLM, brief string, t pathway.ModelRequest) (sentences []string, end pathway.ModelAnswered) {
+// AskModel answers for the language model of a chat.
+func (s *Service) AskModel(ctx context.Context, p domain.Principal, agent *domain.AgentLLM, brief string, t pathway.ModelRequest) (sentences []string, end pathway.ModelAnswered) {
 	a := &Runtime{cfg: &s.cfg, p: p}
 	answer := a.Respond(ctx, conversation.ModelRequest{Script: &domain.Script{LLM: agent}, Brief: brief, Step: t}, func(text string, _ time.Duration) {
 		sentences = append(sentences, text)
@@ -20,8 +20,8 @@ func (s *Service) Think(ctx context.Context, p domain.Principal, agent *domain.A
 	return sentences, pathway.ModelAnswered{Round: t.Round, Calls: answer.Calls, Failed: answer.Failed}
 }
 
-// Thinks says whether there is a language model for an agent.
-func (s *Service) Thinks(_ context.Context, _ domain.Principal, l *domain.AgentLLM) bool {
+// HasModel says whether there is a language model for an agent.
+func (s *Service) HasModel(_ context.Context, _ domain.Principal, l *domain.AgentLLM) bool {
 	return len(s.cfg.Models.For(l)) > 0
 }
 

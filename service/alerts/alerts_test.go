@@ -130,11 +130,11 @@ func TestFindingsOfAllShardsAreCombined(t *testing.T) {
 	own := alert.Reading{WorkspaceID: "ws_1", Subject: "wh_1", Name: "example.com", Known: true, Bad: true}
 	assert.Equal(t, alertactor.RuleReadings{Readings: []alert.Reading{own, other}, UnreadWorkspaces: map[string]bool{}}, found, "the host of a URL alone is shown")
 
-	looks, err := s.LookFor(t.Context(), []*domain.AlertRule{rule})
+	looks, err := s.EvaluateRules(t.Context(), []*domain.AlertRule{rule})
 	require.NoError(t, err)
 	assert.Equal(t, []alert.Reading{own}, looks[rule.ID].Readings, "of this shard only")
 	n.draining = true
 	assert.Nil(t, s.Read(t.Context(), []*domain.AlertRule{rule}))
-	_, err = s.LookFor(t.Context(), []*domain.AlertRule{rule})
+	_, err = s.EvaluateRules(t.Context(), []*domain.AlertRule{rule})
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 }

@@ -142,8 +142,8 @@ func (s *Service) addOtherShards(ctx context.Context, rules []*domain.AlertRule,
 	}
 }
 
-// LookFor reads the workspaces of this shard for the rules of another shard.
-func (s *Service) LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Findings, error) {
+// EvaluateRules reads the workspaces of this shard for the rules of another shard.
+func (s *Service) EvaluateRules(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Findings, error) {
 	looks := s.readOwnShard(ctx, rules)
 	if s.node.IsStopping() {
 		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped")

@@ -105,8 +105,8 @@ func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t 
 	return t, version, commit.StoreError(err)
 }
 
-// Texting returns an SMS conversation.
-func (svc *Service) Texting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
+// Conversation returns an SMS conversation.
+func (svc *Service) Conversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
 	t, _, err := record.Get[domain.Texting](ctx, svc.store, p, domain.PrefixConversation, id)
 	if err != nil {
 		return nil, err
@@ -114,8 +114,8 @@ func (svc *Service) Texting(ctx context.Context, p domain.Principal, id string) 
 	return t.Public(time.Now()), nil
 }
 
-// ListTextings returns a page of conversations.
-func (svc *Service) ListTextings(ctx context.Context, p domain.Principal, q ConversationQuery) (record.Page[*domain.Texting], error) {
+// ListConversations returns a page of conversations.
+func (svc *Service) ListConversations(ctx context.Context, p domain.Principal, q ConversationQuery) (record.Page[*domain.Texting], error) {
 	index := record.EnvironmentIndex(p)
 	if q.Contact != "" {
 		index = domain.ContactTextingIndex(p.Environment, q.Contact)
@@ -130,9 +130,9 @@ func (svc *Service) ListTextings(ctx context.Context, p domain.Principal, q Conv
 	return l, err
 }
 
-// CloseTexting closes a conversation. The next message of the contact begins another
+// CloseConversation closes a conversation. The next message of the contact begins another
 // one.
-func (svc *Service) CloseTexting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
+func (svc *Service) CloseConversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
 	t, err := record.Update(ctx, svc.store, p, domain.PrefixConversation, id, nil, func(_ *commit.Change, t *domain.Texting) error {
 		if t.Status != domain.TextingOpen {
 			return record.ErrUnchanged
@@ -146,8 +146,8 @@ func (svc *Service) CloseTexting(ctx context.Context, p domain.Principal, id str
 	return t.Public(time.Now()), nil
 }
 
-// DeleteTexting deletes a closed conversation. Its messages stay.
-func (svc *Service) DeleteTexting(ctx context.Context, p domain.Principal, id string) error {
+// DeleteConversation deletes a closed conversation. Its messages stay.
+func (svc *Service) DeleteConversation(ctx context.Context, p domain.Principal, id string) error {
 	return record.Delete(ctx, svc.store, p, domain.PrefixConversation, id, func(_ *commit.Change, t *domain.Texting) error {
 		if status := t.StatusAt(time.Now()); status == domain.TextingOpen {
 			return domain.Errorf(domain.CodeInvalidState, "a conversation that is open cannot be deleted; close it first").With("current_status", status)

@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// shared is the file of the types that several tags use.
-const shared = "types"
+// sharedFile is the file of the types that several tags use.
+const sharedFile = "types"
 
-// fileName is that of a tag's file.
+// fileName returns the name of the file for a tag.
 func fileName(tag string) string {
 	plain := func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -23,8 +23,8 @@ func fileName(tag string) string {
 	return "api_" + strings.Map(plain, tag) + ".go"
 }
 
-// in are the schemas of a file.
-func in(places map[string]string, file string) []string {
+// schemasOf returns the sorted schemas of a file.
+func schemasOf(places map[string]string, file string) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(places)) {
 		if places[name] == file {
@@ -34,22 +34,22 @@ func in(places map[string]string, file string) []string {
 	return names
 }
 
-// file is the source of one file.
-func (w *writer) file(pack string, methods []*method, schemas []string) ([]byte, error) {
+// writeFile returns the source of one file.
+func (w *writer) writeFile(pack string, methods []*clientMethod, schemas []string) ([]byte, error) {
 	w.out.Reset()
 	for _, m := range methods {
-		w.method(m)
+		w.writeMethod(m)
 	}
 	for _, name := range schemas {
-		w.object(name)
+		w.writeStruct(name)
 	}
 	body := w.out.String()
 	w.out.Reset()
-	w.line("// Code generated from the OpenAPI document of the service. DO NOT EDIT.\n\npackage %s\n\nimport (", pack)
-	for _, path := range imports(body) {
-		w.line("%q", path)
+	w.printf("// Code generated from the OpenAPI document of the service. DO NOT EDIT.\n\npackage %s\n\nimport (", pack)
+	for _, path := range importsOf(body) {
+		w.printf("%q", path)
 	}
-	w.line(")\n\n%s", body)
+	w.printf(")\n\n%s", body)
 	text, err := format.Source(w.out.Bytes())
 	if err != nil {
 		return nil, fmt.Errorf("golang: %w", err)
@@ -57,8 +57,8 @@ func (w *writer) file(pack string, methods []*method, schemas []string) ([]byte,
 	return text, nil
 }
 
-// imports are the packages that a source uses, comments aside.
-func imports(body string) []string {
+// importsOf returns the packages that a source uses, comments aside.
+func importsOf(body string) []string {
 	used := make(map[string]bool)
 	for line := range strings.Lines(body) {
 		if strings.HasPrefix(strings.TrimSpace(line), "//") {

@@ -26,13 +26,13 @@ type auditHandlers struct {
 func registerAudit(r *router.Router, reader AuditLog) {
 	s := &auditHandlers{Router: r, audit: reader}
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: "/v1/audit-logs", ID: "listAuditLogs", Tag: "Audit logs", Summary: "Read who did what",
-		Description: "Uses of one key from one address within a minute are one entry with a count.",
+		Method: http.MethodGet, Path: "/v1/audit-logs", ID: "listAuditLogs", Tag: "Audit logs", Summary: "List audit log entries",
+		Description: "Uses of one API key from one address within a minute form one entry with a count.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.Paging
 		Type   string `query:"type" enum:"auth,admin"`
 		Action string `query:"action" maxLength:"64" example:"api_key.created"`
-		Actor  string `query:"actor" maxLength:"64" doc:"The id of whoever did it."`
+		Actor  string `query:"actor" maxLength:"64" doc:"Filters by the id of the actor: an API key, a user or an OAuth client."`
 	},
 	) (*router.Response[router.List[*domain.AuditEntry]], error) {
 		l, err := s.audit.ListAudit(ctx, p, audit.Query{PageQuery: in.Query(), Type: in.Type, Action: in.Action, Actor: in.Actor})

@@ -19,20 +19,19 @@ type dataRequestHandlers struct {
 	data DataRequests
 }
 
-// DataRequests export or erase what a workspace has of a person.
+// DataRequests exports or erases the data of a person.
 type DataRequests interface {
-	// CreateDataRequest orders an export or an erasure. It is carried out whole,
-	// also across the end of the process. Errors: validation_error and
-	// invalid_state of phone.
+	// CreateDataRequest starts an export or an erasure in the background. It completes even if the process
+	// restarts. Errors: validation_error and invalid_state for phone.
 	CreateDataRequest(ctx context.Context, p domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error)
 	DataRequest(ctx context.Context, p domain.Principal, id string) (*domain.DataRequest, error)
 	ListDataRequests(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.DataRequest], error)
-	// DataRequestFile opens the file of an export; processing while it is
-	// written, export_expired once it is deleted, invalid_state of an erasure.
+	// DataRequestFile opens the file of an export. Errors: processing while the file is written, export_expired
+	// after its deletion, invalid_state for an erasure.
 	DataRequestFile(ctx context.Context, p domain.Principal, id string) (record.Download, error)
 }
 
-// NewDataRequest is a data request in the body of a request.
+// NewDataRequest is a data request in a request body.
 type NewDataRequest struct {
 	Type  string `json:"type" enum:"export,erase"`
 	Phone string `json:"phone" minLength:"1" maxLength:"64" example:"+12025550123"`
@@ -45,12 +44,12 @@ func registerDataRequests(r *router.Router, data DataRequests) {
 	s := &dataRequestHandlers{Router: r, data: data}
 	const tag, path = "Data requests", "/v1/data-requests"
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path, ID: "createDataSubjectRequest", Tag: tag, Status: http.StatusAccepted, Summary: "Export or erase what is known of a person",
+		Method: http.MethodPost, Path: path, ID: "createDataSubjectRequest", Tag: tag, Status: http.StatusAccepted, Summary: "Export or erase the data of a person",
 		Credential: router.KeyOrSession, Errors: []int{http.StatusServiceUnavailable},
-		Description: "The person is known by a telephone number. The request is carried out in the background, in the environment of the credential, and goes on after a restart. " +
-			"export writes a zip of JSON lines with the recordings, kept for seven days. erase takes the person out of running campaigns, waits for live calls, and removes calls, " +
-			"recordings, transcripts, messages, appointments, contacts, events and exports; in what is about others the number is blanked. Do-not-call entries stay as a keyed hash, " +
-			"so that the number is still not called. Logs of decisions can still be verified. An erasure cannot be undone.",
+		Description: "A telephone number identifies the person. The request runs in the background, in the environment of the credential, and continues after a restart. " +
+			"export writes a zip file with JSON lines and recordings, which is stored for seven days. erase removes the person from running campaigns, waits for live calls, and deletes calls, " +
+			"recordings, transcripts, messages, appointments, contacts, events and exports. In records about other people the number is blanked. Do-not-call entries remain as a keyed hash, " +
+			"so that the number is still not called. Decision logs can still be verified. An erasure cannot be undone.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewDataRequest }) (*router.Response[*domain.DataRequest], error) {
 		r, err := s.data.CreateDataRequest(ctx, p, domain.DataRequestType(in.Body.Type), in.Body.Phone)
 		if err != nil {
@@ -61,22 +60,22 @@ func registerDataRequests(r *router.Router, data DataRequests) {
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDataSubjectRequests", Tag: tag, Summary: "List data requests"},
 		router.HandleList(s.data, DataRequests.ListDataRequests, s.showDataRequest))
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDataSubjectRequest", Tag: tag, Summary: "See how far a data request is"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDataSubjectRequest", Tag: tag, Summary: "Get a data request"},
 		router.HandleByID(domain.PrefixDataRequest, s.data, DataRequests.DataRequest, s.showDataRequest))
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: path + "/{id}/download", ID: "downloadDataSubjectRequest", Tag: tag, Summary: "Download the file of an export",
-		Description: "A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.",
+		Description: "A zip file with a JSON lines file for each kind of record, and the recordings. Supports Range. 202 while the file is written, 409 invalid_state for an erasure, 410 export_expired after its deletion.",
 		Errors:      []int{http.StatusConflict, http.StatusGone, http.StatusRequestedRangeNotSatisfiable},
 	}, func(h *huma.Operation) {
 		text := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 		h.Parameters = append(h.Parameters, &huma.Param{Name: "Range", In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: "bytes=0-65535"})
 		h.Responses["200"] = router.DescribeResponse("The whole file.", mimeZip, text)
-		h.Responses["206"] = router.DescribeResponse("The part that was asked for.", mimeZip, text)
+		h.Responses["206"] = router.DescribeResponse("The requested byte range.", mimeZip, text)
 		h.Responses["202"] = router.DescribeResponse("The file is still being written.", fiber.MIMEApplicationJSON, router.SchemaOf[ExportProcessing](s.API))
 	}, s.downloadDataRequest)
 }
 
-// showDataRequest is a request with the address of its file, once there is one.
+// showDataRequest returns a data request with the URL of its file once the file exists.
 func (s *dataRequestHandlers) showDataRequest(r *domain.DataRequest) *domain.DataRequest {
 	shown := r.Public()
 	shown.DownloadURL = ""

@@ -1,3 +1,3 @@
-// Package account serves the operations of a workspace's own settings: credentials,
-// usage, exports, data requests, the audit log.
+// Package account serves the API operations for the settings of a workspace: credentials, users, usage, exports,
+// data requests and the audit log.
 package account

@@ -26,38 +26,38 @@ type exportHandlers struct {
 	exports Exports
 }
 
-// Exports are files made of many rows.
+// Exports creates files with many rows in the background.
 type Exports interface {
-	// CreateExport orders a file. It is made whole or not at all, also across
-	// the end of the process. An unknown campaign is 422.
+	// CreateExport starts an export. The file is written completely or not at all, even if the process restarts. An
+	// unknown campaign is 422.
 	CreateExport(ctx context.Context, p domain.Principal, e *domain.Export) (*domain.Export, error)
 	Export(ctx context.Context, p domain.Principal, id string) (*domain.Export, error)
 	ListExports(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Export], error)
-	// ExportFile opens the file; processing while it is made, export_expired
-	// once it is deleted, invalid_state where it failed.
+	// ExportFile opens the file of an export. Errors: processing while the file is written, export_expired after
+	// its deletion, invalid_state for a failed export.
 	ExportFile(ctx context.Context, p domain.Principal, id string) (record.Download, error)
 }
 
-// NewExport is an export as it is ordered.
+// NewExport is an export in a request body.
 type NewExport struct {
-	Type    string           `json:"type" enum:"calls,legs,transcripts,campaign_results,contacts,events,usage,audit_logs" doc:"What the rows are. The credential must be allowed to read it."`
-	Format  string           `json:"format,omitempty" enum:"csv,jsonl" default:"csv" doc:"csv, or one JSON object per line."`
+	Type    string           `json:"type" enum:"calls,legs,transcripts,campaign_results,contacts,events,usage,audit_logs" doc:"The kind of records. The credential must have the permission to read them."`
+	Format  string           `json:"format,omitempty" enum:"csv,jsonl" default:"csv" doc:"csv, or jsonl with one JSON object per line."`
 	Filters NewExportFilters `json:"filters,omitzero"`
 }
 
-// NewExportFilters say which rows are wanted.
+// NewExportFilters select the rows of an export.
 type NewExportFilters struct {
-	CreatedAfter  *time.Time `json:"created_after,omitempty" doc:"Only what was created after this time; of usage: the first day."`
-	CreatedBefore *time.Time `json:"created_before,omitempty" doc:"Only what was created before this time; of usage: the last day."`
-	CampaignID    string     `json:"campaign_id,omitempty" doc:"Of calls, legs and transcripts; required for campaign_results and contacts."`
-	Status        string     `json:"status,omitempty" doc:"Only calls or contacts in this state."`
-	Types         []string   `json:"types,omitempty" nullable:"false" maxItems:"100" doc:"Only events of these names or wildcards. All that the credential may read where there are none."`
+	CreatedAfter  *time.Time `json:"created_after,omitempty" doc:"Only records created after this time. For usage: the first day."`
+	CreatedBefore *time.Time `json:"created_before,omitempty" doc:"Only records created before this time. For usage: the last day."`
+	CampaignID    string     `json:"campaign_id,omitempty" doc:"Filters calls, legs and transcripts by campaign. Required for campaign_results and contacts."`
+	Status        string     `json:"status,omitempty" doc:"Filters calls or contacts by status."`
+	Types         []string   `json:"types,omitempty" nullable:"false" maxItems:"100" doc:"Filters events by type or wildcard. Default: all types that the credential may read."`
 }
 
-// ExportProcessing is the answer while a file is still to come.
+// ExportProcessing is the response while the file of an export is being written.
 type ExportProcessing struct {
 	ID     string `json:"id"`
-	Status string `json:"status" enum:"processing" doc:"Ask again."`
+	Status string `json:"status" enum:"processing" doc:"Try again later."`
 }
 
 func (n *NewExport) export() (*domain.Export, error) {
@@ -70,40 +70,40 @@ func (n *NewExport) export() (*domain.Export, error) {
 	}
 	var problems domain.Problems
 	e.Filters.CampaignID = validation.ID(&problems, "filters.campaign_id", domain.PrefixCampaign, x.CampaignID)
-	is := func(some ...domain.ExportType) bool { return slices.Contains(some, e.Type) }
-	ofCampaign := is(domain.ExportResults, domain.ExportContacts)
-	ofCalls := is(domain.ExportCalls, domain.ExportLegs, domain.ExportTranscripts)
+	isAnyOf := func(types ...domain.ExportType) bool { return slices.Contains(types, e.Type) }
+	ofCampaign := isAnyOf(domain.ExportResults, domain.ExportContacts)
+	ofCalls := isAnyOf(domain.ExportCalls, domain.ExportLegs, domain.ExportTranscripts)
 	refuse := func(param string, given, takes bool) {
 		if given && !takes {
-			problems.Add("filters."+param, domain.CodeValidation, "is no filter of %s", n.Type)
+			problems.Add("filters."+param, domain.CodeValidation, "is not a filter of %s", n.Type)
 		}
 	}
 	if ofCampaign && x.CampaignID == "" {
 		problems.Add("filters.campaign_id", domain.CodeValidation, "is required for %s", n.Type)
 	}
 	refuse("campaign_id", x.CampaignID != "", ofCampaign || ofCalls)
-	refuse("status", x.Status != "", ofCalls || is(domain.ExportContacts))
-	refuse("types", len(x.Types) > 0, is(domain.ExportEvents))
+	refuse("status", x.Status != "", ofCalls || isAnyOf(domain.ExportContacts))
+	refuse("types", len(x.Types) > 0, isAnyOf(domain.ExportEvents))
 	refuse("created_after", x.CreatedAfter != nil, !ofCampaign)
 	refuse("created_before", x.CreatedBefore != nil, !ofCampaign)
-	if is(domain.ExportContacts) && x.Status != "" && !slices.Contains(router.ContactStates(), any(x.Status)) {
-		problems.Add("filters.status", domain.CodeValidation, "is no state of a contact")
+	if isAnyOf(domain.ExportContacts) && x.Status != "" && !slices.Contains(router.ContactStates(), any(x.Status)) {
+		problems.Add("filters.status", domain.CodeValidation, "is not a contact status")
 	}
 	if ofCalls && x.Status != "" && !slices.Contains(domain.CallStatus("").Values(), x.Status) {
-		problems.Add("filters.status", domain.CodeValidation, "is no state of a call")
+		problems.Add("filters.status", domain.CodeValidation, "is not a call status")
 	}
 	for _, name := range x.Types {
 		if !event.IsValidPattern(name) {
-			problems.Add("filters.types", domain.CodeValidation, "%q is no event name and no wildcard", router.Truncate(name, 60))
+			problems.Add("filters.types", domain.CodeValidation, "%q is neither an event type nor a wildcard", router.Truncate(name, 60))
 		}
 	}
 	if x.CreatedAfter != nil && x.CreatedBefore != nil && !x.CreatedAfter.Before(*x.CreatedBefore) {
-		problems.Add("filters.created_before", domain.CodeValidation, "must lie after created_after")
+		problems.Add("filters.created_before", domain.CodeValidation, "must be after created_after")
 	}
 	return e, problems.Err()
 }
 
-// checkExportPermission refuses an export of data that the principal may not read.
+// checkExportPermission returns an error if the principal may not read the exported data.
 func checkExportPermission(p domain.Principal, e *domain.Export) error {
 	need := e.Type.Reads()
 	if !slices.ContainsFunc(need, func(n domain.Permission) bool { return access.Covers(p.Permissions, n) }) {
@@ -122,11 +122,11 @@ func missingPermission(t domain.ExportType, need ...domain.Permission) error {
 	for i, n := range need {
 		names[i] = string(n)
 	}
-	return domain.Errorf(domain.CodeInsufficientPermissions, "An export of %s takes the permission %s.", t, strings.Join(names, " or ")).With("required", names)
+	return domain.Errorf(domain.CodeInsufficientPermissions, "An export of %s needs the permission %s.", t, strings.Join(names, " or ")).With("required", names)
 }
 
-// orderExport is what is ordered, as far as the credential may have it: of
-// events, those whose resource it may read.
+// orderExport returns the export that the principal may create. An export of events is limited to the event types
+// that the principal may read.
 func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
 	e, err := n.export()
 	if err != nil {
@@ -149,8 +149,8 @@ func registerExports(r *router.Router, exports Exports) {
 	s := &exportHandlers{Router: r, exports: exports}
 	const tag, path = "Exports", "/v1/exports"
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path, ID: "createExport", Tag: tag, Status: http.StatusAccepted, Summary: "Order a file of many rows",
-		Description: "Ten per hour. The file is written in the background, oldest rows first, and kept for seven days. In CSV no cell is taken for a formula.",
+		Method: http.MethodPost, Path: path, ID: "createExport", Tag: tag, Status: http.StatusAccepted, Summary: "Create an export file",
+		Description: "Ten per hour. The file is written in the background, oldest rows first, and stored for seven days. CSV cells are escaped so that spreadsheets do not run formulas.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewExport }) (*router.Response[*domain.Export], error) {
 		e, err := orderExport(p, &in.Body)
 		if err != nil {
@@ -164,16 +164,16 @@ func registerExports(r *router.Router, exports Exports) {
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listExports", Tag: tag, Summary: "List exports"},
 		router.HandleList(s.exports, Exports.ListExports, s.showExport))
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getExport", Tag: tag, Summary: "See whether a file is ready"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getExport", Tag: tag, Summary: "Get an export"},
 		router.HandleByID(domain.PrefixExport, s.exports, Exports.Export, s.showExport))
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: path + "/{id}/download", ID: "downloadExport", Tag: tag, Summary: "Download the file",
-		Description: "Takes Range. 202 while the file is made, 410 export_expired once it is deleted.",
+		Description: "Supports Range. 202 while the file is written, 410 export_expired after its deletion.",
 		Errors:      []int{http.StatusConflict, http.StatusGone, http.StatusRequestedRangeNotSatisfiable},
 	}, func(h *huma.Operation) {
 		text := &huma.Schema{Type: huma.TypeString}
 		h.Parameters = append(h.Parameters, &huma.Param{Name: "Range", In: "header", Schema: text, Example: "bytes=0-65535"})
-		for status, about := range map[string]string{"200": "The whole file.", "206": "The part that was asked for."} {
+		for status, about := range map[string]string{"200": "The whole file.", "206": "The requested byte range."} {
 			h.Responses[status] = router.DescribeResponse(about, router.MIMECSV, text)
 			h.Responses[status].Content[router.MIMEJSONLines] = &huma.MediaType{Schema: text}
 		}
@@ -181,7 +181,7 @@ func registerExports(r *router.Router, exports Exports) {
 	}, s.downloadExport)
 }
 
-// showExport is an export with the address of its file, once there is one.
+// showExport returns an export with the URL of its file once the file exists.
 func (s *exportHandlers) showExport(e *domain.Export) *domain.Export {
 	shown := *e
 	shown.DownloadURL = ""
@@ -220,7 +220,7 @@ func (s *exportHandlers) downloadExport(c *fiber.Ctx) error {
 	return s.SendFile(c, file, kind, `attachment; filename="`+string(e.Type)+"-"+e.File()+`"`)
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewExport) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	_, err := n.export()
 	return err

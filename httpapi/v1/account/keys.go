@@ -13,18 +13,17 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Keys are API keys. The handler has checked that a new key has no more rights than its creator.
+// Keys manages API keys. The handler has checked that a new key has at most the permissions of its creator.
 type Keys interface {
-	// CreateKey answers the key and its text, which is never kept. That it was
-	// made is audited in the same commit, as that it was revoked.
+	// CreateKey returns the key and its secret text, which is not stored. The creation is audited in the same
+	// commit.
 	CreateKey(ctx context.Context, p domain.Principal, by record.AuditAction, k *domain.APIKey) (made *domain.APIKey, text string, err error)
 	APIKey(ctx context.Context, p domain.Principal, id string) (*domain.APIKey, error)
-	// ListKeys: a live credential sees the keys of both environments, a test one
-	// those of its own.
+	// ListKeys lists the keys of both environments for a live credential, and the test keys for a test credential.
 	ListKeys(ctx context.Context, p domain.Principal, q keys.Query) (record.Page[*domain.APIKey], error)
 	UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error)
-	// RevokeKey: from its return on the key is refused, and its children too. It
-	// answers what became of the resources that they created.
+	// RevokeKey revokes a key and its child keys, with effect when it returns. It returns which resources that the
+	// keys created remain. The revocation is audited in the same commit.
 	RevokeKey(ctx context.Context, p domain.Principal, by record.AuditAction, id string, o keys.RevokeRequest) (keys.RevokeResult, error)
 }
 
@@ -35,25 +34,25 @@ type keyHandlers struct {
 	keys Keys
 }
 
-// NewKey is an API key as it is sent.
+// NewKey is an API key in a request body.
 type NewKey struct {
 	Name        string              `json:"name"`
-	Permissions []domain.Permission `json:"permissions" nullable:"false" doc:"Not more than the key holds that makes it."`
+	Permissions []domain.Permission `json:"permissions" nullable:"false" doc:"At most the permissions of the key that creates it."`
 	AllowedIPs  []string            `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses or CIDRs, within those of the key that creates it. Default: those of the key that creates it. []: from everywhere."`
-	Environment string              `json:"environment,omitempty" enum:"live,test" doc:"That of the key that makes it unless said."`
+	Environment string              `json:"environment,omitempty" enum:"live,test" doc:"Default: the environment of the key that creates it."`
 	ExpiresAt   *time.Time          `json:"expires_at,omitempty" doc:"Not later than the end of the key that creates it. Default: the end of that key."`
 	Metadata    map[string]string   `json:"metadata,omitempty"`
 }
 
-// KeyChange is what can be changed of a key.
+// KeyChange holds the members of an API key that can change.
 type KeyChange struct {
 	Name       *string           `json:"name,omitempty"`
-	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"[] lets every address in. Must lie within the addresses of the key that asks and of the key's parents."`
+	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"Must be within the addresses of the requesting key and of the key's parents. []: from everywhere."`
 	Metadata   map[string]string `json:"metadata,omitempty"`
-	Adopt      bool              `json:"adopt,omitempty" doc:"true, by an operator key: the key has no parent any more, and outlives the one that made it. A key whose parent is revoked or expired has died with it."`
+	Adopt      bool              `json:"adopt,omitempty" doc:"true removes the parent of the key, so that the key outlives the key that created it. Operator keys only. A key whose parent was revoked or has expired cannot be adopted, because it ended with its parent."`
 }
 
-// APIKey is a key as the API shows it.
+// APIKey is an API key in its API form.
 type APIKey struct {
 	domain.Meta
 	domain.Provenance
@@ -68,10 +67,10 @@ type APIKey struct {
 	ExpiresAt   *time.Time          `json:"expires_at"`
 	RevokedAt   *time.Time          `json:"revoked_at,omitempty"`
 	LastUsedAt  *time.Time          `json:"last_used_at"`
-	Key         string              `json:"key,omitempty" doc:"The key itself, only in the answer to its creation."`
+	Key         string              `json:"key,omitempty" doc:"The secret key. Only in the response to its creation."`
 }
 
-// showKey leaves the hash behind.
+// showKey returns the API form of a key, which omits the hash.
 func showKey(k *domain.APIKey) *APIKey {
 	return &APIKey{
 		Meta: k.Meta, Provenance: k.Provenance, Name: k.Name, Permissions: k.Permissions, AllowedIPs: k.AllowedIPs, Operator: k.Operator, ParentID: k.ParentID,
@@ -90,11 +89,11 @@ func respondKey(k *domain.APIKey, err error) (*router.Response[*APIKey], error) 
 func registerKeys(r *router.Router, service Keys) {
 	s := &keyHandlers{Router: r, keys: service}
 	const tag, path = "API keys", "/v1/api-keys"
-	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createKey", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an API key", Description: "The answer holds the key, this once."}, s.createKey)
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKeys", Tag: tag, Summary: "List API keys", Description: "A live credential sees the live and the test keys of the workspace, a test credential the test keys."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createKey", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an API key", Description: "Only this response contains the key."}, s.createKey)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKeys", Tag: tag, Summary: "List API keys", Description: "A live credential gets the live and test keys of the workspace, a test credential only the test keys."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.Paging
-			Environment string `query:"environment" enum:"live,test" doc:"Only keys of this environment."`
+			Environment string `query:"environment" enum:"live,test" doc:"Filters by environment."`
 		},
 		) (*router.Response[router.List[*APIKey]], error) {
 			l, err := s.keys.ListKeys(ctx, p, keys.Query{PageQuery: in.Query(), Environment: domain.Environment(in.Environment)})
@@ -102,11 +101,11 @@ func registerKeys(r *router.Router, service Keys) {
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getKey", Tag: tag, Summary: "Get an API key"},
 		router.HandleByID(domain.PrefixKey, s.keys, Keys.APIKey, showKey))
-	router.Add(s.Router, router.Operation{Method: http.MethodPut, Path: path + "/{id}", ID: "updateKey", Credential: router.KeyOrSession, Tag: tag, Summary: "Change the addresses or the name of an API key, or adopt it"}, s.updateKey)
+	router.Add(s.Router, router.Operation{Method: http.MethodPut, Path: path + "/{id}", ID: "updateKey", Credential: router.KeyOrSession, Tag: tag, Summary: "Change the allowed addresses or the name of an API key, or remove its parent"}, s.updateKey)
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "revokeKey", Credential: router.KeyOrSession, Tag: tag, Summary: "Revoke an API key at once",
-		Description: "Ends the key, its child keys, and the tokens, tickets, sign-in links, sessions and consents that came of them. OAuth clients, users, webhooks and phones that the key " +
-			"created, directly or through other credentials, go on and stand in remaining; with cascade=true they end, too. A key that was revoked before, or has expired, can be revoked again with cascade=true.",
+		Description: "Ends the key, its child keys, and the tokens, tickets, sign-in links, sessions and consents created with them. OAuth clients, users, webhooks and phones that the key " +
+			"created, directly or through other credentials, remain and are listed in remaining. With cascade=true they are deleted too. A revoked or expired key can be revoked again with cascade=true.",
 	}, s.revokeKey)
 }
 
@@ -114,13 +113,13 @@ func registerKeys(r *router.Router, service Keys) {
 type RevokeKeyResult struct {
 	router.Deleted
 
-	Remaining []domain.ResourceRef `json:"remaining" doc:"What the key created and what goes on. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the caller may not delete."`
-	Ended     []domain.ResourceRef `json:"ended" doc:"What the key created and what cascade=true has ended."`
+	Remaining []domain.ResourceRef `json:"remaining" doc:"Resources that the key created and that remain. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the requesting key may not delete."`
+	Ended     []domain.ResourceRef `json:"ended" doc:"Resources that the key created and that cascade=true has deleted."`
 }
 
 func (s *keyHandlers) revokeKey(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
-	Cascade bool `query:"cascade" doc:"true: end what the key created, too."`
+	Cascade bool `query:"cascade" doc:"true also deletes the resources that the key created."`
 },
 ) (*router.Response[RevokeKeyResult], error) {
 	id, err := router.PathID(domain.PrefixKey, in.ID)
@@ -138,7 +137,7 @@ func (s *keyHandlers) revokeKey(ctx context.Context, p domain.Principal, in *str
 	return router.Respond(RevokeKeyResult{Deleted: router.Deleted{ID: id, Object: "api_key", Deleted: true}, Remaining: done.Remaining, Ended: done.Ended}, err)
 }
 
-// key is the key that is asked for.
+// key returns the API key that a request describes.
 func (n *NewKey) key(p domain.Principal) (*domain.APIKey, error) {
 	k := &domain.APIKey{Name: n.Name, Permissions: n.Permissions, AllowedIPs: n.AllowedIPs, ExpiresAt: router.UTC(n.ExpiresAt), ParentID: p.KeyID}
 	k.Metadata, k.Environment = n.Metadata, domain.Environment(n.Environment)
@@ -154,34 +153,34 @@ func (s *keyHandlers) createKey(ctx context.Context, p domain.Principal, in *str
 		return nil, err
 	}
 	if !access.IsSubset(k.Permissions, p.Permissions) {
-		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A key cannot make one that may do more than itself.").With("required", k.Permissions)
+		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A key cannot create a key with more permissions than its own.").With("required", k.Permissions)
 	}
 	if k.Environment == domain.Live && p.Environment != domain.Live {
-		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A test key cannot make a live one.")
+		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A test key cannot create a live key.")
 	}
-	made, text, err := s.keys.CreateKey(ctx, p, auditAction(ctx), k)
+	created, text, err := s.keys.CreateKey(ctx, p, auditAction(ctx), k)
 	if err != nil {
 		return nil, err
 	}
-	router.SetResourceID(ctx, made.ID)
-	shown := showKey(made)
+	router.SetResourceID(ctx, created.ID)
+	shown := showKey(created)
 	shown.Key = text
 	return router.Respond(shown, nil)
 }
 
-// auditAction is who asks from where, for what is audited in its own commit.
+// auditAction returns the audit entry of a request that the service commits with its change.
 func auditAction(ctx context.Context) record.AuditAction {
 	return router.RequestOf(ctx).AuditAction("auth", "")
 }
 
-// checkKeyAccess keeps operator keys out of the hands of others, and keys that may do
-// more than the one that asks.
+// checkKeyAccess returns an error if the principal may not manage a key: only operators manage operator keys, and
+// nobody manages a key with more permissions than their own.
 func checkKeyAccess(p domain.Principal, k *domain.APIKey) error {
 	if k.Operator && !p.Operator {
 		return domain.Errorf(domain.CodeOperatorRequired, "An operator key can only be changed by an operator key.")
 	}
 	if !p.Operator && !access.IsSubset(k.Permissions, p.Permissions) {
-		return domain.Errorf(domain.CodeInsufficientPermissions, "The key may do more than the one that asks.").With("required", k.Permissions)
+		return domain.Errorf(domain.CodeInsufficientPermissions, "The key has permissions that the requesting key does not have.").With("required", k.Permissions)
 	}
 	return nil
 }
@@ -202,7 +201,7 @@ func (s *keyHandlers) updateKey(ctx context.Context, p domain.Principal, in *str
 		router.SetIfSent(&k.Name, in.Body.Name)
 		if in.Body.Adopt {
 			if !p.Operator {
-				return domain.Errorf(domain.CodeOperatorRequired, "Only an operator key adopts a key.")
+				return domain.Errorf(domain.CodeOperatorRequired, "Only an operator key can adopt a key.")
 			}
 			k.ParentID = ""
 		}
@@ -220,7 +219,7 @@ func (s *keyHandlers) updateKey(ctx context.Context, p domain.Principal, in *str
 	}))
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewKey) CheckRules(_ context.Context, _ router.Workspaces, p domain.Principal) error {
 	_, err := n.key(p)
 	return err

@@ -18,47 +18,46 @@ type clientHandlers struct {
 	clients OAuthClients
 }
 
-// OAuthClients are the OAuth clients of a workspace.
+// OAuthClients manages the OAuth clients of a workspace.
 type OAuthClients interface {
-	// OAuthPlan fails with plan_required where the workspace's plan has none.
+	// CheckOAuthPlan returns plan_required if the plan of the workspace does not include OAuth.
 	CheckOAuthPlan(workspace string) error
-	// CreateClient answers the client and its secret, which is never kept; ""
-	// for a public client.
+	// CreateClient returns the client and its secret, which is not stored. The secret of a public client is "".
 	CreateClient(ctx context.Context, p domain.Principal, c *domain.OAuthClient) (made *domain.OAuthClient, secret string, err error)
 	OAuthClient(ctx context.Context, p domain.Principal, id string) (*domain.OAuthClient, error)
 	ListClients(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.OAuthClient], error)
-	// DeleteClient: from its return on the client's tokens are refused.
+	// DeleteClient deletes a client. Its tokens are refused as soon as the method returns.
 	DeleteClient(ctx context.Context, p domain.Principal, id string) error
 }
 
-// NewClient is an OAuth client as it is sent.
+// NewClient is an OAuth client in a request body.
 type NewClient struct {
-	Name         string              `json:"name" doc:"What its users see when they are asked."`
-	Scopes       []domain.Permission `json:"scopes" nullable:"false" doc:"The most that it can be given: permissions, not more than the key holds that makes it."`
-	RedirectURIs []string            `json:"redirect_uris,omitempty" nullable:"false" doc:"Where users are sent back to, compared letter by letter. https, or http on 127.0.0.1, [::1] and localhost."`
-	GrantTypes   []domain.GrantType  `json:"grant_types,omitempty" nullable:"false" doc:"authorization_code and refresh_token where there is a redirect URI, else client_credentials, unless said."`
+	Name         string              `json:"name" doc:"The name that the consent page shows."`
+	Scopes       []domain.Permission `json:"scopes" nullable:"false" doc:"Permissions that the client can request, at most those of the key that creates it."`
+	RedirectURIs []string            `json:"redirect_uris,omitempty" nullable:"false" doc:"Redirect URIs, compared exactly. https, or http on 127.0.0.1, [::1] and localhost."`
+	GrantTypes   []domain.GrantType  `json:"grant_types,omitempty" nullable:"false" doc:"Default: authorization_code and refresh_token with a redirect URI, otherwise client_credentials."`
 	AllowedIPs   []string            `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses or CIDRs from which the client gets and uses tokens, within those of the key that creates it. Default: those of the key. []: from everywhere."`
-	Public       bool                `json:"public,omitempty" doc:"It can keep no secret (a page, a program on a phone): it gets none, and PKCE is required of it."`
+	Public       bool                `json:"public,omitempty" doc:"true for a client that cannot keep a secret, such as a web page or a mobile app. The client gets no secret and must use PKCE."`
 	Metadata     map[string]string   `json:"metadata,omitempty"`
 }
 
-// Client is an OAuth client as the API shows it.
+// Client is an OAuth client in its API form.
 type Client struct {
 	domain.Meta
 	domain.Provenance
 
-	ClientID     string              `json:"client_id" doc:"The id, under the name that OAuth has for it."`
+	ClientID     string              `json:"client_id" doc:"The id of the client, under its OAuth name."`
 	Name         string              `json:"name"`
-	Scopes       []domain.Permission `json:"scopes" doc:"The most that it can be given."`
-	RedirectURIs []string            `json:"redirect_uris" doc:"Where users are sent back to."`
-	GrantTypes   []domain.GrantType  `json:"grant_types" doc:"How it gets tokens."`
-	Public       bool                `json:"public" doc:"It has no secret."`
-	AllowedIPs   []string            `json:"allowed_ips" doc:"Where it gets and uses tokens; empty: everywhere."`
-	SecretHint   string              `json:"secret_hint,omitempty" doc:"The end of the secret."`
-	Secret       string              `json:"client_secret,omitempty" doc:"The secret itself, only in the answer to its creation."`
+	Scopes       []domain.Permission `json:"scopes" doc:"Permissions that the client can request."`
+	RedirectURIs []string            `json:"redirect_uris" doc:"Redirect URIs, compared exactly."`
+	GrantTypes   []domain.GrantType  `json:"grant_types" doc:"Grant types that the client may use."`
+	Public       bool                `json:"public" doc:"true: the client has no secret and must use PKCE."`
+	AllowedIPs   []string            `json:"allowed_ips" doc:"Addresses or CIDRs from which the client gets and uses tokens. []: from everywhere."`
+	SecretHint   string              `json:"secret_hint,omitempty" doc:"The last characters of the secret."`
+	Secret       string              `json:"client_secret,omitempty" doc:"The secret. Only in the response to its creation."`
 }
 
-// showClient leaves the hash behind.
+// showClient returns the API form of a client, which omits the hash of the secret.
 func showClient(c *domain.OAuthClient) *Client {
 	out := &Client{
 		Meta: c.Meta, Provenance: c.Provenance, AllowedIPs: c.AllowedIPs, ClientID: c.ID, Name: c.Name, Scopes: c.Scopes, RedirectURIs: c.RedirectURIs, GrantTypes: c.GrantTypes, Public: c.Public,
@@ -75,7 +74,7 @@ func registerClients(r *router.Router, clients OAuthClients) {
 	const tag, path = "OAuth clients", "/v1/oauth/clients"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createClient", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an OAuth client",
-		Description: "403 plan_required below the plan enterprise. The answer holds client_secret, this once: for another secret create another client.",
+		Description: "Requires the enterprise plan, otherwise 403 plan_required. Only this response contains client_secret. For another secret create another client.",
 	}, s.createClient)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listClients", Tag: tag, Summary: "List OAuth clients"},
 		func(ctx context.Context, p domain.Principal, in *struct{ router.Paging }) (*router.Response[router.List[*Client]], error) {
@@ -102,11 +101,11 @@ func registerClients(r *router.Router, clients OAuthClients) {
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteClient", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete an OAuth client and refuse its tokens at once",
-		Description: "On every plan: what was given can always be taken away.",
+		Description: "Possible on every plan.",
 	}, router.HandleDeleteByID(domain.PrefixClient, "oauth_client", s.clients, OAuthClients.DeleteClient))
 }
 
-// client is the client that is asked for.
+// client returns the OAuth client that a request describes.
 func (n *NewClient) client() (*domain.OAuthClient, error) {
 	c := &domain.OAuthClient{Name: n.Name, Scopes: n.Scopes, RedirectURIs: n.RedirectURIs, GrantTypes: n.GrantTypes, AllowedIPs: n.AllowedIPs, Public: n.Public}
 	c.Metadata = n.Metadata
@@ -124,19 +123,19 @@ func (s *clientHandlers) createClient(ctx context.Context, p domain.Principal, i
 		return nil, err
 	}
 	if !access.IsSubset(c.Scopes, p.Permissions) {
-		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A client cannot be given more than the key holds that makes it.").With("required", c.Scopes)
+		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A client cannot have more permissions than the key that creates it.").With("required", c.Scopes)
 	}
-	made, secret, err := s.clients.CreateClient(ctx, p, c)
+	created, secret, err := s.clients.CreateClient(ctx, p, c)
 	if err != nil {
 		return nil, err
 	}
-	router.SetResourceID(ctx, made.ID)
-	shown := showClient(made)
+	router.SetResourceID(ctx, created.ID)
+	shown := showClient(created)
 	shown.Secret = secret
 	return router.Respond(shown, nil)
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewClient) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	_, err := n.client()
 	return err

@@ -10,19 +10,19 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// LimitUsage returns what a workspace has used of its rate limits.
+// LimitUsage returns the use of a workspace's rate limits.
 type LimitUsage interface {
-	// Usage returns the general limit first, then those of paths.
+	// Usage returns first the general limit, then the limits of paths.
 	Usage(w *domain.Workspace, env domain.Environment) []limit.Usage
 }
 
-// RateLimits is the rate-limit usage object of the specification.
+// RateLimits is the rate limit usage object of the specification.
 type RateLimits struct {
 	CurrentWindow WindowUse           `json:"current_window"`
-	Endpoints     map[string]LimitUse `json:"endpoints" doc:"Paths with limits of their own."`
+	Endpoints     map[string]LimitUse `json:"endpoints" doc:"Paths with a separate limit."`
 }
 
-// WindowUse is the number of requests of a workspace.
+// WindowUse is the number of requests of a workspace in the current window.
 type WindowUse struct {
 	LimitUse
 	WindowReset time.Time `json:"window_reset" doc:"When the oldest request leaves the window."`
@@ -30,17 +30,17 @@ type WindowUse struct {
 
 // LimitUse is the number of requests that count against a limit.
 type LimitUse struct {
-	RequestsMade  int `json:"requests_made" doc:"Within the window that ends now."`
+	RequestsMade  int `json:"requests_made" doc:"Requests within the window that ends now."`
 	RequestsLimit int `json:"requests_limit"`
 	WindowSeconds int `json:"window_seconds"`
 }
 
-// registerRateLimits registers the operation of rate limits.
+// registerRateLimits registers the operation that shows the use of rate limits.
 func registerRateLimits(r *router.Router, limits LimitUsage) {
 	router.Add(r, router.Operation{
-		Method: http.MethodGet, Path: "/v1/usage/rate-limits", ID: "getRateLimits", Tag: "Usage", Summary: "Get what is used of the rate limits",
-		Description: "Of the environment of the credential: live and test count apart. Asking counts as a request. Windows slide: what was made is what was made within the last minute or hour. " +
-			"endpoints counts the requests that were permitted and valid; reading exports and bulk jobs is not counted there.",
+		Method: http.MethodGet, Path: "/v1/usage/rate-limits", ID: "getRateLimits", Tag: "Usage", Summary: "Get the use of the rate limits",
+		Description: "For the environment of the credential, because live and test are counted separately. This request counts too. Windows slide: requests_made covers the last minute or hour. " +
+			"endpoints counts permitted and valid requests. Reading exports and bulk jobs is not counted there.",
 	}, func(ctx context.Context, p domain.Principal, _ *struct{}) (*router.Response[RateLimits], error) {
 		w, err := r.Workspace(ctx, p)
 		if err != nil {

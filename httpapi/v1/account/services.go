@@ -5,7 +5,7 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// Services are the use cases behind the operations of a workspace's own settings.
+// Services are the services that the operations of this package use.
 type Services struct {
 	Workspaces    Workspaces
 	SpendWarnings SpendWarnings
@@ -18,8 +18,7 @@ type Services struct {
 	AuditLog      AuditLog
 }
 
-// Register registers the operations of a workspace's own settings. issuer signs the JWTs
-// of its API keys; limits counts its requests.
+// Register registers the operations for the settings of a workspace. issuer signs JWTs, and limits counts requests.
 func Register(r *router.Router, services Services, issuer *token.Issuer, limits LimitUsage) {
 	registerWorkspace(r, services.Workspaces, services.SpendWarnings)
 	registerKeys(r, services.Keys)

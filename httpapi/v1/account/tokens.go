@@ -11,11 +11,11 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// NewToken is the request of a JWT for a user.
+// NewToken is the request for a JWT for a user.
 type NewToken struct {
-	UserID      string              `json:"user_id" doc:"Whom the token is for: its sub." example:"user-17"`
-	Permissions []domain.Permission `json:"permissions" nullable:"false" doc:"Not more than the API key holds."`
-	ExpiresIn   *int                `json:"expires_in,omitempty" doc:"Seconds, 60 to 86400; 3600 unless said."`
+	UserID      string              `json:"user_id" doc:"Your id of the user. It becomes the claim sub." example:"user-17"`
+	Permissions []domain.Permission `json:"permissions" nullable:"false" doc:"At most the permissions of the API key."`
+	ExpiresIn   *int                `json:"expires_in,omitempty" doc:"Lifetime in seconds, 60 to 86400. Default: 3600."`
 }
 
 // Token is a JWT with its claims.
@@ -23,12 +23,12 @@ type Token struct {
 	Token       string              `json:"token"`
 	TokenType   string              `json:"token_type" enum:"Bearer"`
 	ExpiresAt   time.Time           `json:"expires_at"`
-	ExpiresIn   int                 `json:"expires_in" doc:"Seconds."`
+	ExpiresIn   int                 `json:"expires_in" doc:"Lifetime in seconds."`
 	Permissions []domain.Permission `json:"permissions"`
 	WorkspaceID string              `json:"workspace_id"`
 }
 
-// JWK is the public half of a signing key (RFC 8037).
+// JWK is the public part of a signing key (RFC 8037).
 type JWK struct {
 	KeyType string `json:"kty" enum:"OKP"`
 	Curve   string `json:"crv" enum:"Ed25519"`
@@ -55,15 +55,15 @@ func registerTokens(r *router.Router, issuer *token.Issuer) {
 	s := &tokenHandlers{Router: r, issuer: issuer}
 	const tag = "Credentials"
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: "/v1/auth/token", ID: "issueToken", Credential: router.KeyOnly, Tag: tag, Summary: "Issue a JWT for a user of yours",
-		Description: "The token is for the key's workspace and environment and dies with the key; the key's allowed_ips do not bind it.",
+		Method: http.MethodPost, Path: "/v1/auth/token", ID: "issueToken", Credential: router.KeyOnly, Tag: tag, Summary: "Issue a JWT for one of your users",
+		Description: "The token is valid for the workspace and environment of the key and ends with the key. The allowed_ips of the key do not apply to the token.",
 	}, s.issueToken)
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: "/v1/auth/refresh", ID: "refreshToken", Credential: router.JWTOnly, Tag: tag, Summary: "Refresh a JWT before it expires",
-		Description: "Send the JWT itself. The next one lives as long as the first did, but never beyond 24 hours after that was issued.",
+		Description: "Send the JWT as credential. The new JWT has the same lifetime, but ends at most 24 hours after the first one was issued.",
 	}, s.refreshToken)
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: "/.well-known/jwks.json", ID: "getJWKS", Tag: tag, Public: true, Summary: "Get the keys that tokens are signed with",
+		Method: http.MethodGet, Path: "/.well-known/jwks.json", ID: "getJWKS", Tag: tag, Public: true, Summary: "Get the public keys that verify tokens",
 	}, func(ctx context.Context, _ domain.Principal, _ *struct{}) (*router.CachedResponse[JWKS], error) {
 		keys, err := s.issuer.Keys.EnsureSigningKeys(ctx, token.NewKey)
 		if err != nil {
@@ -95,7 +95,7 @@ func (s *tokenHandlers) issueToken(ctx context.Context, p domain.Principal, in *
 		return nil, err
 	}
 	if !access.IsSubset(b.Permissions, p.Permissions) {
-		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A token cannot do more than the API key it hangs on.").With("required", b.Permissions)
+		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A token cannot have more permissions than its API key.").With("required", b.Permissions)
 	}
 	router.SetResourceID(ctx, p.KeyID)
 	return s.respondToken(ctx, token.UserClaims(s.issuer.Name, b.UserID, p, b.Permissions, lifetime, time.Now()))

@@ -17,11 +17,11 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// Usage is what a workspace used, and what that costs.
+// Usage returns what a workspace has used and what that costs.
 type Usage interface {
-	// Usage tells days and months from one day to another.
+	// Usage returns the use by day and by month.
 	Usage(ctx context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error)
-	// Ledger walks the rows behind it, in the order in which they were opened.
+	// Ledger returns the billed attempts in the order of their start.
 	Ledger(ctx context.Context, p domain.Principal, q billing.UsageQuery) (iter.Seq2[billing.LedgerLine, error], error)
 }
 
@@ -32,7 +32,7 @@ type usageHandlers struct {
 	usage Usage
 }
 
-// LedgerEntry is an attempt, or a call that came in, as the export shows it.
+// LedgerEntry is an attempt or an inbound call in the ledger export.
 type LedgerEntry struct {
 	AttemptID  string           `json:"attempt_id"`
 	CallID     string           `json:"call_id"`
@@ -53,14 +53,14 @@ func ledgerColumns() []string {
 // registerUsage registers the operations of usage.
 func registerUsage(r *router.Router, usage Usage) {
 	s := &usageHandlers{Router: r, usage: usage}
-	const days = "Days are those of UTC. The time at which an attempt was opened sets its day, its month and its price."
+	const days = "Days are in UTC. The start time of an attempt sets its day, its month and its price."
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: "/v1/usage", ID: "getUsage", Tag: "Usage", Summary: "Attempts, minutes, messages and what they cost, by day and month",
-		Description: "An attempt is billed once, if it reached a carrier; those that were throttled, not sent or interrupted are free, and so is all of the " +
-			"test environment. Each month begins with the plan's quota; what a change of the plan finds used of it stays used. " + days,
+		Method: http.MethodGet, Path: "/v1/usage", ID: "getUsage", Tag: "Usage", Summary: "Get attempts, minutes, messages and costs by day and month",
+		Description: "An attempt is billed once if it reached a carrier. Throttled, unsent and interrupted attempts are free, and so is the whole " +
+			"test environment. Each month starts with the quota of the plan. A change of the plan keeps the used part of the quota. " + days,
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		From string `query:"from" maxLength:"32" doc:"The first day, YYYY-MM-DD; the first of this month unless said."`
-		To   string `query:"to" maxLength:"32" doc:"The last day; today unless said."`
+		From string `query:"from" maxLength:"32" doc:"The first day, YYYY-MM-DD. Default: the first day of this month."`
+		To   string `query:"to" maxLength:"32" doc:"The last day. Default: today."`
 	},
 	) (*router.Response[billing.Usage], error) {
 		q, err := usageQuery(in.From, in.To, time.Now(), nil)
@@ -72,14 +72,14 @@ func registerUsage(r *router.Router, usage Usage) {
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: "/v1/usage/ledger", ID: "exportLedger", Tag: "Usage", Summary: "Download every billed attempt with its price",
 		Errors: []int{http.StatusUnprocessableEntity},
-		Description: "One row per attempt that is billed and per call that was taken, in the order in which they were opened; streamed. The amounts add up " +
-			"to what /v1/usage says. " + days,
+		Description: "One row per billed attempt and per answered inbound call, in the order of their start, streamed. The amounts add up " +
+			"to the totals of /v1/usage. " + days,
 	}, func(h *huma.Operation) {
-		for _, one := range []struct{ name, doc string }{{"from", "The first day, YYYY-MM-DD; the first of this month unless said."}, {"to", "The last day; today unless said."}} {
+		for _, one := range []struct{ name, doc string }{{"from", "The first day, YYYY-MM-DD. Default: the first day of this month."}, {"to", "The last day. Default: today."}} {
 			h.Parameters = append(h.Parameters, &huma.Param{Name: one.name, In: "query", Description: one.doc, Schema: &huma.Schema{Type: huma.TypeString}})
 		}
 		h.Parameters = append(h.Parameters, &huma.Param{
-			Name: "format", In: "query", Description: "csv, or one JSON object per line.",
+			Name: "format", In: "query", Description: "csv, or jsonl with one JSON object per line.",
 			Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"csv", "jsonl"}, Default: "csv"},
 		})
 		h.Responses["200"] = router.DescribeResponse("The rows.", router.MIMECSV, &huma.Schema{Type: huma.TypeString, Examples: []any{strings.Join(ledgerColumns(), ",") + "\r\n"}})
@@ -87,8 +87,7 @@ func registerUsage(r *router.Router, usage Usage) {
 	}, s.ledger)
 }
 
-// usageQuery reads a stretch of days. problems are those of what stands beside
-// it.
+// usageQuery parses a range of days. problems are the problems of the other parameters.
 func usageQuery(from, to string, now time.Time, problems domain.Problems) (billing.UsageQuery, error) {
 	now = now.UTC()
 	q := billing.UsageQuery{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), To: now.Truncate(24 * time.Hour)}
@@ -105,19 +104,19 @@ func usageQuery(from, to string, now time.Time, problems domain.Problems) (billi
 			t = t.UTC().Truncate(24 * time.Hour)
 		}
 		if err != nil {
-			problems.Add(f.param, domain.CodeValidation, "is no date (YYYY-MM-DD)")
+			problems.Add(f.param, domain.CodeValidation, "is not a date (YYYY-MM-DD)")
 			continue
 		}
 		*f.into = t
 	}
 	switch {
 	case len(problems) > 0:
-	case from == "" && q.From.After(q.To): // the month of to
+	case from == "" && q.From.After(q.To): // default: the first of the month of to
 		q.From = time.Date(q.To.Year(), q.To.Month(), 1, 0, 0, 0, 0, time.UTC)
 	case q.From.After(q.To):
 		problems.Add("to", domain.CodeValidation, "must not be before from")
 	case q.To.Sub(q.From) >= billing.MaxUsageDays*24*time.Hour:
-		problems.Add("from", domain.CodeValidation, "at most %d days are told at once", billing.MaxUsageDays)
+		problems.Add("from", domain.CodeValidation, "the range is longer than %d days", billing.MaxUsageDays)
 	}
 	return q, problems.Err()
 }
@@ -126,7 +125,7 @@ func (s *usageHandlers) ledger(c *fiber.Ctx) error {
 	var problems domain.Problems
 	format := strings.Clone(c.Query("format", "csv"))
 	if format != "csv" && format != "jsonl" {
-		problems.Add("format", domain.CodeValidation, "is neither csv nor jsonl")
+		problems.Add("format", domain.CodeValidation, "must be csv or jsonl")
 	}
 	q, err := usageQuery(strings.Clone(c.Query("from")), strings.Clone(c.Query("to")), time.Now(), problems)
 	if err != nil {

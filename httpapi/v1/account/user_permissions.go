@@ -5,19 +5,19 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// MayManageUser keeps users who may do more out of the hands of a key, and operators
-// out of those of any but an operator's.
+// MayManageUser returns an error if the principal may not manage a user: a user with more permissions, or an
+// operator without an operator key.
 func MayManageUser(p domain.Principal, u *domain.User) error {
 	if u.Operator && (!p.Operator || p.UsesTokenOrSession()) {
-		return domain.Errorf(domain.CodeOperatorRequired, "Who is an operator is up to operator keys, and so is what becomes of one.")
+		return domain.Errorf(domain.CodeOperatorRequired, "Only operator keys can create, change and delete operators.")
 	}
 	if rights := u.Role.Permissions(); !access.IsSubset(rights, p.Permissions) {
-		return domain.Errorf(domain.CodeInsufficientPermissions, "The role may do more than the key.").With("required", rights)
+		return domain.Errorf(domain.CodeInsufficientPermissions, "The role has permissions that the key does not have.").With("required", rights)
 	}
 	return nil
 }
 
-// ManagesUsers says of whom a key may dispose.
+// ManagesUsers returns MayManageUser for a principal.
 func ManagesUsers(p domain.Principal) func(*domain.User) error {
 	return func(u *domain.User) error { return MayManageUser(p, u) }
 }

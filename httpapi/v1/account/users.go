@@ -13,48 +13,48 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Users are the users of a workspace and their sessions. The handlers have checked that
-// a user has at most the permissions of the key that creates it.
+// Users manages the users of a workspace and their sessions. The handlers have checked that a new user has at most
+// the permissions of the key that creates it.
 type Users interface {
 	CreateUser(ctx context.Context, p domain.Principal, u *domain.User) (*domain.User, error)
 	User(ctx context.Context, p domain.Principal, id string) (*domain.User, error)
 	ListUsers(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.User], error)
-	// UpdateUser: the permissions of a new role hold from its return on.
+	// UpdateUser changes a user. The permissions of a new role apply as soon as the method returns.
 	UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error)
-	// DeleteUser ends the sessions and grants of a user from its return on. may, here and
-	// below, refuses by the current user, which does not change until the end of the call.
+	// DeleteUser deletes a user and ends the user's sessions and grants. Here and below, may returns an error for a
+	// user whom the caller may not manage.
 	DeleteUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error
-	// SignInLink returns the text of a link that signs the user in, once.
+	// CreateSignInLink returns the secret of a link that signs the user in once.
 	CreateSignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error)
 	ListSessions(ctx context.Context, p domain.Principal, userID string, q record.PageQuery) (record.Page[*domain.Session], error)
 	EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error
 }
 
-// NewUser is a user as it is sent.
+// NewUser is a user in a request body.
 type NewUser struct {
 	Name       string            `json:"name"`
-	Role       string            `json:"role" enum:"viewer,agent,manager,admin" doc:"viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything. Not more than the key may that makes it."`
-	Operator   bool              `json:"operator,omitempty" doc:"true: the dashboard shows the user all workspaces, and lets an admin stop dialling, drain the node and keep alert rules. Operators only; for a viewer or an admin of the live environment."`
+	Role       string            `json:"role" enum:"viewer,agent,manager,admin" doc:"viewer reads, agent also places calls, manager also changes agents and campaigns, admin may do everything. At most the permissions of the key that creates the user."`
+	Operator   bool              `json:"operator,omitempty" doc:"true: the dashboard shows all workspaces to the user. An admin can also stop all dialing, drain nodes and change alert rules. Set by operators only, for a viewer or an admin of the live environment."`
 	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses or CIDRs from which the user signs in, within those of the key that creates the user. Default: those of the key. []: from everywhere."`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
-// SignInLink is a link as it is shown, this once.
+// SignInLink is a sign-in link. The API shows it once.
 type SignInLink struct {
-	UserID    string    `json:"user_id" doc:"Whom it signs in."`
-	URL       string    `json:"url" doc:"Whoever opens it first is that user: hand it on with care."`
+	UserID    string    `json:"user_id" doc:"The user that the link signs in."`
+	URL       string    `json:"url" doc:"The link signs in the first person who opens it, so share it securely."`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// Session is where a user is signed in.
+// Session is a browser session of a user.
 type Session struct {
 	domain.Meta
 	domain.Provenance
 
-	UserID    string    `json:"user_id" doc:"Who is signed in."`
-	IP        string    `json:"ip" doc:"The address that it was used from last."`
-	UserAgent string    `json:"user_agent" doc:"What the browser calls itself."`
-	SeenAt    time.Time `json:"seen_at" doc:"When it was used last, to five minutes."`
+	UserID    string    `json:"user_id" doc:"The signed-in user."`
+	IP        string    `json:"ip" doc:"The address of the last request."`
+	UserAgent string    `json:"user_agent" doc:"The User-Agent header of the browser."`
+	SeenAt    time.Time `json:"seen_at" doc:"Time of the last request, with a precision of five minutes."`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
@@ -82,7 +82,7 @@ func registerUsers(r *router.Router, users Users) {
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getUser", Tag: tag, Summary: "Get a user"},
 		router.HandleByID(domain.PrefixUser, s.users, Users.User, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateUser", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a user"}, s.updateUser)
-	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteUser", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete a user, with sessions and consents, at once"},
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteUser", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete a user and end all sessions and consents at once"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[router.Deleted], error) {
 			id, err := router.PathID(domain.PrefixUser, in.ID)
 			if err != nil {
@@ -91,10 +91,10 @@ func registerUsers(r *router.Router, users Users) {
 			return router.RespondDeleted(id, "user", s.users.DeleteUser(ctx, p, id, ManagesUsers(p)))
 		})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/{id}/sign-in-link", ID: "createSignInLink", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Make a link that signs a user in",
-		Description: "The link opens once, within five minutes.",
+		Method: http.MethodPost, Path: path + "/{id}/sign-in-link", ID: "createSignInLink", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a sign-in link for a user",
+		Description: "The link can be used once, within five minutes.",
 	}, s.createSignInLink)
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/sessions", ID: "listSessions", Tag: tag, Summary: "List where a user is signed in"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/sessions", ID: "listSessions", Tag: tag, Summary: "List the browser sessions of a user"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			router.Paging
@@ -107,10 +107,10 @@ func registerUsers(r *router.Router, users Users) {
 			l, err := s.users.ListSessions(ctx, p, id, in.Query())
 			return router.Page(l, err, showSession)
 		})
-	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}/sessions/{session_id}", ID: "endSession", Credential: router.KeyOrSession, Tag: tag, Summary: "Sign a user out in one browser"},
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}/sessions/{session_id}", ID: "endSession", Credential: router.KeyOrSession, Tag: tag, Summary: "End a browser session of a user"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
-			SessionID string `path:"session_id" doc:"The session's id."`
+			SessionID string `path:"session_id" doc:"The id of the session."`
 		},
 		) (*router.Response[router.Deleted], error) {
 			id, err := router.PathID(domain.PrefixUser, in.ID)
@@ -143,12 +143,12 @@ func (s *userHandlers) createUser(ctx context.Context, p domain.Principal, in *s
 	if err := MayManageUser(p, u); err != nil {
 		return nil, err
 	}
-	made, err := s.users.CreateUser(ctx, p, u)
+	created, err := s.users.CreateUser(ctx, p, u)
 	if err != nil {
 		return nil, err
 	}
-	router.SetResourceID(ctx, made.ID)
-	return router.Respond(made, nil)
+	router.SetResourceID(ctx, created.ID)
+	return router.Respond(created, nil)
 }
 
 func (s *userHandlers) updateUser(ctx context.Context, p domain.Principal, in *struct {
@@ -171,7 +171,7 @@ func (s *userHandlers) updateUser(ctx context.Context, p domain.Principal, in *s
 	})))
 }
 
-// apply writes the settings to a user, and checks the user.
+// apply writes the settings to a user and validates the user.
 func (n *NewUser) apply(u *domain.User) error {
 	u.Name, u.Role, u.Operator = n.Name, domain.Role(n.Role), n.Operator
 	u.AllowedIPs, u.Metadata = slices.Clone(n.AllowedIPs), n.Metadata
@@ -190,7 +190,7 @@ func (s *userHandlers) createSignInLink(ctx context.Context, p domain.Principal,
 	return router.Respond(SignInLink{UserID: id, URL: s.PublicURL + SignInPath + "?token=" + text, ExpiresAt: until}, nil)
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewUser) CheckRules(_ context.Context, _ router.Workspaces, p domain.Principal) error {
 	u := &domain.User{}
 	u.Environment = p.Environment

@@ -12,14 +12,14 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// Workspaces is the tenant's own record.
+// Workspaces reads and changes the workspace of the principal.
 type Workspaces interface {
-	// Workspace answers from memory: it stands before every request.
+	// Workspace answers from memory, because every request waits for it.
 	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
 	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
 }
 
-// SpendWarnings says for which trunks the spend cap of a workspace does not hold.
+// SpendWarnings returns the trunks for which the spend cap of a workspace has no effect.
 type SpendWarnings interface {
 	SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error)
 }
@@ -32,7 +32,7 @@ type workspaceHandlers struct {
 	warnings   SpendWarnings
 }
 
-// NewLimits are the limits of a workspace as they are sent.
+// NewLimits are the limits of a workspace in a request body.
 type NewLimits struct {
 	RequestsPerMinute  *int `json:"requests_per_minute,omitempty"`
 	ConcurrentInbound  *int `json:"concurrent_inbound,omitempty"`
@@ -40,28 +40,27 @@ type NewLimits struct {
 	CallsPerMinute     *int `json:"calls_per_minute,omitempty"`
 }
 
-// NewDestinationRules are the destination rules of a workspace in the body of a
-// request.
+// NewDestinationRules are the destination rules of a workspace in a request body.
 type NewDestinationRules struct {
-	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others."`
+	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"Countries that may be called, as ISO 3166 codes. *: every country. []: the current default_country; a later change of default_country does not change this list."`
 	BlockedPrefixes []string  `json:"blocked_prefixes,omitempty" nullable:"false"`
-	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. A call reserves its first minute when it is placed, then each next minute ahead; without money it ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out."`
-	MaxCallMinutes  int       `json:"max_call_minutes,omitempty" doc:"Of an outbound or transferred call. 0: none of its own."`
+	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Maximum spend per UTC day for outbound calls and text messages. Calls count by the costs of the trunk, or by the plan's price of an attempt for a trunk without costs. Text messages count by sms_price_per_segment: a message sent over the API when it is queued, an agent's reply before it is sent. A call reserves its first minute when it is placed and each following minute in advance. A call that cannot reserve a minute ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out."`
+	MaxCallMinutes  int       `json:"max_call_minutes,omitempty" doc:"Maximum duration of an outbound or transferred call. 0: no limit."`
 }
 
-// NewMoney is an amount as it is sent.
+// NewMoney is an amount of money in a request body.
 type NewMoney struct {
 	Amount   string `json:"amount" example:"25.00"`
 	Currency string `json:"currency,omitempty" enum:"USD" default:"USD"`
 }
 
-// NewPricing is a price as it is sent.
+// NewPricing is the price of call attempts in a request body.
 type NewPricing struct {
-	IncludedAttempts int      `json:"included_attempts,omitempty" minimum:"0" maximum:"1000000000" doc:"Per month."`
-	PricePerAttempt  NewMoney `json:"price_per_attempt" doc:"Of each further one."`
+	IncludedAttempts int      `json:"included_attempts,omitempty" minimum:"0" maximum:"1000000000" doc:"Free attempts per month."`
+	PricePerAttempt  NewMoney `json:"price_per_attempt" doc:"Price of each further attempt."`
 }
 
-// NewRetention are the retention periods in the body of a request.
+// NewRetention are the retention periods in a request body.
 type NewRetention struct {
 	CallDays       int `json:"calls_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after their end after which calls are deleted with recordings, transcripts and SIP messages; 0: they are kept."`
 	RecordingDays  int `json:"recordings_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
@@ -78,27 +77,27 @@ type NewRetention struct {
 	UploadDays   int `json:"uploads_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which reports of uploads of contacts are deleted; 0: they are kept."`
 }
 
-// NewFrequencyCaps are the frequency caps of calls in the body of a request.
+// NewFrequencyCaps are the frequency caps of calls in a request body.
 type NewFrequencyCaps struct {
 	PerNumberPerDay int `json:"per_number_per_day,omitempty" minimum:"0" maximum:"100" doc:"Maximum attempts to reach one number per calendar day in its time zone, over all campaigns and single calls. Attempts are counted from the moment a cap is set. 0: no cap."`
 }
 
-// NewRedaction are the redaction rules of transcripts in the body of a request.
+// NewRedaction are the redaction rules of transcripts in a request body.
 type NewRedaction struct {
 	Patterns []string `json:"patterns,omitempty" nullable:"false" maxItems:"20" doc:"Regular expressions (RE2) of at most 500 bytes each. Matches in utterances, in sequences of pressed keys and in received text messages are stored as [redacted]. []: no redaction. Applies to calls answered from now on."`
 }
 
-// NewWorkspace is a workspace in the body of a request.
+// NewWorkspace is a workspace in a request body.
 type NewWorkspace struct {
 	Name           string               `json:"name,omitempty" required:"true"`
 	Plan           string               `json:"plan,omitempty" enum:"starter,professional,enterprise" doc:"Default: starter. Operators only."`
-	Limits         *NewLimits           `json:"limits,omitempty" doc:"On enterprise only. Operators only."`
+	Limits         *NewLimits           `json:"limits,omitempty" doc:"Enterprise plan only. Operators only."`
 	Calling        *NewDestinationRules `json:"calling,omitempty" doc:"Operators only."`
-	Pricing        *NewPricing          `json:"pricing,omitempty" doc:"What an account on enterprise has agreed to pay. Operators only."`
-	SegmentPrice   *NewMoney            `json:"sms_price_per_segment,omitempty" doc:"Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. Operators only."`
-	DefaultCountry string               `json:"default_country,omitempty" minLength:"2" doc:"ISO 3166: how numbers without a country code are read. Default: US."`
+	Pricing        *NewPricing          `json:"pricing,omitempty" doc:"Price of attempts on the enterprise plan. Operators only."`
+	SegmentPrice   *NewMoney            `json:"sms_price_per_segment,omitempty" doc:"Price of each segment of a live text message that a carrier accepted, on any plan, at most 1000.00. Operators only."`
+	DefaultCountry string               `json:"default_country,omitempty" minLength:"2" doc:"Country of numbers without a country code, as an ISO 3166 code. Default: US."`
 	Retention      *NewRetention        `json:"retention,omitempty"`
-	AllowedOrigins []string             `json:"allowed_origins,omitempty" nullable:"false" doc:"Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none."`
+	AllowedOrigins []string             `json:"allowed_origins,omitempty" nullable:"false" doc:"Origins of web pages that may use the API with user tokens, e.g. https://app.example.com. []: none."`
 	FrequencyCaps  *NewFrequencyCaps    `json:"frequency_caps,omitempty"`
 	Redaction      *NewRedaction        `json:"redaction,omitempty"`
 	Metadata       map[string]string    `json:"metadata,omitempty"`
@@ -113,11 +112,11 @@ func registerWorkspace(r *router.Router, workspaces Workspaces, warnings SpendWa
 			w, err := s.Workspace(ctx, p)
 			return RespondWorkspace(ctx, s.Router, s.warnings, ShowWorkspace(p, w), err)
 		})
-	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path, ID: "updateWorkspace", Credential: router.KeyOrSession, Tag: tag, Summary: "Change the workspace", Description: "Plan, price, limits and destination rules take an operator key: 403 operator_required. warnings tell of a daily_spend_cap over trunks without costs."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path, ID: "updateWorkspace", Credential: router.KeyOrSession, Tag: tag, Summary: "Change the workspace", Description: "Plan, price, limits and destination rules need an operator key, otherwise 403 operator_required. warnings lists trunks without costs, for which daily_spend_cap has no effect."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body router.Patch[NewWorkspace] }) (*router.Response[*domain.Workspace], error) {
 			b := &in.Body
 			if !p.Operator && slices.ContainsFunc(operatorSettings(), func(name string) bool { return b.Has(name) }) {
-				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules take an operator key.")
+				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules need an operator key.")
 			}
 			w, err := s.workspaces.UpdateWorkspace(ctx, p, router.PatchFunc(s.Registry, b, (*NewWorkspace).Apply))
 			if err != nil {
@@ -133,33 +132,32 @@ func RespondWorkspace(ctx context.Context, r *router.Router, w SpendWarnings, sh
 	if err != nil {
 		return nil, err
 	}
-	if shown.Warnings, err = w.SpendWarnings(ctx, shown); err != nil { // the change holds all the same
-		r.Log.WarnContext(ctx, "warnings of a workspace are not known", slog.String("workspace_id", shown.ID), slog.Any("error", err))
+	if shown.Warnings, err = w.SpendWarnings(ctx, shown); err != nil { // the change is already stored
+		r.Log.WarnContext(ctx, "warnings of a workspace not available", slog.String("workspace_id", shown.ID), slog.Any("error", err))
 	}
 	return router.Respond(shown, nil)
 }
 
-// ShowWorkspace is a workspace as the environment that asks sees it: with that
-// environment's default list.
+// ShowWorkspace returns a workspace as a principal sees it, with the default do-not-call list of the principal's
+// environment.
 func ShowWorkspace(p domain.Principal, w *domain.Workspace) *domain.Workspace {
 	if w == nil {
 		return nil
 	}
 	shown := *w
 	shown.Environment, shown.DefaultDNC = p.Environment, domain.DefaultDNCID(w.ID, p.Environment)
-	if shown.Redaction.Patterns == nil { // of a version that knew none
+	if shown.Redaction.Patterns == nil { // stored by a version without redaction
 		shown.Redaction.Patterns = []string{}
 	}
 	return &shown
 }
 
-// operatorSettings are the members that take an operator key.
+// operatorSettings returns the members that only operators may change.
 func operatorSettings() []string {
 	return []string{"plan", "limits", "calling", "pricing", "sms_price_per_segment"}
 }
 
-// PruneStored drops the limits and the price of a plan that has its own: those
-// of the plan that the workspace gets take their place.
+// PruneStored removes stored limits and prices that belong to a plan, so that the values of a new plan apply.
 func (*NewWorkspace) PruneStored(_ any, stored, patch map[string]any) {
 	next := router.MergePatch(map[string]any{"plan": stored["plan"]}, map[string]any{"plan": patch["plan"]})
 	if plan, _ := next.(map[string]any); router.HasMember(patch, "plan") && plan["plan"] != stored["plan"] || stored["plan"] != string(domain.Enterprise) {
@@ -167,12 +165,12 @@ func (*NewWorkspace) PruneStored(_ any, stored, patch map[string]any) {
 		delete(stored, "pricing")
 	}
 	calling, _ := stored["calling"].(map[string]any)
-	if countries, _ := calling["countries"].([]any); len(countries) == 0 && stored["default_country"] != "" { // of a version that stored none
+	if countries, _ := calling["countries"].([]any); len(countries) == 0 && stored["default_country"] != "" { // stored by a version without countries
 		stored["calling"] = router.MergePatch(calling, map[string]any{"countries": []any{stored["default_country"]}})
 	}
 }
 
-// Apply writes the settings to a workspace, and checks the workspace.
+// Apply writes the settings to a workspace and validates the workspace.
 func (n *NewWorkspace) Apply(w *domain.Workspace) error {
 	w.Name, w.Metadata, w.AllowedOrigins = n.Name, n.Metadata, n.AllowedOrigins
 	w.DefaultCountry = cmp.Or(n.DefaultCountry, "US")
@@ -190,8 +188,7 @@ func (n *NewWorkspace) Apply(w *domain.Workspace) error {
 	return validation.Workspace(w).Err()
 }
 
-// applyPlan sets the plan with its limits and its price, which only enterprise
-// has of its own.
+// applyPlan sets the plan with its limits and its price. Only the enterprise plan has its own limits and price.
 func (n *NewWorkspace) applyPlan(w *domain.Workspace) error {
 	before := w.Plan
 	w.Plan = cmp.Or(domain.Plan(n.Plan), domain.Starter)
@@ -201,10 +198,10 @@ func (n *NewWorkspace) applyPlan(w *domain.Workspace) error {
 		}
 		var p domain.Problems
 		if n.Limits != nil {
-			p.Add("limits", domain.CodeValidation, "are the plan's own on %s; only enterprise sets them", w.Plan)
+			p.Add("limits", domain.CodeValidation, "are fixed on the %s plan; only the enterprise plan allows other limits", w.Plan)
 		}
 		if n.Pricing != nil {
-			p.Add("pricing", domain.CodeValidation, "is the plan's own on %s; only enterprise has another", w.Plan)
+			p.Add("pricing", domain.CodeValidation, "is fixed on the %s plan; only the enterprise plan allows another price", w.Plan)
 		}
 		return p.Err()
 	}
@@ -221,7 +218,7 @@ func (n *NewWorkspace) applyPlan(w *domain.Workspace) error {
 	return nil
 }
 
-// money is an amount as it is stored; nil where there is none.
+// money returns the stored form of an amount, nil for nil.
 func money(n *NewMoney) *domain.Money {
 	if n == nil {
 		return nil
@@ -229,7 +226,7 @@ func money(n *NewMoney) *domain.Money {
 	return &domain.Money{Amount: n.Amount, Currency: "USD"}
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewWorkspace) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.Apply(&domain.Workspace{})
 }

@@ -12,25 +12,23 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Agents are who speaks. In every Update here and below, change works on a
-// fresh copy of the stored noun and may be called again after a conflict; its
-// error ends the update and is returned.
+// Agents manages voice agents. In every update method of this package, change works on a copy of the stored record.
+// It may be called again after a conflict. Its error ends the update and is returned.
 type Agents interface {
-	// CreateAgent publishes version 1. What the agent names and is not there is
-	// 422 with param: pathway_id, tools[i], knowledge_base_ids[i].
+	// CreateAgent creates an agent and publishes version 1. An unknown reference is 422 with its param: pathway_id,
+	// tools[i] or knowledge_base_ids[i].
 	CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error)
 	Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error)
 	ListAgents(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Agent], error)
 	// UpdateAgent changes the draft.
 	UpdateAgent(ctx context.Context, p domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error)
-	// DeleteAgent: invalid_state with used_by while a pathway names it.
+	// DeleteAgent returns invalid_state with used_by while a pathway references the agent.
 	DeleteAgent(ctx context.Context, p domain.Principal, id string) error
-	// PublishAgent makes a version of the draft; the newest one where nothing
-	// has changed.
+	// PublishAgent creates a version of the draft. Without changes it returns the newest version.
 	PublishAgent(ctx context.Context, p domain.Principal, id string) (*domain.AgentVersion, error)
 	AgentVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.AgentVersion, error)
 	ListAgentVersions(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.AgentVersion], error)
-	// SignOnInbound makes the secret that signs what on_inbound is asked.
+	// SignOnInbound creates the secret that signs on_inbound requests.
 	SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error)
 }
 
@@ -41,22 +39,22 @@ type agentHandlers struct {
 	agents Agents
 }
 
-// NewVoice is a voice as it is sent.
+// NewVoice is a voice in a request body.
 type NewVoice struct {
-	Engine string  `json:"engine,omitempty" maxLength:"100" example:"espeak-ng" doc:"espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation. Empty: its own choice."`
+	Engine string  `json:"engine,omitempty" maxLength:"100" example:"espeak-ng" doc:"espeak-ng, wav, or an engine of the installation. wav plays prompt files, and uses espeak-ng for texts without a file. Default: the engine of the installation."`
 	Name   string  `json:"name,omitempty" example:"en-us"`
 	Rate   float64 `json:"rate,omitempty" minimum:"0.5" maximum:"2"`
 
-	Pronunciations []domain.Pronunciation `json:"pronunciations,omitempty" doc:"How words are said that it would say wrongly; 200 at most. Transcripts keep the word."`
+	Pronunciations []domain.Pronunciation `json:"pronunciations,omitempty" doc:"Pronunciations of words that the voice mispronounces, at most 200. Transcripts keep the original word."`
 }
 
-// NewAgentLimits are the limits of an agent as they are sent.
+// NewAgentLimits are the limits of an agent in a request body.
 type NewAgentLimits struct {
 	SilenceSeconds int `json:"silence_seconds,omitempty" minimum:"0" maximum:"600"`
 	MaxMinutes     int `json:"max_minutes,omitempty" minimum:"0" maximum:"240"`
 }
 
-// NewDestination is a destination of an agent's transfers as it is sent.
+// NewDestination is a transfer destination of an agent in a request body.
 type NewDestination struct {
 	Name  string              `json:"name" example:"billing"`
 	Phone string              `json:"phone,omitempty" doc:"The extension or the id of a phone; phone or to is required."`
@@ -64,48 +62,48 @@ type NewDestination struct {
 	Mode  domain.TransferMode `json:"mode,omitempty" enum:"blind,attended,bridge"`
 }
 
-// NewAgentTransfer is what an agent may do with its callers as it is sent.
+// NewAgentTransfer are the transfer settings of an agent in a request body.
 type NewAgentTransfer struct {
-	Destinations []NewDestination `json:"destinations,omitempty" doc:"Whom callers may be handed to, by name."`
-	AcceptRefer  bool             `json:"accept_refer,omitempty" doc:"The far end may send the call elsewhere, by REFER, within the destination rules."`
-	Ringback     *bool            `json:"ringback,omitempty" default:"true" doc:"The caller hears it ring while a transfer is dialled."`
-	HoldMusic    string           `json:"hold_music,omitempty" maxLength:"100" example:"wav:waiting.wav" doc:"What a party hears while the other side of a bridged call has put it on hold, and the caller while a transfer is dialled without ringback: silence (the default), tone, or wav:NAME.wav, a file of the prompts folder."`
+	Destinations []NewDestination `json:"destinations,omitempty" doc:"Named destinations to which callers can be transferred."`
+	AcceptRefer  bool             `json:"accept_refer,omitempty" doc:"The remote party may transfer the call by REFER, within the destination rules."`
+	Ringback     *bool            `json:"ringback,omitempty" default:"true" doc:"The caller hears ringback while a transfer is dialed."`
+	HoldMusic    string           `json:"hold_music,omitempty" maxLength:"100" example:"wav:waiting.wav" doc:"Audio for a party that the other side of a bridged call has put on hold, and for the caller while a transfer is dialed without ringback: silence (the default), tone, or wav:NAME.wav, a file of the prompts folder."`
 }
 
-// NewAgentInbound is how an agent takes calls as it is sent.
+// NewAgentInbound says how an agent answers calls, in a request body.
 type NewAgentInbound struct {
-	Answer      string `json:"answer,omitempty" enum:"ring,direct,early" doc:"ring: 180, then 200. direct: 200 at once. early: 183 with a ringing of ours, for 3 seconds unless ring_seconds says otherwise."`
-	RingSeconds int    `json:"ring_seconds,omitempty" minimum:"0" maximum:"60" doc:"ring, early: how long before the answer."`
+	Answer      string `json:"answer,omitempty" enum:"ring,direct,early" doc:"ring: 180, then 200. direct: 200 at once. early: 183 with ringback audio from Callboard, for 3 seconds by default."`
+	RingSeconds int    `json:"ring_seconds,omitempty" minimum:"0" maximum:"60" doc:"Seconds from ringing to the answer, for ring and early."`
 }
 
-// NewAgent is an agent as it is sent.
+// NewAgent is an agent in a request body.
 type NewAgent struct {
 	Name             string                 `json:"name"`
 	PathwayID        string                 `json:"pathway_id,omitempty"`
-	SystemPrompt     string                 `json:"system_prompt,omitempty" doc:"What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model."`
-	FirstMessage     string                 `json:"first_message,omitempty" doc:"Without a pathway: all that the agent says."`
-	Language         string                 `json:"language,omitempty" example:"en-US" doc:"The language that it speaks, as BCP 47 writes it. Default: en-US."`
-	Timezone         string                 `json:"timezone,omitempty" example:"America/New_York" doc:"Its zone, for times in texts. Default: UTC."`
+	SystemPrompt     string                 `json:"system_prompt,omitempty" doc:"System prompt of the language model. An agent without pathway and first_message speaks by this prompt alone, and its calls need a language model."`
+	FirstMessage     string                 `json:"first_message,omitempty" doc:"The first text that an agent without a pathway speaks."`
+	Language         string                 `json:"language,omitempty" example:"en-US" doc:"Language of the agent as a BCP 47 tag. Default: en-US."`
+	Timezone         string                 `json:"timezone,omitempty" example:"America/New_York" doc:"Time zone for times in texts. Default: UTC."`
 	Voice            *NewVoice              `json:"voice,omitempty"`
-	Languages        []domain.AgentLanguage `json:"languages,omitempty" nullable:"false" doc:"Languages that its pathway can go over to (set.language of a node), with its voice in each; 20 at most."`
-	LLM              *NewLLM                `json:"llm,omitempty" doc:"The language model."`
-	STT              *NewSTT                `json:"stt,omitempty" doc:"How it hears."`
-	Realtime         *NewRealtime           `json:"realtime,omitempty" doc:"An engine that hears and speaks by itself; calls of such an agent need it."`
-	TurnTaking       *NewTurnTaking         `json:"turn_taking,omitempty" doc:"When it takes the word. It counts where speech is heard."`
-	AMD              *NewAMD                `json:"amd,omitempty" doc:"What it does about answering machines."`
+	Languages        []domain.AgentLanguage `json:"languages,omitempty" nullable:"false" doc:"Languages to which the pathway can switch (set.language of a node), with a voice for each, at most 20."`
+	LLM              *NewLLM                `json:"llm,omitempty" doc:"Language model settings."`
+	STT              *NewSTT                `json:"stt,omitempty" doc:"Speech recognition settings."`
+	Realtime         *NewRealtime           `json:"realtime,omitempty" doc:"Realtime engine that recognizes and speaks. Calls of an agent with these settings need the engine."`
+	TurnTaking       *NewTurnTaking         `json:"turn_taking,omitempty" doc:"Turn-taking settings. They apply if speech is recognized."`
+	AMD              *NewAMD                `json:"amd,omitempty" doc:"Answering machine detection settings."`
 	Limits           *NewAgentLimits        `json:"limits,omitempty"`
 	Transfer         *NewAgentTransfer      `json:"transfer,omitempty"`
 	Inbound          *NewAgentInbound       `json:"inbound,omitempty"`
-	KnowledgeBaseIDs []string               `json:"knowledge_base_ids,omitempty" nullable:"false" doc:"What it may look things up in; 20 at most."`
-	Tools            []string               `json:"tools,omitempty" nullable:"false" doc:"What its model may do where the agent has no pathway: tools by id, and the built-in appointment, sms, transfer, dnc and end; 50 at most."`
-	OnInbound        *NewInboundHook        `json:"on_inbound,omitempty" doc:"Whom to ask when a call comes in."`
-	Analysis         *NewAnalysis           `json:"analysis,omitempty" doc:"What is wanted to be known of its calls."`
-	SMS              *NewAgentSMS           `json:"sms,omitempty" doc:"How it answers text messages to its numbers; not at all unless said."`
+	KnowledgeBaseIDs []string               `json:"knowledge_base_ids,omitempty" nullable:"false" doc:"Knowledge bases that the agent can search, at most 20."`
+	Tools            []string               `json:"tools,omitempty" nullable:"false" doc:"Tools that the language model of an agent without a pathway can call: tool ids and the built-in tools appointment, sms, transfer, dnc and end. At most 50."`
+	OnInbound        *NewInboundHook        `json:"on_inbound,omitempty" doc:"Endpoint that is requested for each inbound call."`
+	Analysis         *NewAnalysis           `json:"analysis,omitempty" doc:"Analysis of ended calls."`
+	SMS              *NewAgentSMS           `json:"sms,omitempty" doc:"How the agent answers text messages to its numbers. Default: no answer."`
 	Extension        string                 `json:"extension,omitempty" doc:"2 to 6 digits that phones of the workspace dial to reach the agent." example:"200"`
 	Metadata         map[string]string      `json:"metadata,omitempty"`
 }
 
-// apply writes the settings to an agent, and checks the agent.
+// apply writes the settings to an agent and validates the agent.
 func (n *NewAgent) apply(a *domain.Agent) error {
 	a.Name, a.PathwayID, a.Extension, a.Metadata = n.Name, n.PathwayID, n.Extension, n.Metadata
 	a.SystemPrompt, a.FirstMessage = n.SystemPrompt, n.FirstMessage
@@ -113,7 +111,7 @@ func (n *NewAgent) apply(a *domain.Agent) error {
 	a.Voice, a.Limits, a.Inbound = domain.Voice(router.ValueOrZero(n.Voice)), domain.AgentLimits(router.ValueOrZero(n.Limits)), domain.AgentInbound(router.ValueOrZero(n.Inbound))
 	a.KnowledgeBaseIDs, a.Tools = slices.Clone(n.KnowledgeBaseIDs), slices.Clone(n.Tools)
 	transfer := router.ValueOrZero(n.Transfer)
-	if router.ValueOrZero(transfer.Ringback) { // the default, with and without transfer settings
+	if router.ValueOrZero(transfer.Ringback) { // true by default, with and without transfer settings
 		transfer.Ringback = nil
 	}
 	a.Transfer = domain.AgentTransfer{AcceptRefer: transfer.AcceptRefer, Ringback: transfer.Ringback, HoldMusic: transfer.HoldMusic}
@@ -131,25 +129,25 @@ func registerAgents(r *router.Router, agents Agents) {
 	const tag, path = "Agents", "/v1/agents"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createAgent", Tag: tag, Status: http.StatusCreated, Summary: "Create an agent",
-		Description: "It is published as version 1 and can take calls at once.",
+		Description: "The agent is published as version 1 and can take calls at once.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewAgent }) (*router.Response[*domain.Agent], error) {
 		a := &domain.Agent{}
 		if err := in.Body.apply(a); err != nil {
 			return nil, err
 		}
-		made, err := s.agents.CreateAgent(ctx, p, a)
+		created, err := s.agents.CreateAgent(ctx, p, a)
 		if err != nil {
 			return nil, err
 		}
-		return router.RespondCreated(ctx, made.Public(), nil)
+		return router.RespondCreated(ctx, created.Public(), nil)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAgents", Tag: tag, Summary: "List agents"},
 		router.HandleList(s.agents, Agents.ListAgents, (*domain.Agent).Public))
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAgent", Tag: tag, Summary: "Get an agent", Description: "Its draft: unpublished_changes tells what calls do not speak yet."},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAgent", Tag: tag, Summary: "Get an agent", Description: "Returns the draft. unpublished_changes reports whether the draft differs from the published version."},
 		router.HandleByID(domain.PrefixAgent, s.agents, Agents.Agent, (*domain.Agent).Public))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAgent", Tag: tag, Summary: "Change an agent's draft",
-		Description: "Calls speak the changes once they are published. name, extension and metadata hold at once.",
+		Description: "Calls use the changes after publishing. name, extension and metadata apply at once.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.IDParam
 		Body router.Patch[NewAgent]
@@ -163,7 +161,7 @@ func registerAgents(r *router.Router, agents Agents) {
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAgent", Tag: tag, Summary: "Delete an agent with its versions", Errors: []int{http.StatusConflict},
-		Description: "Calls and campaigns that are running keep what they pinned. 409 invalid_state with used_by while a pathway names it.",
+		Description: "Running calls and campaigns keep their version. 409 invalid_state with used_by while a pathway references the agent.",
 	}, router.HandleDeleteByID(domain.PrefixAgent, "agent", s.agents, Agents.DeleteAgent))
 	s.registerVersions(tag, path+"/{id}")
 }
@@ -171,22 +169,22 @@ func registerAgents(r *router.Router, agents Agents) {
 // VersionOne names a version of an agent in the path.
 type VersionOne struct {
 	router.IDParam
-	Version int `path:"version" minimum:"1" maximum:"999999" doc:"The version's number."`
+	Version int `path:"version" minimum:"1" maximum:"999999" doc:"The number of the version."`
 }
 
-// OnInboundSecret signs what an agent's on_inbound is asked.
+// OnInboundSecret is the secret that signs the on_inbound requests of an agent.
 type OnInboundSecret struct {
 	Object     string `json:"object" example:"on_inbound_secret"`
 	AgentID    string `json:"agent_id" doc:"The agent."`
-	Secret     string `json:"secret" doc:"Shown here and nowhere else." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	Secret     string `json:"secret" doc:"The secret. Only in this response." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
 	SecretHint string `json:"secret_hint" doc:"The last characters of the secret."`
 }
 
 func (s *agentHandlers) registerVersions(tag, path string) {
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/on-inbound-secret", ID: "signOnInbound", Credential: router.KeyOrSession, Tag: tag, Summary: "Make the secret that signs on_inbound",
-		Description: "From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. " +
-			"It takes the place of the one before at once, and holds for the draft and all versions. Without one requests are not signed. The secret is in this answer only.",
+		Method: http.MethodPost, Path: path + "/on-inbound-secret", ID: "signOnInbound", Credential: router.KeyOrSession, Tag: tag, Summary: "Create the secret that signs on_inbound requests",
+		Description: "The secret signs each later request to on_inbound like a webhook delivery (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature). webhook-id is the id of the call. " +
+			"It replaces an earlier secret at once and applies to the draft and all versions. Without a secret requests are not signed. Only this response contains the secret.",
 	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[OnInboundSecret], error) {
 		id, err := router.PathID(domain.PrefixAgent, in.ID)
 		if err != nil {
@@ -197,8 +195,8 @@ func (s *agentHandlers) registerVersions(tag, path string) {
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/publish", ID: "publishAgent", Tag: tag, Summary: "Publish an agent's draft", Errors: []int{http.StatusConflict},
-		Description: "Makes a version, which never changes, and answers it. Calls that begin from now on speak it; a campaign goes on with the version that it began with, unless it says follow_latest. " +
-			"Without changes the newest version is answered. An agent has 1000 versions at most: 409 invalid_state.",
+		Description: "Creates and returns an immutable version. New calls use it. A campaign keeps the version with which it started, unless follow_latest is set. " +
+			"Without changes it returns the newest version. More than 1000 versions are 409 invalid_state.",
 	}, router.HandleByID(domain.PrefixAgent, s.agents, Agents.PublishAgent, (*domain.AgentVersion).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/versions", ID: "listAgentVersions", Tag: tag, Summary: "List the versions of an agent"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -223,7 +221,7 @@ func (s *agentHandlers) registerVersions(tag, path string) {
 		})
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewAgent) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Agent{})
 }

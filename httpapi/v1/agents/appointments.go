@@ -18,21 +18,19 @@ import (
 
 // Appointments books appointments with providers.
 type Appointments interface {
-	// Book gives a time to somebody. slot_unavailable, with a reason (booked or
-	// closed) and next_available, where it cannot be had; however many ask at
-	// once, one gets it.
+	// Book books an appointment. slot_unavailable has a reason (booked or closed) and next_available. Of several
+	// concurrent bookings of a time, one succeeds.
 	Book(ctx context.Context, p domain.Principal, o booking.NewAppointment) (*domain.Appointment, error)
 	Appointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
 	ListAppointments(ctx context.Context, p domain.Principal, q appointments.Query) (record.Page[*domain.Appointment], error)
-	// UpdateAppointment changes what leaves its time alone, and whether it took
-	// place.
+	// UpdateAppointment changes an appointment without moving it, and records whether it took place.
 	UpdateAppointment(ctx context.Context, p domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error)
-	// The three verbs answer the appointment, also when repeated in their target
-	// state; otherwise invalid_state with current_status, allowed_from.
+	// The following three methods return the appointment, also if it is already in the target state. Otherwise
+	// invalid_state has current_status and allowed_from.
 	ConfirmAppointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
 	CancelAppointment(ctx context.Context, p domain.Principal, id, reason string) (*domain.Appointment, error)
 	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error)
-	// DeleteAppointment removes it; what events told of it stays.
+	// DeleteAppointment deletes an appointment. Its events remain.
 	DeleteAppointment(ctx context.Context, p domain.Principal, id string) error
 }
 
@@ -44,56 +42,56 @@ type appointmentHandlers struct {
 	providers    Providers
 }
 
-// NewPatient is for whom an appointment is, as it is sent.
+// NewPatient is the patient of an appointment in a request body.
 type NewPatient struct {
 	Name  string `json:"name" example:"Ada Lovelace"`
-	Phone string `json:"phone" doc:"Best in E.164." example:"+12025550123"`
+	Phone string `json:"phone" doc:"The number, preferably in E.164." example:"+12025550123"`
 }
 
-// NewAppointment is an appointment as it is sent.
+// NewAppointment is an appointment in a request body.
 type NewAppointment struct {
 	Patient         NewPatient        `json:"patient"`
 	Provider        string            `json:"provider" minLength:"1" maxLength:"200" doc:"The id or the name of a provider." example:"Dr. Rivera"`
-	Datetime        string            `json:"datetime" maxLength:"40" doc:"RFC 3339 with an offset; without one, as clocks in timezone show it. A time that these never show, or twice, is 422." example:"2030-04-01T09:30:00-04:00"`
-	Timezone        string            `json:"timezone,omitempty" doc:"In which the time is meant and told; the provider's unless said." example:"America/New_York"`
-	DurationMinutes int               `json:"duration_minutes,omitempty" minimum:"5" maximum:"720" doc:"The provider's slot_minutes (30) unless said."`
-	Type            string            `json:"type,omitempty" doc:"What it is about, in your words." example:"consultation"`
-	CallID          string            `json:"call_id,omitempty" doc:"The call in which it was made."`
+	Datetime        string            `json:"datetime" maxLength:"40" doc:"RFC 3339 with an offset, or local time in timezone without an offset. A local time that does not exist, or exists twice, is 422." example:"2030-04-01T09:30:00-04:00"`
+	Timezone        string            `json:"timezone,omitempty" doc:"Time zone of the appointment. Default: the provider's." example:"America/New_York"`
+	DurationMinutes int               `json:"duration_minutes,omitempty" minimum:"5" maximum:"720" doc:"Default: slot_minutes of the provider (30)."`
+	Type            string            `json:"type,omitempty" doc:"Kind of appointment, in your words." example:"consultation"`
+	CallID          string            `json:"call_id,omitempty" doc:"The call in which the appointment was booked."`
 	Notes           string            `json:"notes,omitempty"`
-	Status          string            `json:"status,omitempty" enum:"booked,confirmed" default:"booked" doc:"confirmed: the patient has said so already."`
-	Reminders       []NewReminder     `json:"reminders,omitempty" nullable:"false" doc:"How the patient is reminded; as the provider says unless said. An empty list: not at all."`
+	Status          string            `json:"status,omitempty" enum:"booked,confirmed" default:"booked" doc:"confirmed if the patient has already confirmed."`
+	Reminders       []NewReminder     `json:"reminders,omitempty" nullable:"false" doc:"Reminders of the patient. Default: the reminders of the provider. []: no reminders."`
 	Metadata        map[string]string `json:"metadata,omitempty"`
 }
 
-// AppointmentUpdate is what can be changed of an appointment without moving it.
+// AppointmentUpdate holds the members that a PATCH of an appointment can change.
 type AppointmentUpdate struct {
 	Patient   NewPatient        `json:"patient"`
 	Type      string            `json:"type,omitempty"`
 	CallID    string            `json:"call_id,omitempty"`
 	Notes     string            `json:"notes,omitempty"`
-	Status    string            `json:"status" enum:"completed,no_show" doc:"What became of it, once it has begun. The other states have routes of their own."`
-	Reminders []NewReminder     `json:"reminders,omitempty" nullable:"false" doc:"Take the place of those that there are, sent or not. null: those of the provider."`
+	Status    string            `json:"status" enum:"completed,no_show" doc:"Result of an appointment that has started. Other states have their own routes."`
+	Reminders []NewReminder     `json:"reminders,omitempty" nullable:"false" doc:"Replace all reminders, sent or not. null: the reminders of the provider."`
 	Metadata  map[string]string `json:"metadata,omitempty"`
 }
 
-// changeAppointment applies a patch to an appointment, and checks it. Reminders
-// that the patch does not name keep what is known of their delivery.
+// changeAppointment applies a patch to an appointment and validates it. Reminders that the patch does not contain
+// keep their delivery state.
 func (s *appointmentHandlers) changeAppointment(ctx context.Context, p domain.Principal, patch *router.Patch[AppointmentUpdate], country string) func(*domain.Appointment) error {
 	return router.PatchFunc(s.Registry, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
 		a.Patient, a.Type, a.CallID, a.Notes, a.Metadata = domain.Patient(n.Patient), n.Type, n.CallID, n.Notes, n.Metadata
 		a.Status = domain.AppointmentStatus(n.Status)
 		var problems domain.Problems
 		if patch.Has("reminders") {
-			wanted := remindersOf(n.Reminders, &problems)
+			reminders := remindersOf(n.Reminders, &problems)
 			if n.Reminders == nil {
 				provider, err := s.providers.Provider(ctx, p, a.ProviderID)
 				if err != nil {
 					return err
 				}
-				wanted = provider.Reminders
+				reminders = provider.Reminders
 			}
 			a.Reminders = nil
-			for _, r := range wanted {
+			for _, r := range reminders {
 				a.Reminders = append(a.Reminders, domain.AppointmentReminder{Channel: r.Channel, MinutesBefore: r.MinutesBefore, Body: r.Body, AgentID: r.AgentID, From: r.From})
 			}
 		}
@@ -102,17 +100,17 @@ func (s *appointmentHandlers) changeAppointment(ctx context.Context, p domain.Pr
 	})
 }
 
-// CancelAppointmentRequest says why an appointment is cancelled.
+// CancelAppointmentRequest gives the reason of a cancellation.
 type CancelAppointmentRequest struct {
 	Reason string `json:"reason,omitempty" example:"The patient is away."`
 }
 
-// RescheduleRequest says where an appointment is moved to.
+// RescheduleRequest gives the new time of an appointment.
 type RescheduleRequest struct {
-	Datetime        string `json:"datetime" maxLength:"40" doc:"As when it is made." example:"2030-04-02T10:00:00-04:00"`
-	Timezone        string `json:"timezone,omitempty" doc:"As it was unless said."`
-	Provider        string `json:"provider,omitempty" maxLength:"200" doc:"As it was unless said."`
-	DurationMinutes int    `json:"duration_minutes,omitempty" minimum:"5" maximum:"720" doc:"As it was unless said."`
+	Datetime        string `json:"datetime" maxLength:"40" doc:"The new time, in the format of a booking." example:"2030-04-02T10:00:00-04:00"`
+	Timezone        string `json:"timezone,omitempty" doc:"Default: unchanged."`
+	Provider        string `json:"provider,omitempty" maxLength:"200" doc:"The id or the name of a provider. Default: unchanged."`
+	DurationMinutes int    `json:"duration_minutes,omitempty" minimum:"5" maximum:"720" doc:"Default: unchanged."`
 }
 
 // registerAppointments registers the operations of appointments.
@@ -121,7 +119,7 @@ func registerAppointments(r *router.Router, appointments Appointments, providers
 	const tag, path = "Appointments", "/v1/appointments"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "bookAppointment", Tag: tag, Status: http.StatusCreated, Summary: "Book an appointment",
-		Description: "The time must lie within the provider's hours and touch no other appointment: else 409 slot_unavailable, with a reason (booked or closed) and next_available. However many ask at once, one gets it.",
+		Description: "The time must be within the provider's hours and free, otherwise 409 slot_unavailable with a reason (booked or closed) and next_available. Of concurrent bookings of a time, one succeeds.",
 	}, s.book)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAppointments", Tag: tag, Summary: "List appointments", Errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
 	one := func(method, path, id, summary, about string, do func(Appointments, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
@@ -129,7 +127,7 @@ func registerAppointments(r *router.Router, appointments Appointments, providers
 		router.Add(s.Router, op, router.HandleByID(domain.PrefixAppointment, s.appointments, do, router.Identity))
 	}
 	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Appointments.Appointment)
-	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Appointments.ConfirmAppointment)
+	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeating it has no effect. 409 invalid_state for an ended or cancelled appointment.", Appointments.ConfirmAppointment)
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAppointment", Tag: tag, Summary: "Change an appointment without moving it"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
@@ -146,7 +144,7 @@ func registerAppointments(r *router.Router, appointments Appointments, providers
 			}
 			return router.Respond(s.appointments.UpdateAppointment(ctx, p, id, s.changeAppointment(ctx, p, &in.Body, w.DefaultCountry)))
 		})
-	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelAppointment", Tag: tag, Summary: "Cancel an appointment", Description: "Its time is free again. Repeated, it has no effect."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelAppointment", Tag: tag, Summary: "Cancel an appointment", Description: "The time becomes free. Repeating it has no effect."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			Body *CancelAppointmentRequest
@@ -169,11 +167,11 @@ func registerAppointments(r *router.Router, appointments Appointments, providers
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/reschedule", ID: "rescheduleAppointment", Tag: tag, Summary: "Move an appointment",
-		Description: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
+		Description: "Moves it within the calendar of its provider or to another provider. 409 slot_unavailable changes nothing. The status becomes booked, because the new time is not confirmed.",
 	}, s.reschedule)
-	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAppointment", Tag: tag, Summary: "Delete an appointment", Description: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict}},
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAppointment", Tag: tag, Summary: "Delete an appointment", Description: "An open appointment is cancelled first. Its events, with name and number, remain in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict}},
 		router.HandleDeleteByID(domain.PrefixAppointment, "appointment", s.appointments, Appointments.DeleteAppointment))
-	s.AddRaw(router.Operation{Method: http.MethodGet, Path: path + "/{id}/calendar.ics", ID: "getAppointmentCalendar", Tag: tag, Summary: "Get an appointment as a calendar file"},
+	s.AddRaw(router.Operation{Method: http.MethodGet, Path: path + "/{id}/calendar.ics", ID: "getAppointmentCalendar", Tag: tag, Summary: "Get an appointment as an iCalendar file"},
 		func(h *huma.Operation) {
 			h.Responses["200"] = router.DescribeResponse("RFC 5545.", mimeICS, &huma.Schema{Type: huma.TypeString})
 		}, s.appointmentICS)
@@ -205,12 +203,12 @@ func (s *appointmentHandlers) book(ctx context.Context, p domain.Principal, in *
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.appointments.Book(ctx, p, order)
-	return router.RespondCreated(ctx, made, err)
+	booked, err := s.appointments.Book(ctx, p, order)
+	return router.RespondCreated(ctx, booked, err)
 }
 
-// newAppointment is the appointment that is asked for. The country is that of numbers
-// without a country code.
+// newAppointment returns the appointment that a request describes. country is the country of numbers without a
+// country code.
 func (n *NewAppointment) newAppointment(country string) (booking.NewAppointment, error) {
 	a := &domain.Appointment{Patient: domain.Patient(n.Patient), Type: n.Type, CallID: n.CallID, Notes: n.Notes}
 	a.Metadata = n.Metadata
@@ -257,12 +255,12 @@ func (s *appointmentHandlers) reschedule(ctx context.Context, p domain.Principal
 
 func (s *appointmentHandlers) listAppointments(ctx context.Context, p domain.Principal, in *struct {
 	router.Paging
-	Status   string    `query:"status" enum:"booked,confirmed,cancelled,completed,no_show" doc:"Only those in this state."`
-	Provider string    `query:"provider" maxLength:"200" doc:"Only those of this provider, by its id or its name."`
-	Phone    string    `query:"patient_phone" maxLength:"40" doc:"Only those of this patient."`
-	CallID   string    `query:"call_id" doc:"Only those made in this call."`
-	From     time.Time `query:"from" doc:"Only those that begin at this time or later."`
-	To       time.Time `query:"to" doc:"Only those that begin before this time."`
+	Status   string    `query:"status" enum:"booked,confirmed,cancelled,completed,no_show" doc:"Filters by status."`
+	Provider string    `query:"provider" maxLength:"200" doc:"Filters by provider id or name."`
+	Phone    string    `query:"patient_phone" maxLength:"40" doc:"Filters by the patient's number."`
+	CallID   string    `query:"call_id" doc:"Filters by the call in which the appointment was booked."`
+	From     time.Time `query:"from" doc:"Only appointments that start at this time or later."`
+	To       time.Time `query:"to" doc:"Only appointments that start before this time."`
 },
 ) (*router.Response[router.List[*domain.Appointment]], error) {
 	w, err := s.Workspace(ctx, p)
@@ -280,7 +278,7 @@ func (s *appointmentHandlers) listAppointments(ctx context.Context, p domain.Pri
 	return router.Page(l, err, router.Identity)
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewAppointment) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {

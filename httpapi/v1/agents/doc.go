@@ -1,3 +1,3 @@
-// Package agents serves the operations of agents and of what they use: engines,
-// tools, pathways, knowledge bases, appointments.
+// Package agents serves the API operations for agents and their resources: tools, pathways, knowledge bases,
+// providers and appointments.
 package agents

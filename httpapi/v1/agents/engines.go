@@ -7,74 +7,74 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// NewLLM is a language model as it is sent.
+// NewLLM are language model settings in a request body.
 type NewLLM struct {
-	Engine      string   `json:"engine,omitempty" maxLength:"100" doc:"An engine of the installation; empty: its own choice."`
+	Engine      string   `json:"engine,omitempty" maxLength:"100" doc:"An engine of the installation. Default: the engine that the installation selects."`
 	Model       string   `json:"model,omitempty" maxLength:"100"`
 	Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2"`
-	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"32000" doc:"Of one answer; 0: as the engine has it."`
-	Speculative bool     `json:"speculative,omitempty" doc:"It is asked as soon as the caller is silent, and again where he says more."`
+	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"32000" doc:"Maximum tokens of one response. 0: the default of the engine."`
+	Speculative bool     `json:"speculative,omitempty" doc:"true: the model is requested as soon as the caller is silent, and again if the caller continues."`
 }
 
-// NewSTT is how an agent hears as it is sent.
+// NewSTT are speech recognition settings in a request body.
 type NewSTT struct {
-	Engine   string   `json:"engine,omitempty" maxLength:"100" doc:"An engine of the installation; empty: its own choice."`
+	Engine   string   `json:"engine,omitempty" maxLength:"100" doc:"An engine of the installation. Default: the engine that the installation selects."`
 	Model    string   `json:"model,omitempty" maxLength:"100"`
-	Language string   `json:"language,omitempty" example:"en-US" doc:"Where it is not the agent's."`
-	Keywords []string `json:"keywords,omitempty" nullable:"false" doc:"Words that are likely to be said; 100 at most."`
+	Language string   `json:"language,omitempty" example:"en-US" doc:"Default: the language of the agent."`
+	Keywords []string `json:"keywords,omitempty" nullable:"false" doc:"Words that callers are likely to say, at most 100."`
 }
 
-// NewRealtime is an engine that hears and speaks as it is sent.
+// NewRealtime are realtime engine settings in a request body.
 type NewRealtime struct {
-	Engine string `json:"engine,omitempty" maxLength:"100" doc:"An engine of the installation; empty: its own choice."`
+	Engine string `json:"engine,omitempty" maxLength:"100" doc:"An engine of the installation. Default: the engine that the installation selects."`
 	Model  string `json:"model,omitempty" maxLength:"100"`
 	Voice  string `json:"voice,omitempty" maxLength:"100"`
 }
 
-// NewTurnTaking are the turn-taking settings of an agent in the body of a request.
+// NewTurnTaking are the turn-taking settings of an agent in a request body.
 type NewTurnTaking struct {
-	Interruptible     *bool `json:"interruptible,omitempty" default:"true" doc:"Speech may cut what it says."`
-	InterruptionWords int   `json:"interruption_words,omitempty" minimum:"0" maximum:"10" doc:"So many words count as an interruption; 0: as the engine has it."`
-	EndOfTurnMs       int   `json:"end_of_turn_ms,omitempty" minimum:"0" maximum:"5000" doc:"So much silence ends the caller's turn; 0: as the engine has it."`
+	Interruptible     *bool `json:"interruptible,omitempty" default:"true" doc:"The caller's speech interrupts the agent."`
+	InterruptionWords int   `json:"interruption_words,omitempty" minimum:"0" maximum:"10" doc:"Number of words that count as an interruption. 0: the default of the engine."`
+	EndOfTurnMs       int   `json:"end_of_turn_ms,omitempty" minimum:"0" maximum:"5000" doc:"Silence that ends the caller's turn. 0: the default of the engine."`
 }
 
-// NewAMD is what an agent does about answering machines as it is sent.
+// NewAMD are the answering machine detection settings of an agent in a request body.
 type NewAMD struct {
-	Mode            string `json:"mode,omitempty" enum:"off,async,wait" default:"off" doc:"off; async: while the agent speaks already; wait: before it speaks, for 6 seconds at most. Of outbound calls."`
+	Mode            string `json:"mode,omitempty" enum:"off,async,wait" default:"off" doc:"Detection of machines in outbound calls. off: none. async: while the agent already speaks. wait: before the agent speaks, for at most 6 seconds."`
 	VoicemailAction string `json:"voicemail_action,omitempty" enum:"hangup,leave_message,continue"`
-	Message         string `json:"message,omitempty" maxLength:"4000" doc:"leave_message: what is left behind the beep; {{name}} stands for a variable."`
+	Message         string `json:"message,omitempty" maxLength:"4000" doc:"Message after the beep, for leave_message. {{name}} inserts a variable."`
 }
 
-// NewInboundHook is whom an agent asks when a call comes in, as it is sent.
+// NewInboundHook is the on_inbound endpoint of an agent in a request body.
 type NewInboundHook struct {
-	URL       string `json:"url,omitempty" doc:"https only, at an address that may be reached." example:"https://example.com/calls"`
-	TimeoutMs int    `json:"timeout_ms,omitempty" minimum:"0" maximum:"5000" default:"1500" doc:"How long an answer is waited for: 100 to 5000."`
+	URL       string `json:"url,omitempty" doc:"https URL at an allowed address." example:"https://example.com/calls"`
+	TimeoutMs int    `json:"timeout_ms,omitempty" minimum:"0" maximum:"5000" default:"1500" doc:"Timeout of the request, 100 to 5000."`
 }
 
-// NewAgentSMS is how an agent answers text messages as it is sent.
+// NewAgentSMS are the text message settings of an agent in a request body.
 type NewAgentSMS struct {
-	Enabled        bool `json:"enabled" doc:"Who writes to a number of the agent gets an answer, by its pathway."`
-	TimeoutMinutes int  `json:"timeout_minutes,omitempty" minimum:"1" maximum:"10080" default:"60" doc:"So long without a message ends a conversation; the next one begins anew."`
-	MaxReplies     int  `json:"max_replies,omitempty" minimum:"1" maximum:"100" default:"20" doc:"So many replies to one contact within timeout_minutes, over all conversations; then the agent is silent."`
+	Enabled        bool `json:"enabled" doc:"true: the agent answers text messages to its numbers by its pathway."`
+	TimeoutMinutes int  `json:"timeout_minutes,omitempty" minimum:"1" maximum:"10080" default:"60" doc:"Time without a message that ends a conversation. The next message starts a new one."`
+	MaxReplies     int  `json:"max_replies,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Maximum replies to one contact within timeout_minutes, over all conversations."`
 }
 
-// NewAnalysisField is something to be found as it is sent.
+// NewAnalysisField is a field of the call analysis in a request body.
 type NewAnalysisField struct {
 	Name        string   `json:"name" example:"order"`
 	Type        string   `json:"type,omitempty" enum:"string,number,integer,boolean" default:"string"`
 	Description string   `json:"description,omitempty" maxLength:"2000"`
-	Values      []string `json:"values,omitempty" nullable:"false" doc:"The ones that a string may have; 100 at most."`
+	Values      []string `json:"values,omitempty" nullable:"false" doc:"Allowed values of a string, at most 100."`
 	Required    bool     `json:"required,omitempty"`
 }
 
-// NewAnalysis is what is wanted to be known of a call as it is sent.
+// NewAnalysis are the call analysis settings in a request body.
 type NewAnalysis struct {
 	Summary         bool               `json:"summary,omitempty"`
-	SuccessCriteria string             `json:"success_criteria,omitempty" maxLength:"4000" doc:"When a call was a success, in words."`
-	Fields          []NewAnalysisField `json:"fields,omitempty" nullable:"false" doc:"50 at most."`
+	SuccessCriteria string             `json:"success_criteria,omitempty" maxLength:"4000" doc:"Criteria for a successful call, in words."`
+	Fields          []NewAnalysisField `json:"fields,omitempty" nullable:"false" doc:"Fields to extract from a call, at most 50."`
 }
 
-// applyEngines takes over what is said of engines, turns and analysis.
+// applyEngines writes the settings of engines, turn-taking and analysis to an agent.
 func (n *NewAgent) applyEngines(a *domain.Agent) {
 	a.LLM = router.Optional(n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) })
 	a.STT = router.Optional(n.STT, SpeechToText)
@@ -98,13 +98,13 @@ func analysisFields(all []NewAnalysisField) []domain.AnalysisField {
 	return out
 }
 
-// SpeechToText returns the speech recognition settings that were sent.
+// SpeechToText returns the stored form of speech recognition settings.
 func SpeechToText(s NewSTT) domain.AgentSTT {
 	s.Keywords = slices.Clone(s.Keywords)
 	return domain.AgentSTT(s)
 }
 
-// AnalysisSettings returns the analysis settings that were sent.
+// AnalysisSettings returns the stored form of call analysis settings.
 func AnalysisSettings(x NewAnalysis) domain.AgentAnalysis {
 	return domain.AgentAnalysis{Summary: x.Summary, SuccessCriteria: x.SuccessCriteria, Fields: analysisFields(x.Fields)}
 }

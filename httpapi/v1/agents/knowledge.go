@@ -17,10 +17,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Knowledge is what agents look things up in.
+// Knowledge manages knowledge bases, which agents search.
 type Knowledge interface {
-	// CreateKnowledge keeps a base with its first sources; they are read after
-	// the answer. A URL outside Egress: 422 invalid_url.
+	// CreateKnowledge creates a knowledge base. Its sources are read in the background. A URL at a forbidden
+	// address is 422 invalid_url.
 	CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []domain.NewKnowledgeSource) (*domain.KnowledgeBase, error)
 	KnowledgeBase(ctx context.Context, p domain.Principal, id string) (*domain.KnowledgeBase, error)
 	ListKnowledge(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.KnowledgeBase], error)
@@ -30,7 +30,7 @@ type Knowledge interface {
 	Source(ctx context.Context, p domain.Principal, id, sourceID string) (*domain.KnowledgeSource, error)
 	ListSources(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.KnowledgeSource], error)
 	DeleteSource(ctx context.Context, p domain.Principal, id, sourceID string) error
-	// SearchKnowledge looks words up in the sources that are ready.
+	// SearchKnowledge searches the sources that are ready.
 	SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, most int) (knowledgeservice.KnowledgeFound, error)
 }
 
@@ -41,37 +41,37 @@ type knowledgeHandlers struct {
 	bases Knowledge
 }
 
-// NewSource is a source of a knowledge base as it is sent.
+// NewSource is a source of a knowledge base in a request body.
 type NewSource struct {
 	Type        string `json:"type" enum:"text,url,file"`
-	Name        string `json:"name,omitempty" doc:"For people; a file's own name, which is required for it." example:"opening-hours.md"`
-	Text        string `json:"text,omitempty" doc:"Of a text." example:"We are open on Mondays from nine to five."`
-	URL         string `json:"url,omitempty" doc:"Of a page, https only. It is read once, without following redirects, and must lie at an address that may be reached." example:"https://example.com/faq"`
-	Content     string `json:"content,omitempty" doc:"Of a file: its text, or base64 where encoding says so, as a PDF takes it (6 MiB and 500 pages at most)."`
-	Encoding    string `json:"encoding,omitempty" enum:"utf-8,base64" default:"utf-8" doc:"Of content."`
-	ContentType string `json:"content_type,omitempty" enum:"text/plain,text/markdown,text/html,application/pdf" doc:"Of a file it follows from its name (.txt, .md, .html, .pdf) unless said, of a page from its server; a text is plain."`
+	Name        string `json:"name,omitempty" doc:"Name of the source. Required for a file: the file name." example:"opening-hours.md"`
+	Text        string `json:"text,omitempty" doc:"Text of a source of type text." example:"We are open on Mondays from nine to five."`
+	URL         string `json:"url,omitempty" doc:"https URL of a page at an allowed address. The page is read once, without following redirects." example:"https://example.com/faq"`
+	Content     string `json:"content,omitempty" doc:"Content of a file, as text or as base64, see encoding. A PDF needs base64, at most 6 MiB and 500 pages."`
+	Encoding    string `json:"encoding,omitempty" enum:"utf-8,base64" default:"utf-8" doc:"Encoding of content."`
+	ContentType string `json:"content_type,omitempty" enum:"text/plain,text/markdown,text/html,application/pdf" doc:"Media type. Default: for a file by its name (.txt, .md, .html, .pdf), for a page as its server sends it, otherwise text/plain."`
 }
 
-// NewKnowledge is a knowledge base as it is sent.
+// NewKnowledge is a knowledge base in a request body.
 type NewKnowledge struct {
 	Name     string            `json:"name" example:"Front desk"`
-	Sources  []NewSource       `json:"sources,omitempty" nullable:"false" update:"-" doc:"100 at most."`
+	Sources  []NewSource       `json:"sources,omitempty" nullable:"false" update:"-" doc:"Sources, at most 100."`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// KnowledgeQuery is a search as it is sent.
+// KnowledgeQuery is a search in a request body.
 type KnowledgeQuery struct {
-	Query string `json:"query" doc:"Words; at most 500 characters." example:"opening hours"`
-	TopK  int    `json:"top_k,omitempty" minimum:"1" maximum:"50" default:"5" doc:"The most passages that are wanted."`
+	Query string `json:"query" doc:"Search words, at most 500 characters." example:"opening hours"`
+	TopK  int    `json:"top_k,omitempty" minimum:"1" maximum:"50" default:"5" doc:"Maximum number of passages."`
 }
 
 // SourceOne names a source in the path.
 type SourceOne struct {
 	router.IDParam
-	SourceID string `path:"source_id" doc:"The source's id."`
+	SourceID string `path:"source_id" doc:"The id of the source."`
 }
 
-// apply writes the settings to a knowledge base, and checks it.
+// apply writes the settings to a knowledge base and validates it.
 func (n *NewKnowledge) apply(into *domain.KnowledgeBase) error {
 	into.Name, into.Metadata = n.Name, n.Metadata
 	var p domain.Problems
@@ -79,14 +79,14 @@ func (n *NewKnowledge) apply(into *domain.KnowledgeBase) error {
 	return p.Err()
 }
 
-// newSource is the source as it is ordered.
+// newSource returns the source that a request describes.
 func (n *NewSource) newSource(p *domain.Problems, prefix string) domain.NewKnowledgeSource {
 	o := domain.NewKnowledgeSource{Type: domain.SourceType(n.Type), Name: n.Name, URL: n.URL, ContentType: n.ContentType}
 	switch o.Type {
 	case domain.SourceText:
 		o.Text, o.ContentType = n.Text, cmp.Or(n.ContentType, "text/plain")
 		if n.Content != "" {
-			p.Add(prefix+"content", domain.CodeValidation, "is for sources of the type file")
+			p.Add(prefix+"content", domain.CodeValidation, "is allowed for sources of the type file only")
 		}
 	case domain.SourceFile:
 		o.Text = n.Content
@@ -126,7 +126,7 @@ func registerKnowledge(r *router.Router, bases Knowledge) {
 	const tag, path = "Knowledge base", "/v1/knowledge-base"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createKnowledgeBase", Tag: tag, Status: http.StatusCreated, Summary: "Create a knowledge base",
-		Description: "Its sources are read after the answer: status goes from processing to ready, or to failed where no source could be read. All routes of this path share 60 requests per minute.",
+		Description: "Its sources are read in the background: status changes from processing to ready, or to failed if no source can be read. All routes of this path share 60 requests per minute.",
 	}, s.createKnowledge)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKnowledgeBases", Tag: tag, Summary: "List knowledge bases"},
 		router.HandleList(s.bases, Knowledge.ListKnowledge, router.Identity))
@@ -138,7 +138,7 @@ func registerKnowledge(r *router.Router, bases Knowledge) {
 		router.HandleDeleteByID(domain.PrefixKnowledge, "knowledge_base", s.bases, Knowledge.DeleteKnowledge))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/search", ID: "searchKnowledgeBase", Tag: tag, Summary: "Search a knowledge base",
-		Description: "Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.",
+		Description: "Full-text search that ranks passages by the number and rarity of matching words. With an embeddings engine, also semantic search. Only ready sources are searched.",
 	}, s.searchKnowledge)
 	s.registerSources(tag, path+"/{id}/sources")
 }
@@ -206,8 +206,8 @@ func (s *knowledgeHandlers) createKnowledge(ctx context.Context, p domain.Princi
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	made, err := s.bases.CreateKnowledge(ctx, p, k, sources)
-	return router.RespondCreated(ctx, made, err)
+	created, err := s.bases.CreateKnowledge(ctx, p, k, sources)
+	return router.RespondCreated(ctx, created, err)
 }
 
 func (s *knowledgeHandlers) searchKnowledge(ctx context.Context, p domain.Principal, in *struct {

@@ -13,77 +13,78 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// ChatInput is what the far end does in a chat.
+// ChatInput is one input of the caller in a text chat.
 type ChatInput struct {
-	Text     string `json:"text,omitempty" maxLength:"500" example:"1" doc:"What it says. Keys of a phone are keyed in, other words are spoken; where no words are heard they count as silence. Empty: silence."`
-	Transfer string `json:"transfer,omitempty" enum:"reached,failed" doc:"How the transfer went that the pathway waits for; failed unless said."`
+	Text     string `json:"text,omitempty" maxLength:"500" example:"1" doc:"Input of the caller. Phone keys count as DTMF, other text as speech. Text counts as silence where no speech is recognized. Empty: silence."`
+	Transfer string `json:"transfer,omitempty" enum:"reached,failed" doc:"Result of the transfer that the pathway waits for. Default: failed."`
 }
 
-// ChatRequest is a chat with a pathway so far.
+// ChatRequest is a text chat with a pathway so far.
 type ChatRequest struct {
-	AgentID   string            `json:"agent_id,omitempty" doc:"Whose model and part it is played with; without one the installation's first model, and no part."`
-	Answers   []ChatModelAnswer `json:"model_answers,omitempty" nullable:"false" maxItems:"500" doc:"What the model has answered so far, as the last answer told it: it is not asked again for that."`
-	Variables map[string]string `json:"variables,omitempty" doc:"Values of its variables; 200 at most."`
-	Inputs    []ChatInput       `json:"inputs,omitempty" nullable:"false" maxItems:"200" doc:"All that the far end has done so far, oldest first: the conversation is played from its beginning, and the answer tells what the last one led to. Nothing is kept here in between."`
+	AgentID   string            `json:"agent_id,omitempty" doc:"Agent whose language model and prompt are used. Default: the first model of the installation without a prompt."`
+	Answers   []ChatModelAnswer `json:"model_answers,omitempty" nullable:"false" maxItems:"500" doc:"Earlier responses of the language model, as returned by the last request. The model is not requested again for them."`
+	Variables map[string]string `json:"variables,omitempty" doc:"Values of variables, at most 200."`
+	Inputs    []ChatInput       `json:"inputs,omitempty" nullable:"false" maxItems:"200" doc:"All inputs so far, oldest first. The conversation runs from its start, and the response shows the result of the last input. The service stores nothing between requests."`
 }
 
-// ChatModelCall is what a model wants done.
+// ChatModelCall is a tool call that a language model requests.
 type ChatModelCall struct {
 	ID        string `json:"id" maxLength:"256"`
 	Name      string `json:"name" maxLength:"256"`
-	Arguments string `json:"arguments" maxLength:"32768" doc:"JSON, as the model wrote it."`
-	Tool      string `json:"tool,omitempty" doc:"The id of the workspace's tool that it names."`
+	Arguments string `json:"arguments" maxLength:"32768" doc:"JSON text from the model."`
+	Tool      string `json:"tool,omitempty" doc:"The id of the tool in the workspace."`
 }
 
-// ChatModelAnswer is one answer of a model.
+// ChatModelAnswer is one response of a language model.
 type ChatModelAnswer struct {
-	Sentences []string        `json:"sentences" nullable:"false" maxItems:"100" doc:"What it said."`
-	Calls     []ChatModelCall `json:"calls" nullable:"false" maxItems:"16" doc:"What it wanted done."`
-	Failed    string          `json:"failed,omitempty" maxLength:"64" doc:"Why there was none."`
+	Sentences []string        `json:"sentences" nullable:"false" maxItems:"100" doc:"Sentences of the response."`
+	Calls     []ChatModelCall `json:"calls" nullable:"false" maxItems:"16" doc:"Tool calls of the response."`
+	Failed    string          `json:"failed,omitempty" maxLength:"64" doc:"Reason of a failed request."`
 }
 
-// ChatMessage is what the agent says.
+// ChatMessage is a text that the agent speaks.
 type ChatMessage struct {
 	Node string `json:"node"`
-	Text string `json:"text" doc:"What was keyed in secretly is hidden."`
+	Text string `json:"text" doc:"The text. Sensitive input is hidden."`
 }
 
-// ChatAction is what a call would do besides speaking. It is told, never done.
+// ChatAction is an action that a real call would take besides speaking. The chat reports the action and does not
+// run it.
 type ChatAction struct {
-	Type      string            `json:"type" enum:"dtmf,transfer,tool,appointment,sms,agent,add_to_dnc,missing_variable,intent,refused" doc:"intent: what the caller wants was understood. refused: the model wanted what its node does not offer."`
+	Type      string            `json:"type" enum:"dtmf,transfer,tool,appointment,sms,agent,add_to_dnc,missing_variable,intent,refused" doc:"Kind of action. intent: the caller's intent was recognized. refused: the model requested a tool that its node does not offer."`
 	Node      string            `json:"node,omitempty"`
-	Target    string            `json:"target,omitempty" doc:"The destination, the tool, the agent, what is done with the appointment, the variable, or the intent."`
-	Text      string            `json:"text,omitempty" doc:"The keys, the message, or what is told to whoever answers."`
+	Target    string            `json:"target,omitempty" doc:"The destination, the tool, the agent, the appointment operation, the variable, or the intent."`
+	Text      string            `json:"text,omitempty" doc:"The keys, the message, or the announcement to the person who answers."`
 	Arguments map[string]string `json:"arguments,omitempty"`
 }
 
-// ChatWait is what a pathway waits for.
+// ChatWait says what a pathway waits for.
 type ChatWait struct {
-	For            string  `json:"for" enum:"keys,words,transfer" doc:"words: a model listens."`
-	Length         int     `json:"length,omitempty" doc:"Keys that are still wanted."`
+	For            string  `json:"for" enum:"keys,words,transfer" doc:"What the pathway waits for. words: a language model processes speech."`
+	Length         int     `json:"length,omitempty" doc:"Number of keys still expected."`
 	TimeoutSeconds float64 `json:"timeout_seconds,omitempty"`
 	Sensitive      bool    `json:"sensitive,omitempty"`
 }
 
-// ChatAnswer is what the last input led to.
+// ChatAnswer is the result of the last input.
 type ChatAnswer struct {
 	Object         string            `json:"object" example:"pathway_chat"`
 	PathwayID      string            `json:"pathway_id"`
 	PathwayVersion int               `json:"pathway_version"`
-	Understood     bool              `json:"understood" doc:"false: the last input had words that lead nowhere."`
-	Messages       []ChatMessage     `json:"messages" doc:"What the agent says now."`
-	Actions        []ChatAction      `json:"actions" doc:"What a call would do now."`
-	WaitsFor       *ChatWait         `json:"waits_for" doc:"What is waited for; null once it has ended."`
+	Understood     bool              `json:"understood" doc:"false: the last input matched no edge."`
+	Messages       []ChatMessage     `json:"messages" doc:"What the agent says after the last input."`
+	Actions        []ChatAction      `json:"actions" doc:"What a call would do after the last input."`
+	WaitsFor       *ChatWait         `json:"waits_for" doc:"What the pathway waits for; null after its end."`
 	Ended          bool              `json:"ended"`
 	Outcome        domain.Outcome    `json:"outcome,omitempty"`
-	Reason         string            `json:"reason,omitempty" doc:"Why it was broken off."`
+	Reason         string            `json:"reason,omitempty" doc:"Why the conversation was aborted."`
 	Intent         string            `json:"intent,omitempty"`
 	Notes          string            `json:"notes,omitempty"`
-	Variables      map[string]string `json:"variables" doc:"What was collected and set so far, without what is sensitive."`
-	Answers        []ChatModelAnswer `json:"model_answers" doc:"All that the model has answered, to be sent with the next request."`
+	Variables      map[string]string `json:"variables" doc:"Variables collected and set so far, without sensitive ones."`
+	Answers        []ChatModelAnswer `json:"model_answers" doc:"All responses of the model. Send them with the next request."`
 }
 
-// checkEngines refuses to play what takes an engine.
+// checkEngines returns an error if the pathway needs an engine that a text chat does not have.
 func checkEngines(w *domain.Pathway, model bool) error {
 	needs := pathway.MissingCapabilities(w, pathway.Capabilities{SimulatedActions: true, Text: true, Model: model})
 	if len(needs) == 0 {
@@ -94,7 +95,7 @@ func checkEngines(w *domain.Pathway, model bool) error {
 	return e
 }
 
-// pathwayOf is the pathway that a path names.
+// pathwayOf returns the pathway that the path names.
 func (s *pathwayHandlers) pathwayOf(ctx context.Context, p domain.Principal, in router.IDParam) (*domain.Pathway, error) {
 	id, err := router.PathID(domain.PrefixPathway, in.ID)
 	if err != nil {
@@ -105,18 +106,18 @@ func (s *pathwayHandlers) pathwayOf(ctx context.Context, p domain.Principal, in 
 
 func (s *pathwayHandlers) registerChat(tag, path string) {
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/{id}/chat", ID: "chatWithPathway", Tag: tag, Summary: "Walk a pathway in text", Errors: []int{http.StatusConflict},
-		Description: "By the rules that calls walk it by, but for prompts, which are heard to their end. Transfers, tools, messages and appointments are told of and not done; they count as done well. " +
-			"409 engine_not_configured where it takes an engine.",
+		Method: http.MethodPost, Path: path + "/{id}/chat", ID: "chatWithPathway", Tag: tag, Summary: "Chat with a pathway", Errors: []int{http.StatusConflict},
+		Description: "Runs the pathway by the rules of calls, except that prompts are not interrupted. Transfers, tools, messages and appointments are reported and not run; they count as successful. " +
+			"409 engine_not_configured if the pathway needs a missing engine.",
 	}, s.chat)
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/{id}/replay", ID: "replayCall", Tag: tag, Summary: "Walk a pathway as a call went", Errors: []int{http.StatusConflict},
-		Description: "What was keyed in during a call that is over is keyed in again, and what the pathway says now stands beside what was said then. It shows the words of the call: the key must read calls and agents (*:read).",
+		Method: http.MethodPost, Path: path + "/{id}/replay", ID: "replayCall", Tag: tag, Summary: "Replay a call with a pathway", Errors: []int{http.StatusConflict},
+		Description: "Repeats the DTMF input of an ended call and compares what the pathway says with what was said in the call. The response contains the transcript, so the key must read calls and agents (*:read).",
 	}, s.replayCall)
 }
 
-// answerModel answers the requests to the model: from memory, then by the model itself. All
-// answers are passed to out.
+// answerModel returns a function that answers LLM requests, first from memory, then by the language model. It
+// appends all answers to out.
 func (s *pathwayHandlers) answerModel(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.TextSession, memory []ChatModelAnswer, out *ChatAnswer) func(pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 	return func(t pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 		var a ChatModelAnswer
@@ -150,7 +151,7 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 	if err != nil {
 		return nil, err
 	}
-	if err = checkEngines(w, s.models.Thinks(ctx, p, script.LLM)); err != nil {
+	if err = checkEngines(w, s.models.HasModel(ctx, p, script.LLM)); err != nil {
 		return nil, err
 	}
 	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true, Answers: []ChatModelAnswer{}}
@@ -172,7 +173,7 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 	return router.Respond(out, nil)
 }
 
-// applyInput continues a conversation with the input of the caller.
+// applyInput continues a chat with one input of the caller. understood is false if the input matches nothing.
 func applyInput(play *pathway.TextSession, input ChatInput) (dos []pathway.Command, understood bool) {
 	if play.IsTransferring() {
 		return play.EndTransfer(input.Transfer == "reached"), true
@@ -188,7 +189,7 @@ func applyInput(play *pathway.TextSession, input ChatInput) (dos []pathway.Comma
 	return play.PressKeys(keyed), true
 }
 
-// waitOf returns what a pathway waits for; nil: it has ended.
+// waitOf returns what a pathway waits for, nil after its end.
 func waitOf(play *pathway.TextSession) *ChatWait {
 	switch c := play.Waiting; {
 	case play.IsTransferring():
@@ -201,8 +202,7 @@ func waitOf(play *pathway.TextSession) *ChatWait {
 	return nil
 }
 
-// chatScript is what a chat speaks: the pathway, with the part and the model of
-// an agent.
+// chatScript returns what a chat runs: the pathway with the prompt and the language model of an agent.
 func (s *pathwayHandlers) chatScript(ctx context.Context, p domain.Principal, w *domain.Pathway, agentID string) (domain.Script, error) {
 	script := domain.Script{Pathway: *w}
 	if agentID == "" {
@@ -225,17 +225,16 @@ func (s *pathwayHandlers) chatScript(ctx context.Context, p domain.Principal, w 
 	return script, nil
 }
 
-// chatVariables are the variables of a conversation that is tried out now: what is
-// built in gives way to what was sent.
+// chatVariables returns the variables of a chat. Sent values replace built-in ones.
 func chatVariables(script *domain.Script, sent map[string]string) map[string]string {
 	values := pathway.RuntimeVariables(script, time.Now())
 	maps.Copy(values, sent)
 	return values
 }
 
-// askModel asks the model, once.
+// askModel sends one request to the language model.
 func (s *pathwayHandlers) askModel(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.TextSession, t pathway.ModelRequest) ChatModelAnswer {
-	sentences, end := s.models.Think(ctx, p, script.LLM, play.State.SystemPrompt(script.System, t), t)
+	sentences, end := s.models.AskModel(ctx, p, script.LLM, play.State.SystemPrompt(script.System, t), t)
 	a := ChatModelAnswer{Sentences: sentences, Calls: []ChatModelCall{}, Failed: end.Failed}
 	if a.Sentences == nil {
 		a.Sentences = []string{}
@@ -246,7 +245,7 @@ func (s *pathwayHandlers) askModel(ctx context.Context, p domain.Principal, scri
 	return a
 }
 
-// Limits of the values that a chat brings.
+// Limits of the variables in a chat request.
 const (
 	maxValues = 200
 	maxValue  = 2000
@@ -259,14 +258,14 @@ func checkChat(b *ChatRequest) error {
 	}
 	for name, v := range b.Variables {
 		if len(name) > 64 || len(v) > maxValue {
-			problems.Add("variables", domain.CodeValidation, "a name has 64 bytes at most, a value %d", maxValue)
+			problems.Add("variables", domain.CodeValidation, "a name must have at most 64 bytes, a value at most %d", maxValue)
 			break
 		}
 	}
 	return problems.Err()
 }
 
-// addActions takes over what a pathway did.
+// addActions adds what a pathway did to the answer.
 func (a *ChatAnswer) addActions(dos []pathway.Command) {
 	act := func(x ChatAction) { a.Actions = append(a.Actions, x) }
 	for _, d := range dos {
@@ -299,7 +298,7 @@ func (a *ChatAnswer) addActions(dos []pathway.Command) {
 	}
 }
 
-// actionOf shows what is to be done, without what is sensitive.
+// actionOf returns the API form of an action, without sensitive values.
 func actionOf(d pathway.ActionRequest) ChatAction {
 	a := ChatAction{Type: string(d.Type), Node: d.Node, Target: d.Target, Text: d.Text, Arguments: d.Arguments}
 	if d.Record != nil {
@@ -311,7 +310,7 @@ func actionOf(d pathway.ActionRequest) ChatAction {
 		for name, v := range given {
 			text, isText := v.(string)
 			if !isText {
-				b, _ := json.Marshal(v) // was JSON
+				b, _ := json.Marshal(v) // decoded from JSON: cannot fail
 				text = string(b)
 			}
 			a.Arguments[name] = text

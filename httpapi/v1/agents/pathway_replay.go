@@ -9,41 +9,41 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// CallReplay names the call.
+// CallReplay is the request to replay a call.
 type CallReplay struct {
-	CallID  string `json:"call_id" doc:"A call that is over."`
-	Version int    `json:"version,omitempty" minimum:"1" doc:"The version of the pathway that is walked, one of the newest 101; the newest unless said." example:"3"`
+	CallID  string `json:"call_id" doc:"The id of an ended call."`
+	Version int    `json:"version,omitempty" minimum:"1" doc:"Version of the pathway, one of the newest 101. Default: the newest." example:"3"`
 }
 
-// CallReplayLine is one thing that was said or keyed in, beside what it is now.
+// CallReplayLine is a line of the recorded call and the corresponding line of the replay.
 type CallReplayLine struct {
 	Speaker  string `json:"speaker" enum:"agent,caller"`
 	Node     string `json:"node,omitempty"`
-	Recorded string `json:"recorded" doc:"What the call had; empty: nothing."`
-	Now      string `json:"now" doc:"What the pathway has now; empty: nothing."`
+	Recorded string `json:"recorded" doc:"Text in the call; empty: none."`
+	Now      string `json:"now" doc:"Text in the replay; empty: none."`
 	Same     bool   `json:"same"`
-	Note     string `json:"note,omitempty" enum:"assumed,beside" doc:"assumed: it was keyed in secretly and is not known; zeros stand for it. beside: it was said besides the pathway."`
+	Note     string `json:"note,omitempty" enum:"assumed,beside" doc:"assumed: sensitive input is not stored, so zeros replace it. beside: the text was spoken outside the pathway."`
 }
 
-// CallReplayResult is what a conversation came to.
+// CallReplayResult is the result of a conversation.
 type CallReplayResult struct {
 	Outcome domain.Outcome `json:"outcome,omitempty"`
 	Intent  string         `json:"intent,omitempty"`
 	Notes   string         `json:"notes,omitempty"`
 }
 
-// CallReplayed is a call beside what it would be now.
+// CallReplayed compares a recorded call with its replay.
 type CallReplayed struct {
 	Object         string           `json:"object" example:"pathway_replay"`
 	CallID         string           `json:"call_id"`
 	PathwayID      string           `json:"pathway_id"`
 	PathwayVersion int              `json:"pathway_version"`
 	Same           bool             `json:"same" doc:"Nothing differs."`
-	FirstDifferent *int             `json:"first_different" doc:"The index of the first line that differs; null: none does. Behind it keys and prompts may no longer belong together."`
+	FirstDifferent *int             `json:"first_different" doc:"The index of the first different line; null: no difference. After it, keys may belong to other prompts."`
 	Lines          []CallReplayLine `json:"lines"`
-	Recorded       CallReplayResult `json:"recorded" doc:"What the call came to."`
-	Now            CallReplayResult `json:"now" doc:"What it would come to; without an outcome where the far end hangs up before its end."`
-	Ended          bool             `json:"ended" doc:"The pathway comes to its end."`
+	Recorded       CallReplayResult `json:"recorded" doc:"Result of the call."`
+	Now            CallReplayResult `json:"now" doc:"Result of the replay; without an outcome if the remote party hangs up early."`
+	Ended          bool             `json:"ended" doc:"The replay reaches the end of the pathway."`
 }
 
 func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in *struct {
@@ -100,7 +100,7 @@ func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in
 	return router.Respond(out, nil)
 }
 
-// endedCall returns an ended call with its transcript.
+// endedCall returns an ended call and its transcript.
 func (s *pathwayHandlers) endedCall(ctx context.Context, p domain.Principal, callID string) (*domain.Call, *domain.Transcript, error) {
 	var problems domain.Problems
 	problems.Add("call_id", domain.CodeValidation, "there is no such call")
@@ -121,16 +121,16 @@ func (s *pathwayHandlers) endedCall(ctx context.Context, p domain.Principal, cal
 		return e
 	}
 	if !c.Final() {
-		return nil, nil, refuse("the call is not over")
+		return nil, nil, refuse("the call has not ended")
 	}
 	t, err := s.calls.Transcript(ctx, p, c.ID)
 	if slices.Contains([]domain.Code{domain.CodeNotFound, domain.CodeProcessing}, domain.CodeOf(err)) {
-		return nil, nil, refuse("what was said in the call is not written down, or not yet")
+		return nil, nil, refuse("the call has no transcript, or it is not ready")
 	}
 	return c, t, err
 }
 
-// variablesOfCall returns the variables of the pathway of a call.
+// variablesOfCall returns the values of the pathway's variables in a call.
 func (s *pathwayHandlers) variablesOfCall(ctx context.Context, p domain.Principal, c *domain.Call) map[string]string {
 	phone := c.To
 	if c.Direction == domain.Inbound {

@@ -10,45 +10,44 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// mostCallerTurns is how often a caller speaks who is played by a model, unless
-// the scenario says otherwise.
-const mostCallerTurns = 12
+// defaultCallerTurns is the default maximum number of inputs of a caller that a language model plays.
+const defaultCallerTurns = 12
 
-// ScenarioCaller is a caller whom a model plays.
+// ScenarioCaller is a caller that a language model plays.
 type ScenarioCaller struct {
-	Goal     string `json:"goal" minLength:"1" maxLength:"1000" doc:"What the caller wants." example:"move the appointment to Tuesday"`
-	Persona  string `json:"persona,omitempty" maxLength:"1000" doc:"How the caller is." example:"in a hurry, answers in few words"`
-	MaxTurns int    `json:"max_turns,omitempty" minimum:"1" maximum:"50" default:"12" doc:"How often the caller speaks at most; then it hangs up."`
+	Goal     string `json:"goal" minLength:"1" maxLength:"1000" doc:"Goal of the caller." example:"move the appointment to Tuesday"`
+	Persona  string `json:"persona,omitempty" maxLength:"1000" doc:"Personality of the caller." example:"in a hurry, answers in few words"`
+	MaxTurns int    `json:"max_turns,omitempty" minimum:"1" maximum:"50" default:"12" doc:"Maximum number of inputs; then the caller hangs up."`
 }
 
 func (c *ScenarioCaller) turns() int {
 	if c.MaxTurns > 0 {
 		return c.MaxTurns
 	}
-	return mostCallerTurns
+	return defaultCallerTurns
 }
 
-// checkCallers finds what is wrong with the callers of scenarios.
+// checkCallers returns the problems of the callers in scenarios.
 func (s *pathwayHandlers) checkCallers(ctx context.Context, p domain.Principal, b *PathwayTest) error {
 	var problems domain.Problems
 	for i := range b.Scenarios {
 		if x := &b.Scenarios[i]; x.Caller != nil && len(x.Turns) > 0 {
-			problems.Add(fmt.Sprintf("scenarios[%d].caller", i), domain.CodeValidation, "must not stand beside turns")
+			problems.Add(fmt.Sprintf("scenarios[%d].caller", i), domain.CodeValidation, "must not be combined with turns")
 		}
 	}
 	if err := problems.Err(); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(b.Scenarios, func(x Scenario) bool { return x.Caller != nil })
-	if i < 0 || s.models.Thinks(ctx, p, nil) {
+	if i < 0 || s.models.HasModel(ctx, p, nil) {
 		return nil
 	}
-	e := domain.Errorf(domain.CodeNoEngine, "a caller is played by a language model, and none is configured")
+	e := domain.Errorf(domain.CodeNoEngine, "caller needs a language model, but none is configured")
 	e.Param = fmt.Sprintf("scenarios[%d].caller", i)
 	return e
 }
 
-// playCaller has a model play the caller until either side ends the conversation.
+// playCaller lets a language model play the caller until either side ends the conversation.
 func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, play *pathway.TextSession, c *ScenarioCaller, r *scenarioRun) error {
 	brief := pathway.CallerPrompt(c.Goal, c.Persona)
 	for r.turn = 1; r.turn <= c.turns() && !play.State.Over(); r.turn++ {
@@ -56,7 +55,7 @@ func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, pl
 			return err
 		}
 		t, leaves := ScenarioTurn{}, false
-		if !play.IsTransferring() { // a transfer is not the caller's: it fails, as one that scenarios do not speak of
+		if !play.IsTransferring() { // a transfer fails without asking the model, as in scenarios without a transfer result
 			text, err := s.models.PlayCaller(ctx, p, brief, r.conversation())
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -83,7 +82,7 @@ func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, pl
 	return nil
 }
 
-// conversation returns the conversation so far, as the caller knows it.
+// conversation returns the conversation so far from the caller's view.
 func (r *scenarioRun) conversation() []pathway.Message {
 	var out []pathway.Message
 	for _, l := range r.lines {
@@ -97,17 +96,16 @@ func (r *scenarioRun) conversation() []pathway.Message {
 	return out
 }
 
-// compareConversation compares the texts and actions of the whole conversation with the
-// expected ones.
+// compareConversation compares the texts and actions of the whole conversation with the expected ones.
 func (r *scenarioRun) compareConversation(want *ScenarioResult) {
-	var said, done []string
+	var spoken, done []string
 	for _, l := range r.lines {
 		switch l.Speaker {
 		case "agent":
-			said = append(said, l.Text)
+			spoken = append(spoken, l.Text)
 		case "action":
 			done = append(done, l.Text)
 		}
 	}
-	r.compareTexts(strings.Join(said, " "), done, want.Says, want.SaysNot, want.Actions)
+	r.compareTexts(strings.Join(spoken, " "), done, want.Says, want.SaysNot, want.Actions)
 }

@@ -14,93 +14,93 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// mostTestTurns bounds the turns of all runs of one test.
-const mostTestTurns = 2000
+// maxTestTurns bounds the turns of all runs of one test.
+const maxTestTurns = 2000
 
-// ScenarioExpect is what a turn is expected to lead to.
+// ScenarioExpect is the expected result of a turn.
 type ScenarioExpect struct {
-	Says       []string `json:"says,omitempty" nullable:"false" maxItems:"20" doc:"The agent says each of these, in any case." example:"see you"`
-	SaysNot    []string `json:"says_not,omitempty" nullable:"false" maxItems:"20" doc:"And none of these."`
-	Actions    []string `json:"actions,omitempty" nullable:"false" maxItems:"20" doc:"A call would do these, by type, or by type and target." example:"transfer billing"`
+	Says       []string `json:"says,omitempty" nullable:"false" maxItems:"20" doc:"Texts that the agent must say, without regard to case." example:"see you"`
+	SaysNot    []string `json:"says_not,omitempty" nullable:"false" maxItems:"20" doc:"Texts that the agent must not say."`
+	Actions    []string `json:"actions,omitempty" nullable:"false" maxItems:"20" doc:"Actions that a call would run, by type, or by type and target." example:"transfer billing"`
 	WaitsFor   string   `json:"waits_for,omitempty" enum:"keys,words,transfer,nothing"`
-	Understood *bool    `json:"understood,omitempty" doc:"Whether the words lead somewhere."`
+	Understood *bool    `json:"understood,omitempty" doc:"Whether the input must match an edge."`
 }
 
-// ScenarioTurn is what the caller does, and what that leads to.
+// ScenarioTurn is one input of the caller with its expected result.
 type ScenarioTurn struct {
-	Text     string          `json:"text,omitempty" maxLength:"500" doc:"What the caller says or keys in; empty: silence."`
-	Transfer string          `json:"transfer,omitempty" enum:"reached,failed" doc:"How the transfer went that is awaited; failed unless said."`
+	Text     string          `json:"text,omitempty" maxLength:"500" doc:"Speech or keys of the caller; empty: silence."`
+	Transfer string          `json:"transfer,omitempty" enum:"reached,failed" doc:"Result of the transfer that the pathway waits for. Default: failed."`
 	Expect   *ScenarioExpect `json:"expect,omitempty"`
 }
 
-// ScenarioResult is what a conversation is expected to come to.
+// ScenarioResult is the expected result of a conversation.
 type ScenarioResult struct {
-	Ended     *bool             `json:"ended,omitempty" doc:"Whether the pathway comes to its end."`
+	Ended     *bool             `json:"ended,omitempty" doc:"Whether the pathway must reach its end."`
 	Outcome   string            `json:"outcome,omitempty" example:"confirmed"`
 	Intent    string            `json:"intent,omitempty"`
-	Variables map[string]string `json:"variables,omitempty" doc:"What is collected and set, among others."`
-	Says      []string          `json:"says,omitempty" nullable:"false" maxItems:"20" doc:"The agent says each of these somewhere in it, in any case."`
-	SaysNot   []string          `json:"says_not,omitempty" nullable:"false" maxItems:"20" doc:"And none of these anywhere."`
-	Actions   []string          `json:"actions,omitempty" nullable:"false" maxItems:"20" doc:"A call would do these somewhere in it, by type, or by type and target."`
+	Variables map[string]string `json:"variables,omitempty" doc:"Variables that must have these values; others are not compared."`
+	Says      []string          `json:"says,omitempty" nullable:"false" maxItems:"20" doc:"Texts that the agent must say anywhere in the conversation, without regard to case."`
+	SaysNot   []string          `json:"says_not,omitempty" nullable:"false" maxItems:"20" doc:"Texts that the agent must not say anywhere in the conversation."`
+	Actions   []string          `json:"actions,omitempty" nullable:"false" maxItems:"20" doc:"Actions that a call would run anywhere in the conversation, by type, or by type and target."`
 }
 
-// Scenario is a conversation as it should go.
+// Scenario is an expected conversation.
 type Scenario struct {
 	Name      string            `json:"name" minLength:"1" maxLength:"200" example:"confirms"`
-	Variables map[string]string `json:"variables,omitempty" doc:"Values of the pathway's variables; 200 at most."`
-	Greeting  *ScenarioExpect   `json:"greeting,omitempty" doc:"What is expected before the caller does anything."`
-	Turns     []ScenarioTurn    `json:"turns,omitempty" nullable:"false" maxItems:"100" doc:"What the caller does, in its order. Turns behind the end of the pathway fail."`
-	Caller    *ScenarioCaller   `json:"caller,omitempty" doc:"Who speaks in place of turns: a caller whom the language model of the service plays."`
-	Expect    *ScenarioResult   `json:"expect,omitempty" doc:"What it comes to."`
+	Variables map[string]string `json:"variables,omitempty" doc:"Values of variables, at most 200."`
+	Greeting  *ScenarioExpect   `json:"greeting,omitempty" doc:"Expected result before the first input of the caller."`
+	Turns     []ScenarioTurn    `json:"turns,omitempty" nullable:"false" maxItems:"100" doc:"Inputs of the caller in order. Turns after the end of the pathway fail."`
+	Caller    *ScenarioCaller   `json:"caller,omitempty" doc:"A caller that the language model of the service plays, in place of turns."`
+	Expect    *ScenarioResult   `json:"expect,omitempty" doc:"Expected result of the conversation."`
 }
 
-// PathwayTest are scenarios that a pathway is held to.
+// PathwayTest is the request body of a pathway test.
 type PathwayTest struct {
-	AgentID   string     `json:"agent_id,omitempty" doc:"Whose model and part they are played with."`
-	Runs      int        `json:"runs,omitempty" minimum:"1" maximum:"20" default:"1" doc:"How often each is played: a model does not always say the same. 2000 turns in all at most, those of callers counted as many as they may be."`
-	MinShare  *float64   `json:"min_pass_share,omitempty" minimum:"0" maximum:"1" default:"1" doc:"The share of its runs that a scenario has to pass."`
+	AgentID   string     `json:"agent_id,omitempty" doc:"Agent whose language model and prompt are used."`
+	Runs      int        `json:"runs,omitempty" minimum:"1" maximum:"20" default:"1" doc:"Runs of each scenario, because responses of a model vary. At most 2000 turns in all runs; a caller counts with max_turns."`
+	MinShare  *float64   `json:"min_pass_share,omitempty" minimum:"0" maximum:"1" default:"1" doc:"Share of its runs that a scenario must pass."`
 	Scenarios []Scenario `json:"scenarios" nullable:"false" minItems:"1" maxItems:"50"`
 }
 
 // ScenarioFailure is an expectation that was not met.
 type ScenarioFailure struct {
-	Run      int    `json:"run" doc:"Which one, from 1."`
-	Turn     int    `json:"turn" doc:"Behind which turn, from 1; 0: the greeting; -1: at the end."`
-	Check    string `json:"check" doc:"The field that was expected otherwise."`
+	Run      int    `json:"run" doc:"Number of the run, from 1."`
+	Turn     int    `json:"turn" doc:"Number of the turn, from 1; 0: the greeting; -1: the end."`
+	Check    string `json:"check" doc:"The field of the expectation."`
 	Expected string `json:"expected"`
 	Got      string `json:"got"`
 }
 
-// ScenarioLine is one thing that was said or done.
+// ScenarioLine is a text or an action of a conversation.
 type ScenarioLine struct {
 	Speaker string `json:"speaker" enum:"agent,caller,action"`
 	Text    string `json:"text"`
 }
 
-// ScenarioReport is how a scenario went.
+// ScenarioReport is the result of a scenario.
 type ScenarioReport struct {
 	Name       string            `json:"name"`
-	Passed     bool              `json:"passed" doc:"Every run did, or as large a share of them as min_pass_share says."`
+	Passed     bool              `json:"passed" doc:"true if at least the share min_pass_share of the runs passed."`
 	Runs       int               `json:"runs"`
 	PassedRuns int               `json:"passed_runs"`
-	Share      float64           `json:"pass_share" doc:"passed_runs by runs." example:"0.9"`
-	Failures   []ScenarioFailure `json:"failures" doc:"100 at most."`
-	Transcript []ScenarioLine    `json:"transcript" doc:"Of the first run that failed, else of the first."`
+	Share      float64           `json:"pass_share" doc:"passed_runs divided by runs." example:"0.9"`
+	Failures   []ScenarioFailure `json:"failures" doc:"Failed expectations, at most 100."`
+	Transcript []ScenarioLine    `json:"transcript" doc:"Transcript of the first failed run, otherwise of the first run."`
 }
 
-// PathwayTested is how scenarios went.
+// PathwayTested is the result of a pathway test.
 type PathwayTested struct {
 	Object         string           `json:"object" example:"pathway_test"`
 	PathwayID      string           `json:"pathway_id"`
 	PathwayVersion int              `json:"pathway_version"`
-	Passed         bool             `json:"passed" doc:"Every scenario did."`
+	Passed         bool             `json:"passed" doc:"true if every scenario passed."`
 	Scenarios      []ScenarioReport `json:"scenarios"`
 }
 
 func (s *pathwayHandlers) registerTests(tag, path string) {
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testPathway", Tag: tag, Summary: "Hold a pathway to scenarios", Errors: []int{http.StatusConflict},
-		Description: "Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. One test runs at a time in a workspace, for as long as a request may take: play many scenarios in several. 409 engine_not_configured where it takes an engine.",
+		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testPathway", Tag: tag, Summary: "Test a pathway with scenarios", Errors: []int{http.StatusConflict},
+		Description: "Runs each scenario like a chat and reports differences from the expected results. Nothing is stored, and no action is run. A workspace can run one test at a time, within the time limit of a request: split many scenarios over several requests. 409 engine_not_configured if the pathway needs a missing engine.",
 	}, s.testPathway)
 }
 
@@ -122,7 +122,7 @@ func (s *pathwayHandlers) testPathway(ctx context.Context, p domain.Principal, i
 	if err != nil {
 		return nil, err
 	}
-	if err = checkEngines(w, s.models.Thinks(ctx, p, script.LLM)); err != nil {
+	if err = checkEngines(w, s.models.HasModel(ctx, p, script.LLM)); err != nil {
 		return nil, err
 	}
 	if err = s.checkCallers(ctx, p, b); err != nil {
@@ -130,7 +130,7 @@ func (s *pathwayHandlers) testPathway(ctx context.Context, p domain.Principal, i
 	}
 	leave, free := s.tests.Acquire(p.WorkspaceID, 1)
 	if !free {
-		return nil, domain.Errorf(domain.CodeRateLimit, "Another test of a pathway of this workspace is running; try again.").With("limit", 1).With("retry_after", 1)
+		return nil, domain.Errorf(domain.CodeRateLimit, "Another pathway test of this workspace is running; try again.").With("limit", 1).With("retry_after", 1)
 	}
 	defer leave()
 	out := PathwayTested{Object: "pathway_test", PathwayID: w.ID, PathwayVersion: w.Version, Passed: true}
@@ -161,19 +161,19 @@ func checkTests(b *PathwayTest) error {
 		}
 		turns += (each + 1) * b.Runs
 		if err := checkChat(&ChatRequest{Variables: x.Variables}); err != nil {
-			problems.Add(fmt.Sprintf("scenarios[%d].variables", i), domain.CodeValidation, "has %d entries at most, a name 64 bytes, a value %d", maxValues, maxValue)
+			problems.Add(fmt.Sprintf("scenarios[%d].variables", i), domain.CodeValidation, "must have at most %d entries, names of at most 64 bytes and values of at most %d bytes", maxValues, maxValue)
 		}
 		if slices.ContainsFunc(b.Scenarios[:i], func(other Scenario) bool { return other.Name == x.Name }) {
 			problems.Add(fmt.Sprintf("scenarios[%d].name", i), domain.CodeValidation, "%q stands twice", router.Truncate(x.Name, 60))
 		}
 	}
-	if turns > mostTestTurns {
-		problems.Add("scenarios", domain.CodeValidation, "have %d turns in all runs; %d at most", turns, mostTestTurns)
+	if turns > maxTestTurns {
+		problems.Add("scenarios", domain.CodeValidation, "have %d turns in all runs; at most %d are allowed", turns, maxTestTurns)
 	}
 	return problems.Err()
 }
 
-const mostFailures = 100
+const maxFailures = 100
 
 func (r *ScenarioReport) add(run *scenarioRun) {
 	if len(run.failures) == 0 {
@@ -182,7 +182,7 @@ func (r *ScenarioReport) add(run *scenarioRun) {
 	if r.Transcript == nil || len(r.Failures) == 0 && len(run.failures) > 0 {
 		r.Transcript = run.lines
 	}
-	r.Failures = append(r.Failures, run.failures[:min(len(run.failures), mostFailures-len(r.Failures))]...)
+	r.Failures = append(r.Failures, run.failures[:min(len(run.failures), maxFailures-len(r.Failures))]...)
 }
 
 // scenarioRun is one run of a scenario.
@@ -196,7 +196,7 @@ func (r *scenarioRun) addFailure(check, expected, got string) {
 	r.failures = append(r.failures, ScenarioFailure{Run: r.run, Turn: r.turn, Check: check, Expected: expected, Got: got})
 }
 
-// playScenario plays one run. The error is that its time is over.
+// playScenario plays one run of a scenario. It returns an error only if the time of the request is over.
 func (s *pathwayHandlers) playScenario(ctx context.Context, p domain.Principal, script *domain.Script, x *Scenario, r *scenarioRun) error {
 	play := &pathway.TextSession{State: pathway.New(*script, chatVariables(script, x.Variables))}
 	play.Model = s.answerModel(ctx, p, script, play, nil, &ChatAnswer{})
@@ -209,7 +209,7 @@ func (s *pathwayHandlers) playScenario(ctx context.Context, p domain.Principal, 
 		t := &x.Turns[i]
 		r.turn = i + 1
 		if play.State.Over() {
-			r.addFailure("turns", "a conversation that goes on", "the pathway has ended")
+			r.addFailure("turns", "a conversation that continues", "the pathway has ended")
 			break
 		}
 		r.lines = append(r.lines, ScenarioLine{"caller", callerLine(play, t)})
@@ -242,9 +242,9 @@ func callerLine(play *pathway.TextSession, t *ScenarioTurn) string {
 func (r *scenarioRun) compareTurn(play *pathway.TextSession, dos []pathway.Command, understood bool, want *ScenarioExpect) {
 	var got ChatAnswer
 	got.addActions(dos)
-	var said, done []string
+	var spoken, done []string
 	for _, m := range got.Messages {
-		said = append(said, m.Text)
+		spoken = append(spoken, m.Text)
 		r.lines = append(r.lines, ScenarioLine{"agent", m.Text})
 	}
 	for _, a := range got.Actions {
@@ -255,7 +255,7 @@ func (r *scenarioRun) compareTurn(play *pathway.TextSession, dos []pathway.Comma
 	if want == nil {
 		return
 	}
-	r.compareTexts(strings.Join(said, " "), done, want.Says, want.SaysNot, want.Actions)
+	r.compareTexts(strings.Join(spoken, " "), done, want.Says, want.SaysNot, want.Actions)
 	waits := "nothing"
 	if w := waitOf(play); w != nil {
 		waits = w.For
@@ -269,16 +269,16 @@ func (r *scenarioRun) compareTurn(play *pathway.TextSession, dos []pathway.Comma
 }
 
 // compareTexts compares texts and actions with the expected ones.
-func (r *scenarioRun) compareTexts(heard string, done, says, saysNot, actions []string) {
-	has := func(text string) bool { return strings.Contains(strings.ToLower(heard), strings.ToLower(text)) }
+func (r *scenarioRun) compareTexts(spoken string, done, says, saysNot, actions []string) {
+	contains := func(text string) bool { return strings.Contains(strings.ToLower(spoken), strings.ToLower(text)) }
 	for _, text := range says {
-		if !has(text) {
-			r.addFailure("says", text, heard)
+		if !contains(text) {
+			r.addFailure("says", text, spoken)
 		}
 	}
 	for _, text := range saysNot {
-		if has(text) {
-			r.addFailure("says_not", text, heard)
+		if contains(text) {
+			r.addFailure("says_not", text, spoken)
 		}
 	}
 	for _, action := range actions {

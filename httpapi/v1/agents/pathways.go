@@ -13,34 +13,33 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Pathways are plans of conversations.
+// Pathways manages pathways.
 type Pathways interface {
 	CreatePathway(ctx context.Context, p domain.Principal, w *domain.Pathway) (*domain.Pathway, error)
 	Pathway(ctx context.Context, p domain.Principal, id string) (*domain.Pathway, error)
-	// PathwayVersion is one as it was, 422 with param version where that is not
-	// kept; 0: as it is.
+	// PathwayVersion returns a version of a pathway. A version that is not stored is 422 with param version. Number
+	// 0 is the current version.
 	PathwayVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.Pathway, error)
 	ListPathways(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Pathway], error)
 	UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error)
-	// DeletePathway: invalid_state with used_by while an agent names it.
+	// DeletePathway returns invalid_state with used_by while an agent references the pathway.
 	DeletePathway(ctx context.Context, p domain.Principal, id string) error
-	// CheckPathway: 422 where a node names what is not the workspace's.
+	// CheckPathway returns 422 if a node references a resource that the workspace does not have.
 	CheckPathway(ctx context.Context, p domain.Principal, w *domain.Pathway) error
 }
 
-// Models are the language models of agents.
+// Models runs the language models of agents.
 type Models interface {
-	// Thinks says whether there is a language model for such an agent; nil: for
-	// one that names none.
-	Thinks(ctx context.Context, p domain.Principal, l *domain.AgentLLM) bool
-	// Think asks it. brief is what it is told of its part.
-	Think(ctx context.Context, p domain.Principal, l *domain.AgentLLM, brief string, t pathway.ModelRequest) ([]string, pathway.ModelAnswered)
-	// PlayCaller has the service's own model be the caller of a conversation. The
-	// error is fit to be shown.
+	// HasModel reports whether a language model is available for an agent's settings. nil stands for the default
+	// model.
+	HasModel(ctx context.Context, p domain.Principal, l *domain.AgentLLM) bool
+	// AskModel sends one request to the model. brief is the system prompt.
+	AskModel(ctx context.Context, p domain.Principal, l *domain.AgentLLM, brief string, t pathway.ModelRequest) ([]string, pathway.ModelAnswered)
+	// PlayCaller lets the default model play the caller of a conversation. Its error may be shown to the client.
 	PlayCaller(ctx context.Context, p domain.Principal, brief string, said []pathway.Message) (string, error)
 }
 
-// PastCalls are the calls that a pathway is replayed with.
+// PastCalls returns the calls that a pathway is replayed with.
 type PastCalls interface {
 	Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
 	Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error)
@@ -51,13 +50,13 @@ type CampaignReader interface {
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 }
 
-// PathwaySpeech says what the engines of this process do with what callers say.
+// PathwaySpeech describes the speech recognition of this installation.
 type PathwaySpeech struct {
 	Recognized  bool // words that a pathway expects are recognized
-	Transcribed bool // everything that is said is transcribed
+	Transcribed bool // all speech is transcribed
 }
 
-// pathwayHandlers serves the operations of pathways, and plays them.
+// pathwayHandlers serves the operations of pathways, including chats and tests.
 type pathwayHandlers struct {
 	*router.Router
 
@@ -67,10 +66,10 @@ type pathwayHandlers struct {
 	calls     PastCalls
 	campaigns CampaignReader
 	speech    PathwaySpeech
-	tests     limit.Concurrent // tests that run, by workspace
+	tests     limit.Concurrent // running tests by workspace
 }
 
-// NewPathway is a pathway as it is sent.
+// NewPathway is a pathway in a request body.
 type NewPathway struct {
 	Name      string            `json:"name,omitempty" required:"true"`
 	Start     string            `json:"start,omitempty" required:"true" doc:"The id of the first node."`
@@ -80,15 +79,15 @@ type NewPathway struct {
 	Metadata  map[string]string `json:"metadata,omitempty"`
 }
 
-// PathwayUpdate is what can be changed of a pathway.
+// PathwayUpdate holds the members that a PATCH of a pathway can change.
 type PathwayUpdate struct {
 	NewPathway
-	Version int `json:"version,omitempty" minimum:"1" doc:"The version that the change was made to: 409 invalid_state with current_version, and no change, where another one has been saved since. Unless said, whichever there is is changed."`
+	Version int `json:"version,omitempty" minimum:"1" doc:"The version that the change is based on. If a newer version exists, 409 invalid_state with current_version. Default: the current version."`
 }
 
 func (n *PathwayUpdate) apply(w *domain.Pathway) error {
 	if n.Version != 0 && n.Version != w.Version {
-		e := domain.Errorf(domain.CodeInvalidState, "Version %d is saved by now; the change was made to version %d.", w.Version, n.Version)
+		e := domain.Errorf(domain.CodeInvalidState, "The current version is %d; the change is based on version %d.", w.Version, n.Version)
 		e.Param = "version"
 		return e.With("current_version", w.Version)
 	}
@@ -99,13 +98,13 @@ func (n *NewPathway) copyTo(w *domain.Pathway) {
 	w.Name, w.Start, w.Variables, w.Nodes, w.Edges, w.Metadata = n.Name, n.Start, n.Variables, n.Nodes, n.Edges, n.Metadata
 }
 
-// apply writes the settings to a pathway, and checks the pathway.
+// apply writes the settings to a pathway and validates the pathway.
 func (n *NewPathway) apply(w *domain.Pathway) error {
 	n.copyTo(w)
 	return checkPathway(w)
 }
 
-// checkPathway finds everything that is wrong with a pathway at once.
+// checkPathway returns all problems of a pathway.
 func checkPathway(w *domain.Pathway) error {
 	var p domain.Problems
 	validation.Metadata(&p, w.Metadata)
@@ -120,19 +119,19 @@ func checkPathway(w *domain.Pathway) error {
 	return append(p, known.Details...).Err()
 }
 
-// PathwayReport is what a validation found.
+// PathwayReport is the result of a validation.
 type PathwayReport struct {
 	Valid    bool            `json:"valid"`
-	Runnable bool            `json:"runnable" doc:"Calls can walk it here."`
-	Needs    []domain.Detail `json:"needs" doc:"What takes an engine that is not configured: it can be saved, but calls that would walk it are 409 engine_not_configured."`
-	Errors   []domain.Detail `json:"errors" doc:"What keeps the pathway from being saved."`
-	Warnings []domain.Detail `json:"warnings" doc:"What is odd but stops nothing."`
+	Runnable bool            `json:"runnable" doc:"This installation can run the pathway."`
+	Needs    []domain.Detail `json:"needs" doc:"Parts that need a missing engine. The pathway can be saved, but its calls are 409 engine_not_configured."`
+	Errors   []domain.Detail `json:"errors" doc:"Errors that prevent saving."`
+	Warnings []domain.Detail `json:"warnings" doc:"Warnings that do not prevent saving."`
 }
 
 func (s *pathwayHandlers) reportOn(ctx context.Context, p domain.Principal, w *domain.Pathway) (PathwayReport, error) {
 	var r PathwayReport
 	if pathway.IsWithinLimits(w) {
-		r.Warnings, r.Needs = pathway.Warnings(w), pathway.MissingCapabilities(w, pathway.Capabilities{Actions: true, Speech: s.speech.Recognized, Text: s.speech.Transcribed, Model: s.models.Thinks(ctx, p, nil)})
+		r.Warnings, r.Needs = pathway.Warnings(w), pathway.MissingCapabilities(w, pathway.Capabilities{Actions: true, Speech: s.speech.Recognized, Text: s.speech.Transcribed, Model: s.models.HasModel(ctx, p, nil)})
 	}
 	err := checkPathway(w)
 	if err == nil {
@@ -150,7 +149,7 @@ func (s *pathwayHandlers) reportOn(ctx context.Context, p domain.Principal, w *d
 	return r, nil
 }
 
-// registerPathways registers the operations of pathways, and plays them.
+// registerPathways registers the operations of pathways, including chats and tests.
 func registerPathways(r *router.Router, services Services, speech PathwaySpeech) {
 	s := &pathwayHandlers{
 		Router: r, pathways: services.Pathways, models: services.Models, agents: services.Agents, calls: services.Calls, campaigns: services.Campaigns, speech: speech,
@@ -158,18 +157,18 @@ func registerPathways(r *router.Router, services Services, speech PathwaySpeech)
 	const tag, path = "Pathways", "/v1/pathways"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createPathway", Tag: tag, Status: http.StatusCreated, Summary: "Create a pathway",
-		Description: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. " +
-			"Tools, knowledge bases and agents that nodes name must belong to the workspace. Edges are taken by key presses, words (needs speech recognition), decisions of a language model (needs one), time-outs, always, else, success and failure. " +
-			"A node or edge that needs an engine that is not configured is stored, reported by validate, and refused when a call reaches it (409 engine_not_configured).",
+		Description: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges connect nodes. Texts may contain {{name}} and {{name | fallback}}. " +
+			"Tools, knowledge bases and agents of nodes must belong to the workspace. Edges match key presses, words (needs speech recognition), decisions of a language model (needs a model), timeouts, always, else, success and failure. " +
+			"A node or edge that needs a missing engine can be stored. validate reports it, and its calls are 409 engine_not_configured.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*router.Response[*domain.Pathway], error) {
 		w := &domain.Pathway{}
 		if err := in.Body.apply(w); err != nil {
 			return nil, err
 		}
-		made, err := s.pathways.CreatePathway(ctx, p, w)
-		return router.RespondCreated(ctx, made, err)
+		created, err := s.pathways.CreatePathway(ctx, p, w)
+		return router.RespondCreated(ctx, created, err)
 	})
-	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/validate", ID: "validatePathway", Tag: tag, SkipValidation: true, Summary: "Check a pathway without saving it", Description: "The report lists all problems, those of missing members as well."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/validate", ID: "validatePathway", Tag: tag, SkipValidation: true, Summary: "Check a pathway without saving it", Description: "The report lists all problems, including missing members."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*router.Response[PathwayReport], error) {
 			w := &domain.Pathway{}
 			in.Body.copyTo(w)
@@ -189,7 +188,7 @@ func registerPathways(r *router.Router, services Services, speech PathwaySpeech)
 			}
 			return router.Respond(s.reportOn(ctx, p, w))
 		})
-	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updatePathway", Tag: tag, Summary: "Change a pathway", Description: "Calls and campaigns that are running keep the pathway they began with."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updatePathway", Tag: tag, Summary: "Change a pathway", Description: "Running calls and campaigns keep the version with which they started."},
 		router.HandlePatchByID(s.Registry, domain.PrefixPathway, s.pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deletePathway", Tag: tag, Summary: "Delete a pathway", Errors: []int{http.StatusConflict}},
 		router.HandleDeleteByID(domain.PrefixPathway, "pathway", s.pathways, Pathways.DeletePathway))
@@ -197,7 +196,7 @@ func registerPathways(r *router.Router, services Services, speech PathwaySpeech)
 	s.registerTests(tag, path)
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewPathway) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Pathway{})
 }

@@ -2,20 +2,20 @@ package agents
 
 import "github.com/callboard/callboard/httpapi/router"
 
-// Services are the use cases behind the operations of agents.
+// Services are the services that the operations of this package use.
 type Services struct {
 	Agents       Agents
 	Tools        Tools
 	Pathways     Pathways
-	Models       Models         // that test conversations with a pathway
-	Calls        PastCalls      // whose pathway runs are tested again
-	Campaigns    CampaignReader // of those calls
+	Models       Models         // run test conversations
+	Calls        PastCalls      // calls that are replayed
+	Campaigns    CampaignReader // campaigns of those calls
 	Providers    Providers
 	Appointments Appointments
 	Knowledge    Knowledge
 }
 
-// Register registers the operations of agents.
+// Register registers the operations of agents and their resources.
 func Register(r *router.Router, services Services, speech PathwaySpeech) {
 	registerAgents(r, services.Agents)
 	registerTools(r, services.Tools)

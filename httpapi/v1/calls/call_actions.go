@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Bounds of what is done to a live call.
+// Limits of actions on a live call.
 const (
 	maxSaid    = 1000
 	maxSummary = 2000
@@ -29,33 +29,33 @@ const (
 	maxFormat  = 16
 )
 
-// TransferRequest hands a caller on.
+// TransferRequest is the request to transfer the caller.
 type TransferRequest struct {
-	To          string              `json:"to,omitempty" example:"+12025550123" doc:"A number; exactly one of to, phone and destination is required."`
+	To          string              `json:"to,omitempty" example:"+12025550123" doc:"A telephone number. Exactly one of to, phone and destination is required."`
 	Phone       string              `json:"phone,omitempty" example:"201" doc:"The extension or the id of a phone."`
 	Destination string              `json:"destination,omitempty" example:"billing" doc:"A name of the agent's transfer.destinations."`
-	Mode        domain.TransferMode `json:"mode,omitempty" enum:"blind,attended,bridge" doc:"blind: the far end is asked to call (REFER). attended: we call, and the far end takes that call over. bridge: we call and join both; the recording goes on. Left out: as the destination says, otherwise bridge."`
-	Summary     string              `json:"summary,omitempty" maxLength:"2000" doc:"Told to whoever answers, before the caller is heard; not in mode blind."`
+	Mode        domain.TransferMode `json:"mode,omitempty" enum:"blind,attended,bridge" doc:"blind: the remote party is asked to call the target (REFER). attended: Callboard calls the target, and the remote party takes over that call (REFER with Replaces). bridge: Callboard calls the target and connects both; the recording continues. Default: the mode of the destination, otherwise bridge."`
+	Summary     string              `json:"summary,omitempty" maxLength:"2000" doc:"Announcement to the person who answers, before the caller is connected. Not for mode blind."`
 }
 
-// SayRequest is a text for the agent to say.
+// SayRequest is a text that the agent speaks.
 type SayRequest struct {
 	Text string `json:"text" minLength:"1" maxLength:"1000" example:"One moment, please."`
 }
 
-// PressRequest are digits for the far end.
+// PressRequest are DTMF digits to send to the remote party.
 type PressRequest struct {
-	Digits string `json:"digits" minLength:"1" maxLength:"64" pattern:"^[0-9*#A-Da-dw,]+$" example:"1w23#" doc:"0-9, *, # and A-D; w and a comma wait for half a second."`
+	Digits string `json:"digits" minLength:"1" maxLength:"64" pattern:"^[0-9*#A-Da-dw,]+$" example:"1w23#" doc:"0-9, *, # and A-D. w and a comma are pauses of half a second."`
 }
 
-// CallMessages are the SIP messages of a call as the API shows them.
+// CallMessages are the SIP messages of a call in their API form.
 type CallMessages struct {
 	CallID   string        `json:"call_id"`
-	Messages []CallMessage `json:"messages" doc:"In the order in which they were sent and came."`
-	Dropped  int           `json:"dropped" doc:"Messages that were too many or too large to keep."`
+	Messages []CallMessage `json:"messages" doc:"SIP messages in the order in which they were sent and received."`
+	Dropped  int           `json:"dropped" doc:"Number of messages that were not stored, because they were too many or too large."`
 }
 
-// CallMessage is one of them.
+// CallMessage is one SIP message of a call.
 type CallMessage struct {
 	At        time.Time `json:"at"`
 	Direction string    `json:"direction" enum:"sent,received"`
@@ -64,19 +64,19 @@ type CallMessage struct {
 	Remote    string    `json:"remote" example:"192.0.2.1:5060"`
 	SIPCallID string    `json:"sip_call_id"`
 	StartLine string    `json:"start_line" example:"INVITE sip:+12025550123@192.0.2.1 SIP/2.0"`
-	Message   string    `json:"message" doc:"As it stood on the wire, but that secrets are stars."`
-	Notes     []string  `json:"notes,omitempty" doc:"Lines of the SDP and parts of the body that were not used, and why."`
+	Message   string    `json:"message" doc:"The message as on the wire. Secrets are replaced by asterisks."`
+	Notes     []string  `json:"notes,omitempty" doc:"SDP lines and body parts that were not used, with the reason."`
 }
 
 func (s *callHandlers) registerActions() {
 	const tag, path = "Calls", "/v1/calls/{id}"
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/transfer", ID: "transferCall", Tag: tag, Summary: "Hand the caller on",
-		Description: "Answered at once with the call as transferring; call.transferred tells how it ends. Where nobody is reached, and when the other side of a bridge hangs up, the caller is the agent's again.",
+		Method: http.MethodPost, Path: path + "/transfer", ID: "transferCall", Tag: tag, Summary: "Transfer the caller",
+		Description: "Returns the call at once with the status transferring; call.transferred reports the result. If the target does not answer, or hangs up after a bridge, the caller returns to the agent.",
 	}, s.transferCall)
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/say", ID: "sayInCall", Tag: tag, Summary: "Have the agent say a text",
-		Description: "It is said besides the pathway, once nothing else sounds.",
+		Method: http.MethodPost, Path: path + "/say", ID: "sayInCall", Tag: tag, Summary: "Let the agent speak a text",
+		Description: "The agent speaks the text outside the pathway, after its current speech.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.IDParam
 		Body SayRequest
@@ -97,7 +97,7 @@ func (s *callHandlers) registerActions() {
 		}
 		return s.respondCall(s.actions.SayInCall(ctx, p, id, text))
 	})
-	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/dtmf", ID: "pressInCall", Tag: tag, Summary: "Send digits to the far end"},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/dtmf", ID: "pressInCall", Tag: tag, Summary: "Send DTMF digits to the remote party"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			Body PressRequest
@@ -156,10 +156,10 @@ func (s *callHandlers) transferCall(ctx context.Context, p domain.Principal, in 
 	}
 	validation.Prose(&problems, "summary", b.Summary, maxSummary)
 	if b.Mode == domain.TransferBlind && b.Summary != "" {
-		problems.Add("summary", domain.CodeValidation, "nobody of ours speaks with whoever answers in mode blind")
+		problems.Add("summary", domain.CodeValidation, "is not possible in mode blind, because Callboard does not speak with the target")
 	}
 	if b.Phone != "" && b.Mode != "" && b.Mode != domain.TransferBridge {
-		problems.Add("mode", domain.CodeValidation, "a phone is reached in mode bridge only")
+		problems.Add("mode", domain.CodeValidation, "must be bridge for a phone")
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err
@@ -174,9 +174,9 @@ const mimePcap = "application/vnd.tcpdump.pcap"
 func (s *callHandlers) registerTrace() {
 	formats := []any{"json", "ladder", "pcap"}
 	s.AddRaw(router.Operation{
-		Method: http.MethodGet, Path: "/v1/calls/{id}/sip", ID: "getCallMessages", Tag: "Calls", Summary: "See the SIP messages of a call",
-		Description: "Of a live call: those so far. Of a call that a crash interrupted: those up to the last step that was stored. Credentials, keys of SRTP and digits told by INFO are stars. " +
-			"In the capture every message is one UDP packet, whatever carried it.",
+		Method: http.MethodGet, Path: "/v1/calls/{id}/sip", ID: "getCallMessages", Tag: "Calls", Summary: "Get the SIP messages of a call",
+		Description: "For a live call: the messages so far. For a call that a crash interrupted: the messages up to the last stored step. Credentials, SRTP keys and DTMF digits in INFO are replaced by asterisks. " +
+			"In a pcap file every message is one UDP packet, whatever its transport was.",
 		Errors: []int{http.StatusUnprocessableEntity},
 	}, func(h *huma.Operation) {
 		h.Parameters = append(h.Parameters, &huma.Param{Name: "format", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: formats, Default: "json"}})
@@ -196,7 +196,7 @@ func (s *callHandlers) callTrace(c *fiber.Ctx) error {
 	format := c.Query("format", "json")
 	if format != "json" && format != "ladder" && format != "pcap" {
 		var problems domain.Problems
-		problems.Add("format", domain.CodeValidation, "%q is none of json, ladder and pcap", router.Truncate(format, maxFormat))
+		problems.Add("format", domain.CodeValidation, "is %q; it must be json, ladder or pcap", router.Truncate(format, maxFormat))
 		return problems.Err()
 	}
 	t, err := s.actions.CallTrace(c.UserContext(), router.RequestOf(c.UserContext()).Principal, id)
@@ -232,20 +232,18 @@ func showTrace(t *domain.CallTrace) CallMessages {
 
 // CallActions acts on live calls.
 type CallActions interface {
-	// TransferCall answers the call as transferring. Errors: invalid_state where
-	// the call is not answered or is being transferred, destination_not_allowed,
-	// 422 for a destination that cannot be.
+	// TransferCall starts a transfer and returns the call with the status transferring. Errors: invalid_state for a
+	// call that is not answered or is being transferred, destination_not_allowed, 422 for an invalid destination.
 	TransferCall(ctx context.Context, p domain.Principal, id string, o calls.Transfer) (*domain.Call, error)
-	// SayInCall and PressInCall answer the call; invalid_state unless its agent
-	// talks.
+	// SayInCall and PressInCall return the call. Error: invalid_state unless the agent is in the call.
 	SayInCall(ctx context.Context, p domain.Principal, id, text string) (*domain.Call, error)
 	PressInCall(ctx context.Context, p domain.Principal, id, digits string) (*domain.Call, error)
-	// CallTrace are the SIP messages of a call, none where none were kept.
+	// CallTrace returns the SIP messages of a call, empty if none were stored.
 	CallTrace(ctx context.Context, p domain.Principal, id string) (*domain.CallTrace, error)
 }
 
 // CallEvents reads the events of calls.
 type CallEvents interface {
-	// CallEvents reads the events of a call forwards; q.After is the cursor.
+	// CallEvents returns the events of a call, oldest first. q.After is the cursor.
 	CallEvents(ctx context.Context, p domain.Principal, id string, q eventsservice.Query) (record.Page[event.Event], error)
 }

@@ -1,8 +1,8 @@
 package calls
 
-// NewHours is a daily window as it is sent.
+// NewHours is a daily calling window in a request body.
 type NewHours struct {
 	Start    string `json:"start" doc:"HH:MM" example:"09:00"`
 	End      string `json:"end" doc:"HH:MM, up to 24:00" example:"20:00"`
-	Timezone string `json:"timezone,omitempty" doc:"A zone's name, or local: the contact's."`
+	Timezone string `json:"timezone,omitempty" doc:"A time zone, or local for the zone of the contact."`
 }

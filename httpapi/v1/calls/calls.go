@@ -11,21 +11,20 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Calls places calls and shows them.
+// Calls places and reads calls.
 type Calls interface {
-	// PlaceCall answers the call as queued. Errors: concurrent_limit_exceeded
-	// with active_calls and limit, dnc_blocked, destination_not_allowed,
-	// outside_calling_hours, no_trunk, caller_id_required.
+	// PlaceCall returns the call with the status queued. Errors: concurrent_limit_exceeded with active_calls and
+	// limit, dnc_blocked, destination_not_allowed, outside_calling_hours, no_trunk, caller_id_required.
 	PlaceCall(ctx context.Context, p domain.Principal, order domain.NewCall) (*domain.Call, error)
 	Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
 	ListCalls(ctx context.Context, p domain.Principal, q calls.Query) (record.Page[*domain.Call], error)
-	// DeleteCall removes a call that is over with its recording, transcript and
-	// SIP messages; invalid_state with current_status while it is live.
+	// DeleteCall deletes an ended call with its recording, transcript and SIP messages. A live call is
+	// invalid_state with current_status.
 	DeleteCall(ctx context.Context, p domain.Principal, id string) error
-	// HangupCall answers the call; invalid_state where it is over.
+	// HangupCall ends a call and returns it. Error: invalid_state for an ended call.
 	HangupCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
-	// Transcript fails with processing while the transcript is not ready (202), with
-	// not_found where the call has none.
+	// Transcript returns the transcript of a call. Errors: processing (202) while the transcript is not ready,
+	// not_found for a call without one.
 	Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error)
 }
 
@@ -38,31 +37,31 @@ type callHandlers struct {
 	events  CallEvents
 }
 
-// Bounds of an outbound call.
+// Limits of an outbound call in seconds.
 const (
 	defaultRing, minRing, maxRing = 30, 5, 120
 	minCall, maxCall              = 5, 14400
 )
 
-// CallCompliance are the rules of one call as they are sent.
+// CallCompliance are the compliance rules of one call in a request body.
 type CallCompliance struct {
 	CallingHours *NewHours `json:"calling_hours,omitempty"`
 }
 
-// NewCallRequest is an outbound call as it is sent.
+// NewCallRequest is an outbound call in a request body.
 type NewCallRequest struct {
 	To                 string            `json:"to" doc:"A telephone number, or the extension or SIP address of a phone of the workspace." example:"+12025550123"`
-	From               string            `json:"from,omitempty" doc:"The caller ID: a number of the workspace, or one in caller_ids of a trunk that takes this call. Without it, a number of the trunk that carries the call."`
+	From               string            `json:"from,omitempty" doc:"The caller ID: a number of the workspace, or one in caller_ids of a trunk that can carry the call. Default: a number of the trunk that carries the call."`
 	AgentID            string            `json:"agent_id,omitempty" doc:"agent_id or pathway_id is required."`
 	PathwayID          string            `json:"pathway_id,omitempty"`
 	Context            domain.Context    `json:"context,omitempty"`
 	Metadata           map[string]string `json:"metadata,omitempty"`
 	RingTimeoutSeconds *int              `json:"ring_timeout_seconds,omitempty" minimum:"5" maximum:"120" default:"30"`
-	MaxDurationSeconds *int              `json:"max_duration_seconds,omitempty" minimum:"5" maximum:"14400" doc:"Unless said the agent's limits.max_minutes, else 1800."`
+	MaxDurationSeconds *int              `json:"max_duration_seconds,omitempty" minimum:"5" maximum:"14400" doc:"Default: limits.max_minutes of the agent, otherwise 1800."`
 	Record             *bool             `json:"record,omitempty" default:"true"`
-	Overrides          *NewOverrides     `json:"overrides,omitempty" doc:"What this call has otherwise than its agent. What is left out stays; an object replaces the agent's as a whole. Variables are given by context."`
-	AMD                *NewCallAMD       `json:"amd,omitempty" doc:"How this call finds out who has answered; as its agent unless said."`
-	Voicemail          *NewVoicemail     `json:"voicemail,omitempty" doc:"What this call does about a machine that has answered; as its agent unless said."`
+	Overrides          *NewOverrides     `json:"overrides,omitempty" doc:"Settings in which this call differs from its agent. Missing members keep the agent's settings; an object replaces the agent's object completely. Use context for variables."`
+	AMD                *NewCallAMD       `json:"amd,omitempty" doc:"Answering machine detection of this call. Default: the settings of the agent."`
+	Voicemail          *NewVoicemail     `json:"voicemail,omitempty" doc:"What this call does when a machine answers. Default: the settings of the agent."`
 	Compliance         *CallCompliance   `json:"compliance,omitempty"`
 }
 
@@ -72,22 +71,22 @@ func registerCalls(r *router.Router, services Services) {
 	const tag, path = "Calls", "/v1/calls"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/outbound", ID: "placeCall", Tag: tag, Status: http.StatusCreated, Summary: "Place a call",
-		Description: "Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit. " +
-			"With a test key the built-in carrier answers: +15005550000 and any other number presses 1, …0001 is busy, …0002 does not answer, …0003 is a voicemail, " +
-			"…0004 presses 2, …0005 is no number, …0006 fails in the trunk, …0007 says stop, …0008 is a fax, …0009 says nothing. +1500555nnxx goes by its last two digits: " +
-			"…11 presses 1, …12 presses 2, …13 declines, …14 is busy, …15 does not answer, …16 is a voicemail, …17 presses 7 and 1, …18 hangs up, …19 is no number, …20 does not answer (480).",
+		Description: "The plan limits these requests per minute. At the limit of concurrent calls: 429 concurrent_limit_exceeded with active_calls and limit. " +
+			"With a test key the test carrier answers. +15005550000 and any other number presses 1, …0001 is busy, …0002 does not answer, …0003 is a voicemail, " +
+			"…0004 presses 2, …0005 does not exist, …0006 fails in the trunk, …0007 says stop, …0008 is a fax, …0009 is silent. For +1500555nnxx the last two digits decide: " +
+			"…11 presses 1, …12 presses 2, …13 declines, …14 is busy, …15 does not answer. …16 is a voicemail, …17 presses 7 and 1, …18 hangs up, …19 does not exist, …20 does not answer (480).",
 	}, s.placeCall)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listCalls", Tag: tag, Errors: []int{http.StatusNotFound}, Summary: "List calls"}, s.listCalls)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getCall", Tag: tag, Summary: "Get a call"},
 		router.HandleByID(domain.PrefixCall, s.calls, Calls.Call, s.showCall))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteCall", Tag: tag, Summary: "Delete a call", Errors: []int{http.StatusConflict},
-		Description: "A call that is over. Its recording, its transcript and its SIP messages are deleted with it; its events stay until retention.events_days, its bill in the ledger, " +
-			"which holds no number, until retention.ledger_days. While the call is live: 409 invalid_state.",
+		Description: "Deletes an ended call with its recording, transcript and SIP messages. Its events remain until retention.events_days, and its entry in the ledger, " +
+			"which contains no number, until retention.ledger_days. A live call is 409 invalid_state.",
 	}, router.HandleDeleteByID(domain.PrefixCall, "call", s.calls, Calls.DeleteCall))
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/hangup", ID: "hangUpCall", Tag: tag, Summary: "Hang up"},
 		router.HandleByID(domain.PrefixCall, s.calls, Calls.HangupCall, s.showCall))
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/transcript", ID: "getTranscript", Tag: tag, Summary: "Read what was said", Pending: router.SchemaOf[Transcript](s.API)}, s.transcript)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/transcript", ID: "getTranscript", Tag: tag, Summary: "Get the transcript of a call", Pending: router.SchemaOf[Transcript](s.API)}, s.transcript)
 	s.registerActions()
 }
 
@@ -105,7 +104,7 @@ func (s *callHandlers) placeCall(ctx context.Context, p domain.Principal, in *st
 	return s.respondCall(s.calls.PlaceCall(ctx, p, order))
 }
 
-// Order is the call with its defaults, as far as there is no problem with it.
+// Order returns the call that a request describes, with its defaults. It adds the problems that it finds.
 func (b *NewCallRequest) Order(limits validation.Limits, problems *domain.Problems) domain.NewCall {
 	order := domain.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
@@ -123,7 +122,7 @@ func (b *NewCallRequest) Order(limits validation.Limits, problems *domain.Proble
 	order.AgentID = validation.ID(problems, "agent_id", domain.PrefixAgent, b.AgentID)
 	order.PathwayID = validation.ID(problems, "pathway_id", domain.PrefixPathway, b.PathwayID)
 	order.From = b.From
-	if order.From != "" { // else a number of the trunk, which the routing knows
+	if order.From != "" { // by default the trunk selects the number
 		order.From = validation.CallerID(problems, "from", order.From, limits)
 	}
 	if b.Compliance != nil && b.Compliance.CallingHours != nil {
@@ -139,12 +138,12 @@ func (b *NewCallRequest) Order(limits validation.Limits, problems *domain.Proble
 
 func (s *callHandlers) listCalls(ctx context.Context, p domain.Principal, in *struct {
 	router.Paging
-	Status     string `query:"status" enum:"active,queued,initiated,ringing,in_progress,transferring,completed,busy,no_answer,failed,cancelled" doc:"active: any that is not final."`
+	Status     string `query:"status" enum:"active,queued,initiated,ringing,in_progress,transferring,completed,busy,no_answer,failed,cancelled" doc:"Filters by status. active: every status that is not final."`
 	CampaignID string `query:"campaign_id"`
 	ContactID  string `query:"contact_id"`
 	AgentID    string `query:"agent_id"`
 	Direction  string `query:"direction" enum:"inbound,outbound"`
-	Transcript string `query:"transcript" maxLength:"200" doc:"Only calls in which all of these words were said, by whomever; a phrase stands in quotes. A page looks through a bounded number of calls: it may hold fewer than limit, or none, while next_cursor goes on." example:"cancel appointment"`
+	Transcript string `query:"transcript" maxLength:"200" doc:"Only calls whose transcript contains all of these words; quote a phrase. A page searches a bounded number of calls, so it may have fewer than limit calls, or none, although next_cursor leads to more." example:"cancel appointment"`
 },
 ) (*router.Response[router.List[*domain.Call]], error) {
 	q := calls.Query{PageQuery: in.Query(), Status: in.Status, Direction: domain.Direction(in.Direction)}
@@ -165,16 +164,16 @@ func (s *callHandlers) listCalls(ctx context.Context, p domain.Principal, in *st
 		*f.into = id
 	}
 	if in.Transcript != "" {
-		said, err := domain.ParseTranscriptQuery(in.Transcript)
+		transcript, err := domain.ParseTranscriptQuery(in.Transcript)
 		if err != nil {
 			return nil, err
 		}
-		q.Said = said
+		q.Said = transcript
 	}
 	l, err := s.calls.ListCalls(ctx, p, q)
 	return router.Page(l, err, func(c *domain.Call) *domain.Call {
 		shown := s.showCall(c)
-		if c.Quality != nil { // a page of calls would be mostly that
+		if c.Quality != nil { // quality data would dominate a list of calls
 			whole := *c.Quality
 			whole.Stretches, shown.Quality = nil, &whole
 		}
@@ -182,8 +181,7 @@ func (s *callHandlers) listCalls(ctx context.Context, p domain.Principal, in *st
 	})
 }
 
-// showCall is a call as the API shows it: with the addresses of what can be
-// downloaded.
+// showCall returns the API form of a call.
 func (s *callHandlers) showCall(c *domain.Call) *domain.Call { return showCall(s.Router, c) }
 
 // showCall returns a call with the URLs of its transcript and recording.
@@ -212,7 +210,7 @@ func RespondCall(r *router.Router, c *domain.Call, err error) (*router.Response[
 	return router.Respond(showCall(r, c), nil)
 }
 
-// Transcript is what was said in a call, as the API shows it.
+// Transcript is a transcript in its API form.
 type Transcript struct {
 	CallID   string           `json:"call_id"`
 	Status   string           `json:"status" enum:"ready,processing"`
@@ -244,7 +242,7 @@ func (s *callHandlers) transcript(ctx context.Context, p domain.Principal, in *r
 	}}, nil
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (b *NewCallRequest) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
 	limits, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {

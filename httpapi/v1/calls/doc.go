@@ -1,2 +1,2 @@
-// Package calls serves the operations of calls, their recordings included.
+// Package calls serves the API operations for calls and their recordings.
 package calls

@@ -14,19 +14,18 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Recordings are what is done with recordings besides reading them.
+// Recordings reads, links and pauses recordings.
 type Recordings interface {
-	// Recording fails with processing while the recording is not ready (202), with
-	// not_found where the call has none.
+	// Recording opens the recording of a call. Errors: processing (202) while the recording is not ready, not_found
+	// for a call without one.
 	Recording(ctx context.Context, p domain.Principal, callID string) (record.Download, error)
-	// LinkRecording makes a token that opens the recording until the time given
-	// or until it is deleted. Errors: processing, not_found.
+	// CreateRecordingLink creates a token that opens the recording until a time or until its deletion. Errors:
+	// processing, not_found.
 	CreateRecordingLink(ctx context.Context, p domain.Principal, callID string, until time.Time) (token string, err error)
-	// VisitByLink answers who may read the call's recording with a token.
-	// Errors: invalid_link, expired_link, not_found.
+	// AuthenticateRecordingLink returns the principal of a recording token. Errors: invalid_link, expired_link, not_found.
 	AuthenticateRecordingLink(ctx context.Context, callID, token string) (domain.Principal, error)
-	// PauseRecording leaves a gap in the recording of a live call, or ends it;
-	// repeated, it does nothing. Errors: invalid_state.
+	// SetRecordingPaused starts or ends a gap in the recording of a live call. Repeating it has no effect. Error:
+	// invalid_state.
 	SetRecordingPaused(ctx context.Context, p domain.Principal, callID string, paused bool) error
 }
 
@@ -36,19 +35,19 @@ const (
 	minLink     = 60
 )
 
-// LinkRequest asks for a link to a recording.
+// LinkRequest is the request for a link to a recording.
 type LinkRequest struct {
-	ExpiresIn int `json:"expires_in,omitempty" minimum:"60" maximum:"86400" default:"3600" doc:"Seconds for which the link opens."`
+	ExpiresIn int `json:"expires_in,omitempty" minimum:"60" maximum:"86400" default:"3600" doc:"Lifetime of the link in seconds."`
 }
 
 // Link opens a recording without a credential.
 type Link struct {
 	CallID    string    `json:"call_id"`
-	URL       string    `json:"url" doc:"Whoever has it may fetch the recording: hand it on with care."`
+	URL       string    `json:"url" doc:"The link gives access to the recording without a credential, so share it securely."`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// RecordingState says whether a live call's recording has a gap now.
+// RecordingState reports whether the recording of a live call is paused.
 type RecordingState struct {
 	CallID string `json:"call_id"`
 	Status string `json:"status" enum:"recording,paused"`
@@ -57,13 +56,13 @@ type RecordingState struct {
 func (s *recordingHandlers) registerLinks() {
 	const tag, path = "Calls", "/v1/calls/{id}/recording"
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/link", ID: "linkRecording", Tag: tag, Status: http.StatusCreated, Summary: "Make a link to the recording",
-		Description: "The link needs no credential and takes Range. It ends with its time, and with the recording. A token makes links that end with the token at the latest.",
+		Method: http.MethodPost, Path: path + "/link", ID: "linkRecording", Tag: tag, Status: http.StatusCreated, Summary: "Create a link to the recording",
+		Description: "The link needs no credential and supports Range. It ends at its expiry, or when the recording is deleted. A link that is created with a token ends at the latest with the token.",
 	}, s.linkRecording)
 	for verb, paused := range map[string]bool{"pause": true, "resume": false} {
 		router.Add(s.Router, router.Operation{
 			Method: http.MethodPost, Path: path + "/" + verb, ID: verb + "Recording", Tag: tag, Summary: map[bool]string{true: "Pause the recording", false: "Go on recording"}[paused],
-			Description: "As for card numbers: the gap is silence of the same length, and the call goes on. 409 unless somebody is talking and the call is recorded.",
+			Description: "For example while a card number is spoken. The gap is silence of the same length, and the call continues. 409 unless the call is answered and recorded.",
 		}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[RecordingState], error) {
 			return s.pauseRecording(ctx, p, in.ID, paused)
 		})
@@ -100,23 +99,23 @@ func (s *recordingHandlers) linkRecording(ctx context.Context, p domain.Principa
 		ps.Add("expires_in", domain.CodeValidation, "must be %d to %d seconds", minLink, int(access.MaxLinkLifetime/time.Second))
 		return nil, ps.Err()
 	}
-	until := time.Now().Add(life).UTC().Truncate(time.Second)
-	if claims := router.RequestOf(ctx).Claims; claims != nil && claims.ExpiresAt != nil && until.After(claims.ExpiresAt.Time) {
-		until = claims.ExpiresAt.UTC()
+	expiresAt := time.Now().Add(life).UTC().Truncate(time.Second)
+	if claims := router.RequestOf(ctx).Claims; claims != nil && claims.ExpiresAt != nil && expiresAt.After(claims.ExpiresAt.Time) {
+		expiresAt = claims.ExpiresAt.UTC()
 	}
-	token, err := s.recordings.CreateRecordingLink(ctx, p, id, until)
+	token, err := s.recordings.CreateRecordingLink(ctx, p, id, expiresAt)
 	if domain.CodeOf(err) == domain.CodeProcessing {
-		err = domain.Errorf(domain.CodeInvalidState, "The recording is still to come; try again in %s seconds.", router.RetryAfterProcessing)
+		err = domain.Errorf(domain.CodeInvalidState, "The recording is not ready yet; try again in %s seconds.", router.RetryAfterProcessing)
 	}
 	if err != nil {
 		return nil, err
 	}
 	at := s.PublicURL + "/v1/calls/" + id + "/recording?" + url.Values{linkParam: {token}}.Encode()
-	return router.Respond(Link{CallID: id, URL: at, ExpiresAt: until}, nil)
+	return router.Respond(Link{CallID: id, URL: at, ExpiresAt: expiresAt}, nil)
 }
 
-// admitLinked lets in who comes by a link, and anybody else by a credential.
-func (s *recordingHandlers) admitLinked(c *fiber.Ctx, r router.Rule, route string) error {
+// admitLinked admits a request with a recording token, or else by its credential.
+func (s *recordingHandlers) admitLinked(c *fiber.Ctx, r router.AccessRule, route string) error {
 	token := c.Query(linkParam)
 	if token == "" || c.Get(fiber.HeaderAuthorization) != "" {
 		return s.Admit(c, r, route)

@@ -6,33 +6,32 @@ import (
 	"github.com/callboard/callboard/httpapi/v1/agents"
 )
 
-// NewOverrides are what a call has otherwise than its agent as they are sent.
+// NewOverrides are the settings in which a call differs from its agent, in a request body.
 type NewOverrides struct {
-	FirstMessage string                 `json:"first_message,omitempty" maxLength:"4000" doc:"What an agent without a pathway says first; {{name}} stands for a variable. 422 where the call walks a pathway."`
-	SystemPrompt string                 `json:"system_prompt,omitempty" maxLength:"32000" doc:"What a language model is told of its part."`
-	Language     string                 `json:"language,omitempty" example:"en-GB" doc:"In which it speaks and, unless stt says otherwise, hears."`
+	FirstMessage string                 `json:"first_message,omitempty" maxLength:"4000" doc:"The first text of an agent without a pathway. {{name}} inserts a variable. 422 for a call with a pathway."`
+	SystemPrompt string                 `json:"system_prompt,omitempty" maxLength:"32000" doc:"System prompt of the language model."`
+	Language     string                 `json:"language,omitempty" example:"en-GB" doc:"Language of speech, and of recognition by default."`
 	Timezone     string                 `json:"timezone,omitempty" example:"Europe/London"`
 	Voice        *agents.NewVoice       `json:"voice,omitempty"`
-	LLM          *agents.NewLLM         `json:"llm,omitempty" doc:"The language model."`
-	STT          *agents.NewSTT         `json:"stt,omitempty" doc:"How it hears."`
-	TurnTaking   *agents.NewTurnTaking  `json:"turn_taking,omitempty" doc:"When it takes the word."`
+	LLM          *agents.NewLLM         `json:"llm,omitempty" doc:"Language model settings."`
+	STT          *agents.NewSTT         `json:"stt,omitempty" doc:"Speech recognition settings."`
+	TurnTaking   *agents.NewTurnTaking  `json:"turn_taking,omitempty" doc:"Turn-taking settings."`
 	Limits       *agents.NewAgentLimits `json:"limits,omitempty"`
-	Analysis     *agents.NewAnalysis    `json:"analysis,omitempty" doc:"What is wanted to be known of the call."`
+	Analysis     *agents.NewAnalysis    `json:"analysis,omitempty" doc:"Analysis of the ended call."`
 }
 
-// NewCallAMD is how one call finds out who has answered as it is sent.
+// NewCallAMD are the answering machine detection settings of one call in a request body.
 type NewCallAMD struct {
-	Mode string `json:"mode" enum:"off,async,wait" doc:"off; async: while the agent speaks already; wait: before it speaks, for 6 seconds at most."`
+	Mode string `json:"mode" enum:"off,async,wait" doc:"off: no detection. async: while the agent already speaks. wait: before the agent speaks, for at most 6 seconds."`
 }
 
-// NewVoicemail is what one call does about a machine that has answered as it is
-// sent.
+// NewVoicemail says what one call does when a machine answers, in a request body.
 type NewVoicemail struct {
-	Action  string `json:"action" enum:"hangup,leave_message,continue" doc:"Where neither the call nor its agent says how machines are noticed, they are with mode async."`
-	Message string `json:"message,omitempty" maxLength:"4000" doc:"leave_message: what is left behind the beep, the agent's amd.message unless said; {{name}} stands for a variable."`
+	Action  string `json:"action" enum:"hangup,leave_message,continue" doc:"Action when a machine answers. If neither the call nor its agent sets a detection mode, the mode is async."`
+	Message string `json:"message,omitempty" maxLength:"4000" doc:"Message after the beep, for leave_message. Default: amd.message of the agent. {{name}} inserts a variable."`
 }
 
-// overrideOf takes over an object that was sent.
+// overrideOf converts an object that the client has sent, nil for nil.
 func overrideOf[T, N any](sent *N, convert func(N) T) *T {
 	if sent == nil {
 		return nil
@@ -41,7 +40,7 @@ func overrideOf[T, N any](sent *N, convert func(N) T) *T {
 	return &v
 }
 
-// overrides are those of a call; nil: none.
+// overrides returns the overrides of a call, nil for nil.
 func (n *NewOverrides) overrides(problems *domain.Problems) *domain.CallOverrides {
 	if n == nil {
 		return nil
@@ -59,8 +58,7 @@ func (n *NewOverrides) overrides(problems *domain.Problems) *domain.CallOverride
 	return o
 }
 
-// answeringMachine returns the settings of a call for answering machines; nil: those of its
-// agent.
+// answeringMachine returns the answering machine settings of a call, nil if the settings of its agent apply.
 func (b *NewCallRequest) answeringMachine(problems *domain.Problems) *domain.CallAMD {
 	if b.AMD == nil && b.Voicemail == nil {
 		return nil

@@ -18,7 +18,7 @@ type recordingHandlers struct {
 	recordings Recordings
 }
 
-// Processing is the answer while a recording is still to come.
+// Processing is the response while a recording is being written.
 type Processing struct {
 	CallID string `json:"call_id"`
 	Status string `json:"status" enum:"processing"`
@@ -31,17 +31,17 @@ func registerRecordings(r *router.Router, calls Calls, recordings Recordings) {
 	s := &recordingHandlers{Router: r, calls: calls, recordings: recordings}
 	s.AddRawAdmitted(router.Operation{
 		Method: http.MethodGet, Path: "/v1/calls/{id}/recording", ID: "getRecording", Tag: "Calls",
-		Summary: "Download the recording", Description: "Stereo: the caller on the left, the agent or a human on the right. Takes Range.",
+		Summary: "Download the recording", Description: "Stereo: the caller on the left channel, the agent or a human on the right. Supports Range.",
 		Errors: []int{http.StatusRequestedRangeNotSatisfiable},
 	}, s.admitLinked, func(h *huma.Operation) {
 		wav := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 		h.Security = append(h.Security, map[string][]string{})
 		h.Parameters = append(h.Parameters, &huma.Param{
-			Name: linkParam, In: "query", Description: "Of a link, in place of a credential.", Schema: &huma.Schema{Type: huma.TypeString},
+			Name: linkParam, In: "query", Description: "Token of a link, in place of a credential.", Schema: &huma.Schema{Type: huma.TypeString},
 		})
 		h.Parameters = append(h.Parameters, &huma.Param{Name: "Range", In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: "bytes=0-65535"})
 		h.Responses["200"] = router.DescribeResponse("The whole recording.", mimeWAV, wav)
-		h.Responses["206"] = router.DescribeResponse("The part that was asked for.", mimeWAV, wav)
+		h.Responses["206"] = router.DescribeResponse("The requested byte range.", mimeWAV, wav)
 		h.Responses["202"] = router.DescribeResponse("The recording is still being written.", fiber.MIMEApplicationJSON, router.SchemaOf[Processing](s.API))
 	}, s.recording)
 	s.registerLinks()

@@ -2,7 +2,7 @@ package calls
 
 import "github.com/callboard/callboard/httpapi/router"
 
-// Services are the use cases behind the operations of calls.
+// Services are the services that the operations of this package use.
 type Services struct {
 	Calls      Calls
 	Actions    CallActions

@@ -30,63 +30,60 @@ type bulkHandlers struct {
 	jobs BulkJobs
 }
 
-// BulkJobs are jobs of many orders.
+// BulkJobs runs jobs with many items in the background.
 type BulkJobs interface {
-	// StartBulk keeps a job; its items are carried out one after another, each
-	// once, also across the end of the process. What is wrong with an item is
-	// told in the job; an unknown campaign or list is 422.
+	// StartBulk stores a job. Its items run one after another, each exactly once, even if the process restarts. An
+	// invalid item is reported in the job. An unknown campaign or list is 422.
 	StartBulk(ctx context.Context, p domain.Principal, o bulk.NewJob) (*domain.Bulk, error)
 	Bulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error)
 	ListBulks(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Bulk], error)
 	BulkItems(ctx context.Context, p domain.Principal, id string, q bulk.ItemQuery) (record.Page[*domain.BulkItem], error)
-	// CancelBulk: nothing more is begun from its return on.
+	// CancelBulk cancels a job. No further item starts after it returns.
 	CancelBulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error)
 }
 
-// item is a T that is read later, by itself, so that what is wrong with it is
-// told as its own error.
+// item is the JSON of a T that is decoded separately, so that its errors do not affect other items.
 type item[T any] struct{ text json.RawMessage }
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON stores the JSON text.
 func (i *item[T]) UnmarshalJSON(b []byte) error {
 	i.text = bytes.Clone(b)
 	return nil
 }
 
-// Schema is T's.
+// Schema returns the schema of T.
 func (i item[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[T](), true, "")
 }
 
-// defaults is a T of which nothing is required.
+// defaults is the JSON of a T without required members.
 type defaults[T any] struct{ text json.RawMessage }
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON stores the JSON text.
 func (d *defaults[T]) UnmarshalJSON(b []byte) error {
 	d.text = bytes.Clone(b)
 	return nil
 }
 
-// Schema is T's, without what it requires.
+// Schema returns the schema of T without required members.
 func (d defaults[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), false, "")
 	s.Required = nil
 	return &s
 }
 
-// NewBulkOf are many orders of a kind as they are sent.
+// NewBulkOf is a bulk job in a request body, with items of one type.
 type NewBulkOf[D, T any] struct {
-	Defaults defaults[D]       `json:"defaults,omitzero" doc:"What every item has unless it says otherwise."`
+	Defaults defaults[D]       `json:"defaults,omitzero" doc:"Default members of every item."`
 	Items    []item[T]         `json:"items" nullable:"false" minItems:"1" maxItems:"10000" doc:"At most 10,000."`
 	Metadata map[string]string `json:"metadata,omitempty"`
 	problems domain.Problems
 }
 
-// UnmarshalJSON reads each field by itself, so that what is wrong is told with
-// the name of the field.
+// UnmarshalJSON decodes each field separately, so that an error names its field.
 func (b *NewBulkOf[D, T]) UnmarshalJSON(text []byte) error {
 	var fields map[string]json.RawMessage
-	if _ = json.Unmarshal(text, &fields); fields == nil { // it is JSON, but of another kind
+	if _ = json.Unmarshal(text, &fields); fields == nil { // JSON, but not an object
 		b.problems.Add("body", domain.CodeValidation, "must be an object")
 		return nil
 	}
@@ -105,22 +102,22 @@ func (b *NewBulkOf[D, T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// maxDefaults bounds what defaults come to once every item has them.
+// maxDefaults bounds, in bytes, the size of the defaults multiplied by the number of items.
 const maxDefaults = 32 << 20
 
-// NewBulkCalls are calls that are ordered together.
+// NewBulkCalls is a bulk job that places calls.
 type NewBulkCalls = NewBulkOf[calls.NewCallRequest, calls.NewCallRequest]
 
-// NewBulkContacts are contacts that are added together.
+// NewBulkContacts is a bulk job that adds contacts.
 type NewBulkContacts = NewBulkOf[BulkContactDefaults, NewContact]
 
-// NewBulkNumbers are numbers that are listed together.
+// NewBulkNumbers is a bulk job that adds numbers to a do-not-call list.
 type NewBulkNumbers = NewBulkOf[BulkNumberDefaults, DNCNumber]
 
-// NewBulkMessages are text messages that are sent together.
+// NewBulkMessages is a bulk job that sends text messages.
 type NewBulkMessages = NewBulkOf[messaging.NewMessage, messaging.NewMessage]
 
-// BulkContactDefaults say to which campaign contacts are added.
+// BulkContactDefaults are the defaults of contacts and the campaign that gets them.
 type BulkContactDefaults struct {
 	CampaignID string         `json:"campaign_id" doc:"The campaign that the contacts are added to. Required."`
 	Context    domain.Context `json:"context,omitempty"`
@@ -128,14 +125,14 @@ type BulkContactDefaults struct {
 	Country    string         `json:"country,omitempty"`
 }
 
-// BulkNumberDefaults say onto which list numbers are put.
+// BulkNumberDefaults are the defaults of numbers and the list that gets them.
 type BulkNumberDefaults struct {
-	ListID  string `json:"list_id,omitempty" doc:"The list that the numbers are put on; the default list unless said."`
+	ListID  string `json:"list_id,omitempty" doc:"The list that gets the numbers. Default: the default list."`
 	Country string `json:"country,omitempty"`
 }
 
-// decodeJSON reads the text of a field into what it may already hold, and says
-// what is wrong with it.
+// decodeJSON decodes a field into a value that may already hold defaults. It adds problems with the path of the
+// field.
 func decodeJSON(text json.RawMessage, into any, problems *domain.Problems, at string) {
 	if len(text) == 0 {
 		return
@@ -144,26 +141,25 @@ func decodeJSON(text json.RawMessage, into any, problems *domain.Problems, at st
 	if !wrong {
 		return
 	}
-	message := strings.TrimPrefix(e.Message, "the value ") // of the whole field
+	message := strings.TrimPrefix(e.Message, "the value ") // the field name precedes the message
 	if e.Param != "" {
 		at = strings.Trim(at+"."+e.Param, ".")
 	}
 	problems.Add(at, domain.CodeValidation, "%s", message)
 }
 
-// bulkOf reads the items of a job. each makes the order of one, or adds to its
-// problems.
+// bulkOf returns the job that a request describes. each converts an item and adds the problems of the item.
 func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *domain.Problems), start func(*D) T, each func(*T, *domain.Problems) bulk.NewItem) (bulk.NewJob, *D, error) {
 	out := bulk.NewJob{Type: kind, Metadata: b.Metadata}
 	problems := b.problems
 	base := new(D)
 	decodeJSON(b.Defaults.text, base, &problems, "defaults")
 	if len(b.Defaults.text)*len(b.Items) > maxDefaults {
-		problems.Add("defaults", domain.CodeValidation, "are %d bytes, which %d items would have; %d MB at most in all", len(b.Defaults.text), len(b.Items), maxDefaults>>20)
+		problems.Add("defaults", domain.CodeValidation, "have %d bytes for each of %d items; the total must not exceed %d MB", len(b.Defaults.text), len(b.Items), maxDefaults>>20)
 	}
 	validation.Metadata(&problems, b.Metadata)
 	if n := len(b.Items); n == 0 || n > domain.MaxBulkItems {
-		problems.Add("items", domain.CodeValidation, "has %d entries; from 1 to %d may come at once", n, domain.MaxBulkItems)
+		problems.Add("items", domain.CodeValidation, "has %d entries; 1 to %d are allowed", n, domain.MaxBulkItems)
 	}
 	if len(problems) == 0 && check != nil {
 		check(base, &problems)
@@ -180,7 +176,7 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 		if bytes.Equal(text.text, []byte("null")) {
 			wrong.Add("", domain.CodeValidation, "must be an object")
 		}
-		fresh := new(D) // of its own: what is read into it later is the item's
+		fresh := new(D) // a fresh copy, because decoding the item changes it
 		decodeJSON(b.Defaults.text, fresh, &wrong, "defaults")
 		one := start(fresh)
 		if decodeJSON(text.text, &one, &wrong, ""); len(wrong) == 0 {
@@ -193,11 +189,11 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 	return out, base, nil
 }
 
-// checkDefaults holds what defaults say to the rules of an item. What they do
-// not say may come with the items.
+// checkDefaults validates the defaults by the rules of an item. A missing member is no problem, because items may
+// have it.
 func checkDefaults[D, T any](text json.RawMessage, start func(*D) T, each func(*T, *domain.Problems) bulk.NewItem, problems *domain.Problems) {
 	var wrong domain.Problems
-	base := new(D) // of its own, as for an item
+	base := new(D) // a fresh copy, as for an item
 	decodeJSON(text, base, &wrong, "defaults")
 	one := start(base)
 	each(&one, &wrong)
@@ -208,8 +204,7 @@ func checkDefaults[D, T any](text json.RawMessage, start func(*D) T, each func(*
 	}
 }
 
-// hasField says whether an object holds the field at a path, e.g. amd.mode or
-// list[2].
+// hasField reports whether an object has the field at a path, such as amd.mode or list[2].
 func hasField(object json.RawMessage, path string) bool {
 	var at any
 	if json.Unmarshal(object, &at) != nil {
@@ -232,25 +227,25 @@ func hasField(object json.RawMessage, path string) bool {
 func registerBulk(r *router.Router, jobs BulkJobs) {
 	s := &bulkHandlers{Router: r, jobs: jobs}
 	const tag, path = "Bulk", "/v1/bulk"
-	const about = "Answers at once. The items are done one after another, each exactly once, also where the service ends in between. " +
-		"What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. " +
-		"An item that is invalid by itself is rejected and stops no other."
+	const about = "Responds at once. The items run one after another, each exactly once, even if the service restarts. " +
+		"The error of an item has its index (from 0) and its field. This response lists up to 1,000 errors, …/items lists all. " +
+		"An invalid item is rejected and does not stop other items."
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/calls", ID: "bulkCalls", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Place many calls",
-		Description: about + " Calls wait for lines and for the plan's calls per minute, in turns with the campaigns: they are never refused for want of one. " +
-			"A call outside its compliance.calling_hours is `waiting` until they open, and lets the others pass; do-not-call lists are asked again right before it is placed.",
+		Description: about + " Calls share concurrent calls and the plan's calls per minute fairly with campaigns. They wait and are never refused because of these limits. " +
+			"A call outside its compliance.calling_hours is `waiting` until they start, and does not delay other calls. Do-not-call lists are checked again right before the call is placed.",
 	}, s.bulkCalls)
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/contacts", ID: "bulkContacts", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Add many contacts to a campaign",
-		Description: about + " defaults.campaign_id names the campaign.",
+		Description: about + " Set the campaign in defaults.campaign_id.",
 	}, s.bulkContacts)
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/dnc", ID: "bulkNumbers", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Put many numbers onto a do-not-call list",
+		Method: http.MethodPost, Path: path + "/dnc", ID: "bulkNumbers", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Add many numbers to a do-not-call list",
 		Description: about,
 	}, s.bulkNumbers)
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/sms", ID: "bulkSMS", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Send many text messages",
-		Description: about + " With a live key 409 no_sms_route while no trunk carries messages.",
+		Description: about + " With a live key, 409 no_sms_route if no trunk or gateway carries messages.",
 	}, s.bulkMessages)
 	s.registerReads(tag, path)
 }
@@ -258,13 +253,13 @@ func registerBulk(r *router.Router, jobs BulkJobs) {
 func (s *bulkHandlers) registerReads(tag, path string) {
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listBulks", Tag: tag, Summary: "List bulk jobs"},
 		router.HandleList(s.jobs, BulkJobs.ListBulks, showBulk))
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getBulk", Tag: tag, Summary: "See how far a bulk job is", Description: "A job is kept for 30 days after its end."},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getBulk", Tag: tag, Summary: "Get a bulk job", Description: "A job is stored for 30 days after its end."},
 		router.HandleByID(domain.PrefixBulk, s.jobs, BulkJobs.Bulk, showBulk))
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/items", ID: "listBulkItems", Tag: tag, Summary: "See what became of the items of a bulk job, in their order"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/items", ID: "listBulkItems", Tag: tag, Summary: "List the items of a bulk job in their order"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			router.Paging
-			Status string `query:"status" enum:"pending,waiting,done,failed,rejected,cancelled" doc:"Only items in this state."`
+			Status string `query:"status" enum:"pending,waiting,done,failed,rejected,cancelled" doc:"Filters by status."`
 		},
 		) (*router.Response[router.List[*BulkItem]], error) {
 			id, err := router.PathID(domain.PrefixBulk, in.ID)
@@ -275,30 +270,30 @@ func (s *bulkHandlers) registerReads(tag, path string) {
 			return router.Page(l, err, showBulkItem)
 		})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelBulk", Tag: tag, Summary: "Cancel what a bulk job has not begun",
-		Description: "What was done stays; calls go on. Repeated it has no effect; 409 invalid_state where the job is completed.",
+		Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelBulk", Tag: tag, Summary: "Cancel the remaining items of a bulk job",
+		Description: "Finished items and live calls are not affected. Repeating it has no effect. 409 invalid_state for a completed job.",
 	}, router.HandleByID(domain.PrefixBulk, s.jobs, BulkJobs.CancelBulk, showBulk))
 }
 
-// BulkItem is an item as the API shows it.
+// BulkItem is an item of a bulk job in its API form.
 type BulkItem struct {
 	Object   string                `json:"object" enum:"bulk_item"`
 	BulkID   string                `json:"bulk_id"`
-	Index    int                   `json:"index" doc:"Its place among the items, from 0."`
+	Index    int                   `json:"index" doc:"Index of the item, from 0."`
 	Status   domain.BulkItemStatus `json:"status"`
-	ResultID string                `json:"result_id,omitempty" doc:"What it became, e.g. a call."`
-	Code     domain.Code           `json:"code,omitempty" doc:"Why it was rejected or failed."`
+	ResultID string                `json:"result_id,omitempty" doc:"Id of the created resource, e.g. a call."`
+	Code     domain.Code           `json:"code,omitempty" doc:"Error code of a rejected or failed item."`
 	Message  string                `json:"message,omitempty"`
-	Param    string                `json:"param,omitempty" doc:"The field to blame."`
-	Until    *time.Time            `json:"until,omitempty" doc:"When the calling hours of one that waits open."`
-	Created  time.Time             `json:"created_at" doc:"The job's: its items are made with it."`
+	Param    string                `json:"param,omitempty" doc:"The field with the error."`
+	Until    *time.Time            `json:"until,omitempty" doc:"When the calling hours of a waiting item start."`
+	Created  time.Time             `json:"created_at" doc:"Creation time of the job."`
 }
 
 func showBulkItem(i *domain.BulkItem) *BulkItem {
 	return &BulkItem{Object: "bulk_item", BulkID: i.BulkID, Index: i.Index, Status: i.Status, ResultID: i.ResultID, Code: i.Code, Message: i.Message, Param: i.Param, Until: i.Until, Created: i.CreatedAt}
 }
 
-// showBulk leaves out what only the service needs.
+// showBulk returns the API form of a job, without internal members.
 func showBulk(b *domain.Bulk) *domain.Bulk {
 	shown := *b
 	shown.Next, shown.Operator, shown.KeyID = 0, false, ""

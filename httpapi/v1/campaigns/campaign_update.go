@@ -13,28 +13,28 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// CampaignChanged is the answer to a change.
+// CampaignChanged is the response to a change of a campaign.
 type CampaignChanged struct {
 	domain.Campaign
-	WebhookSecret string `json:"webhook_secret,omitempty" doc:"Signs what goes to the new URLs; shown this once."`
+	WebhookSecret string `json:"webhook_secret,omitempty" doc:"Secret that signs deliveries to the new URLs. Only in this response."`
 }
 
-// DuplicateRequest is the body of a duplicate.
+// DuplicateRequest is the request body for a duplicate.
 type DuplicateRequest struct {
-	Name     string `json:"name,omitempty" doc:"The same unless said."`
-	Contacts *bool  `json:"contacts,omitempty" doc:"false: without them."`
+	Name     string `json:"name,omitempty" doc:"Default: the name of the original campaign."`
+	Contacts *bool  `json:"contacts,omitempty" doc:"false: copy no contacts. Default: true."`
 }
 
-// RedialRequest is the body of a redial.
+// RedialRequest is the request body for a redial.
 type RedialRequest struct {
-	Outcomes []string `json:"outcomes" minItems:"1" maxItems:"20" nullable:"false" doc:"Whom to ring again." enum:"completed,confirmed,declined,voicemail,no_answer,busy,failed,skipped,expired,cancelled"`
-	Name     string   `json:"name,omitempty" doc:"The same unless said."`
+	Outcomes []string `json:"outcomes" minItems:"1" maxItems:"20" nullable:"false" doc:"Outcomes of the contacts to call again." enum:"completed,confirmed,declined,voicemail,no_answer,busy,failed,skipped,expired,cancelled"`
+	Name     string   `json:"name,omitempty" doc:"Default: the name of the original campaign."`
 }
 
 func (s *campaignHandlers) registerChanges(tag, path string) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateCampaign", Tag: tag, Summary: "Change a campaign", Errors: []int{http.StatusConflict},
-		Description: "Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry, compliance and metadata; other fields are 409 invalid_state.",
+		Description: "All fields of a draft can change. In a scheduled, running or paused campaign only pacing, schedule.end, retry, compliance and metadata can change; other fields are 409 invalid_state.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.IDParam
 		Body router.Patch[NewCampaign]
@@ -57,12 +57,12 @@ func (s *campaignHandlers) registerChanges(tag, path string) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteCampaign", Tag: tag, Summary: "Delete a campaign with everything that belongs to it",
 		Errors: []int{http.StatusConflict},
-		Description: "A draft, or one that is over and has no call going on. Contacts, results, calls, transcripts, recordings and endpoints go; what was billed stays " +
-			"in the ledger, which holds no number.",
+		Description: "Deletes a draft, or an ended campaign without live calls, with its contacts, results, calls, transcripts, recordings and endpoints. Billed attempts remain " +
+			"in the ledger, which contains no number.",
 	}, router.HandleDeleteByID(domain.PrefixCampaign, "campaign", s.campaigns, Campaigns.DeleteCampaign))
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/{id}/duplicate", ID: "duplicateCampaign", Tag: tag, Status: http.StatusCreated, Summary: "Make a draft of a campaign",
-		Description: "The same settings and contacts, and nothing of what happened. A start or an end that has passed is left out.",
+		Method: http.MethodPost, Path: path + "/{id}/duplicate", ID: "duplicateCampaign", Tag: tag, Status: http.StatusCreated, Summary: "Copy a campaign to a draft",
+		Description: "Copies the settings and contacts without results. A start or an end in the past is not copied.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.IDParam
 		Body *DuplicateRequest
@@ -79,8 +79,8 @@ func (s *campaignHandlers) registerChanges(tag, path string) {
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/redial", ID: "redialCampaign", Tag: tag, Status: http.StatusCreated,
-		Summary: "Make a draft of those whom a campaign has not reached", Errors: []int{http.StatusConflict},
-		Description: "A duplicate with the contacts that have one of the outcomes now. Do-not-call lists and calling hours are asked again before each of them is rung.",
+		Summary: "Create a draft with the unreached contacts of a campaign", Errors: []int{http.StatusConflict},
+		Description: "Copies the campaign with the contacts that currently have one of the outcomes. Do-not-call lists and calling hours are checked again before each call.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.IDParam
 		Body RedialRequest
@@ -90,7 +90,7 @@ func (s *campaignHandlers) registerChanges(tag, path string) {
 	})
 }
 
-// contactStates lists the states of a contact.
+// contactStates returns the states of a contact.
 func contactStates() []string {
 	var out []string
 	for c := domain.ContactPending; c <= domain.ContactCancelled; c++ {
@@ -99,10 +99,10 @@ func contactStates() []string {
 	return out
 }
 
-// copyCampaign makes a draft of a campaign; may says whether it can be copied
-// in its state, nil: only once it has begun.
+// copyCampaign creates a draft from a campaign. may returns an error if the campaign cannot be copied in its state.
+// nil allows every campaign that has started.
 func (s *campaignHandlers) copyCampaign(
-	ctx context.Context, p domain.Principal, id, name string, states []string, may func(*domain.Campaign) error,
+	ctx context.Context, p domain.Principal, id, name string, states []string, check func(*domain.Campaign) error,
 ) (*router.Response[*CampaignMade], error) {
 	id, err := router.PathID(domain.PrefixCampaign, id)
 	if err != nil {
@@ -112,16 +112,16 @@ func (s *campaignHandlers) copyCampaign(
 	if err != nil {
 		return nil, err
 	}
-	if may == nil {
+	if check == nil {
 		from, errRead := s.campaigns.Campaign(ctx, p, id)
 		if errRead != nil {
 			return nil, errRead
 		}
 		if from.StartedAt == nil {
-			return nil, domain.Errorf(domain.CodeInvalidState, "The campaign has rung nobody yet.").With("current_status", from.Status)
+			return nil, domain.Errorf(domain.CodeInvalidState, "The campaign has not placed any call yet.").With("current_status", from.Status)
 		}
 	}
-	made, err := s.campaigns.CopyCampaign(ctx, p, id, states, func(c *domain.Campaign) error {
+	created, err := s.campaigns.CopyCampaign(ctx, p, id, states, func(c *domain.Campaign) error {
 		if name != "" {
 			c.Name = name
 		}
@@ -133,11 +133,11 @@ func (s *campaignHandlers) copyCampaign(
 		}
 		return validation.Campaign(c, limits).Err()
 	})
-	return campaignMade(ctx, made, err)
+	return campaignMade(ctx, created, err)
 }
 
-// changedFields are the members of a campaign that a patch names: schedule by
-// its own members, of which some can be changed while the campaign runs.
+// changedFields returns the members of a campaign that a patch contains. It lists the members of schedule
+// separately, because some of them can change while the campaign runs.
 func changedFields(patch *router.Patch[NewCampaign]) []string {
 	var out []string
 	for name, v := range patch.Members {
@@ -154,9 +154,8 @@ func changedFields(patch *router.Patch[NewCampaign]) []string {
 	return out
 }
 
-// changeCampaign applies a patch to a campaign as far as its state allows. Only
-// what the patch names is checked: other settings may have become wrong since
-// they were stored.
+// changeCampaign applies a patch to a campaign if its status allows that. Only the patched members are validated,
+// because other stored settings may have become invalid.
 func changeCampaign(registry *router.Registry, patch *router.Patch[NewCampaign], h validation.Limits) func(*domain.Campaign) error {
 	fields := changedFields(patch)
 	merged := router.PatchFunc(registry, patch, func(n *NewCampaign, c *domain.Campaign) error {
@@ -180,18 +179,17 @@ func changeCampaign(registry *router.Registry, patch *router.Patch[NewCampaign],
 	}
 }
 
-// checkChange refuses a change of fields that the status of a campaign does not
-// allow. Errors: invalid_state.
+// checkChange returns invalid_state if the status of a campaign does not allow a change of the fields.
 func checkChange(c *domain.Campaign, fields []string) error {
 	if c.Status.Final() {
-		return domain.Errorf(domain.CodeInvalidState, "A campaign that is %s cannot be changed.", c.Status).With("current_status", c.Status)
+		return domain.Errorf(domain.CodeInvalidState, "A %s campaign cannot be changed.", c.Status).With("current_status", c.Status)
 	}
 	if c.Status == domain.CampaignDraft {
 		return nil
 	}
 	for _, f := range fields {
 		if !slices.Contains([]string{"pacing", "schedule.end", "retry", "compliance", "metadata"}, f) {
-			e := domain.Errorf(domain.CodeInvalidState, "Of a campaign that is %s only pacing, schedule.end, retry, compliance and metadata can be changed.", c.Status).
+			e := domain.Errorf(domain.CodeInvalidState, "In a %s campaign only pacing, schedule.end, retry, compliance and metadata can change.", c.Status).
 				With("current_status", c.Status).With("allowed_from", []domain.CampaignStatus{domain.CampaignDraft})
 			e.Param = f
 			return e
@@ -200,9 +198,8 @@ func checkChange(c *domain.Campaign, fields []string) error {
 	return nil
 }
 
-// PruneStored removes the values of a disabled retry, and the default time zone of
-// calling hours in the test environment. A patch that enables the retry or sets calling
-// hours then gets the defaults of a new campaign.
+// PruneStored removes the stored values of a disabled retry, and the default time zone of calling hours in the test
+// environment. A patch that enables the retry or sets calling hours then gets the defaults of a new campaign.
 func (*NewCampaign) PruneStored(current any, stored, patch map[string]any) {
 	retry, _ := stored["retry"].(map[string]any)
 	if on, _ := retry["enabled"].(bool); !on {

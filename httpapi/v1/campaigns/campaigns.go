@@ -14,34 +14,29 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Campaigns creates campaigns and drives them.
+// Campaigns creates and controls campaigns.
 type Campaigns interface {
-	// CreateCampaign keeps a campaign (Status draft or scheduled; everything
-	// but Meta filled in) with its inline contacts, at most 10,000. Unknown
-	// agent or pathway: 422 with param. Each distinct URL of Webhooks becomes
-	// an endpoint of the campaign, whose deliveries the secret signs; "": one is
-	// made.
+	// CreateCampaign stores a campaign with at most 10,000 inline contacts. c has all members except Meta, and its
+	// status is draft or scheduled. An unknown agent or pathway is 422 with param. Each distinct URL of Webhooks
+	// becomes an endpoint of the campaign. secret signs the deliveries; for "" a secret is created.
 	CreateCampaign(ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error]) (campaignsservice.CreatedCampaign, error)
-	// UpdateCampaign answers the secret of endpoints that are new, "" without.
+	// UpdateCampaign returns the secret of new webhook endpoints, "" without new ones.
 	UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (c *domain.Campaign, secret string, err error)
-	// DeleteCampaign: invalid_state unless it is a draft, or over with no call
-	// going on.
+	// DeleteCampaign deletes a draft, or an ended campaign without live calls. Otherwise invalid_state.
 	DeleteCampaign(ctx context.Context, p domain.Principal, id string) error
-	// CopyCampaign makes a draft of another campaign, with its contacts in one of
-	// the states. change makes it fit.
+	// CopyCampaign creates a draft from a campaign and its contacts in one of the states. change adjusts the draft.
 	CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (campaignsservice.CreatedCampaign, error)
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 	ListCampaigns(ctx context.Context, p domain.Principal, q campaignsservice.Query) (record.Page[*domain.Campaign], error)
-	// These four return the status object, also where the campaign is in the target
-	// state already. Other errors: invalid_state with current_status, allowed_from.
+	// The following four methods return the status object, also if the campaign is already in the target state.
+	// Otherwise invalid_state has current_status and allowed_from.
 	StartCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	PauseCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error)
 	// CampaignStatus returns the status object of a campaign.
 	CampaignStatus(ctx context.Context, p domain.Principal, id string) (*domain.CampaignStatusObject, error)
-	// CampaignProgress answers how far a campaign was when, oldest first, 101
-	// marks at most.
+	// CampaignProgress returns the progress of a campaign over time, oldest first, at most 101 marks.
 	CampaignProgress(ctx context.Context, p domain.Principal, id string) ([]domain.ProgressMark, error)
 }
 
@@ -53,85 +48,85 @@ type campaignHandlers struct {
 	forecasts Forecasts
 }
 
-// NewContact is a contact as it is sent.
+// NewContact is a contact in a request body.
 type NewContact struct {
-	Phone    string         `json:"phone" maxLength:"64" doc:"E.164, or national in the campaign's default_country." example:"+12025550123"`
-	Context  domain.Context `json:"context,omitempty" doc:"Variables of the pathway's text."`
-	Timezone string         `json:"timezone,omitempty" doc:"Overrides the zone of the number."`
+	Phone    string         `json:"phone" maxLength:"64" doc:"E.164, or a national number of the campaign's default_country." example:"+12025550123"`
+	Context  domain.Context `json:"context,omitempty" doc:"Values of variables in texts of the pathway."`
+	Timezone string         `json:"timezone,omitempty" doc:"Time zone of the contact. Default: the zone of the number."`
 	Country  string         `json:"country,omitempty" maxLength:"2"`
 }
 
-// NewSchedule is a schedule as it is sent.
+// NewSchedule is a schedule in a request body.
 type NewSchedule struct {
-	Start         *time.Time `json:"start,omitempty" doc:"Ahead: the campaign begins scheduled. Left out or past: it stays a draft until it is started."`
+	Start         *time.Time `json:"start,omitempty" doc:"A future time creates a scheduled campaign. Missing or past: the campaign stays a draft until it is started."`
 	End           *time.Time `json:"end,omitempty"`
 	Timezone      string     `json:"timezone,omitempty" default:"UTC"`
-	Days          []string   `json:"days,omitempty" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday" doc:"All unless said." nullable:"false"`
+	Days          []string   `json:"days,omitempty" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday" doc:"Days with calls. Default: all." nullable:"false"`
 	ExcludedDates []string   `json:"excluded_dates,omitempty" doc:"YYYY-MM-DD" nullable:"false"`
 }
 
-// NewPacing is a pacing as it is sent.
+// NewPacing are pacing settings in a request body.
 type NewPacing struct {
-	CallsPerMinute *int   `json:"calls_per_minute,omitempty" doc:"The plan's ceiling unless said."`
-	MaxConcurrent  *int   `json:"max_concurrent,omitempty" doc:"The plan's ceiling unless said."`
-	Mode           string `json:"mode,omitempty" enum:"fixed,adaptive" default:"fixed" doc:"fixed keeps the pace. adaptive goes slower, never faster, while many calls are hung up at once, fail or are answered more seldom than before, or while the agent answers late."`
+	CallsPerMinute *int   `json:"calls_per_minute,omitempty" doc:"Maximum calls per minute. Default: the plan's limit."`
+	MaxConcurrent  *int   `json:"max_concurrent,omitempty" doc:"Maximum concurrent calls. Default: the plan's limit."`
+	Mode           string `json:"mode,omitempty" enum:"fixed,adaptive" default:"fixed" doc:"fixed keeps the pace. adaptive lowers the pace while many calls fail, are hung up at once or are answered less often than before, or while the agent responds late."`
 }
 
-// NewRetry is a retry as it is sent.
+// NewRetry are retry settings in a request body.
 type NewRetry struct {
 	Enabled       bool     `json:"enabled,omitempty"`
-	MaxAttempts   *int     `json:"max_attempts,omitempty" doc:"Counts the first."`
+	MaxAttempts   *int     `json:"max_attempts,omitempty" doc:"Maximum attempts per contact, including the first."`
 	IntervalHours *float64 `json:"interval_hours,omitempty"`
 	RetryOn       []string `json:"retry_on,omitempty" enum:"no_answer,busy,voicemail,failed,rejected,interrupted" nullable:"false"`
 }
 
-// NewOptOut is the handling of opt-outs as it is sent.
+// NewOptOut are opt-out settings in a request body.
 type NewOptOut struct {
 	Keywords []string `json:"keywords,omitempty" nullable:"false"`
 	Action   string   `json:"action,omitempty"`
 }
 
-// NewCompliance are the rules of a campaign as they are sent.
+// NewCompliance are the compliance rules of a campaign in a request body.
 type NewCompliance struct {
-	DNCScrub     *bool           `json:"dnc_scrub,omitempty" doc:"true unless said."`
-	DNCListID    *string         `json:"dnc_list_id,omitempty" doc:"Scrubbed against beside the default list. Empty: against that alone."`
-	CallingHours *calls.NewHours `json:"calling_hours,omitempty" doc:"08:00 to 21:00 local unless said."`
+	DNCScrub     *bool           `json:"dnc_scrub,omitempty" doc:"Check contacts against do-not-call lists. Default: true."`
+	DNCListID    *string         `json:"dnc_list_id,omitempty" doc:"A do-not-call list that is checked in addition to the default list. Empty: only the default list."`
+	CallingHours *calls.NewHours `json:"calling_hours,omitempty" doc:"Daily window for calls. Default: 08:00 to 21:00 in the zone of the contact."`
 	OptOut       *NewOptOut      `json:"opt_out_handling,omitempty"`
 }
 
-// NewCallerID is a caller id as it is sent.
+// NewCallerID is a caller ID in a request body.
 type NewCallerID struct {
-	Number string `json:"number,omitempty" doc:"A number of the workspace, or one in caller_ids of a trunk. Without it, each call shows a number of the trunk that carries it."`
+	Number string `json:"number,omitempty" doc:"A number of the workspace, or one in caller_ids of a trunk. Default: each call shows a number of the trunk that carries it."`
 	Name   string `json:"name,omitempty"`
 }
 
-// NewTestMode is the clock of a test campaign in the body of a request.
+// NewTestMode are the settings of a test campaign's clock in a request body.
 type NewTestMode struct {
-	TimeFactor int `json:"time_factor" minimum:"1" maximum:"1440" doc:"How much faster the campaign's clock goes: schedule, calling hours, pace and retries. Calls take their time."`
+	TimeFactor int `json:"time_factor" minimum:"1" maximum:"1440" doc:"Speed of the campaign's clock for schedule, calling hours, pacing and retries. Calls run in real time."`
 }
 
-// NewCampaign is a campaign as it is sent.
+// NewCampaign is a campaign in a request body.
 type NewCampaign struct {
 	Name           string            `json:"name" example:"Reminders in March"`
 	AgentID        string            `json:"agent_id,omitempty" doc:"agent_id or pathway_id is required."`
 	PathwayID      string            `json:"pathway_id,omitempty"`
-	Contacts       []NewContact      `json:"contacts,omitempty" nullable:"false" update:"-" doc:"At most 10,000; upload more to /contacts."`
-	Schedule       *NewSchedule      `json:"schedule,omitempty" doc:"When it may ring. end can be changed while it runs."`
-	Pacing         *NewPacing        `json:"pacing,omitempty" doc:"Can be changed while it runs."`
-	Retry          *NewRetry         `json:"retry,omitempty" doc:"Can be changed while it runs: for what ends from then on."`
+	Contacts       []NewContact      `json:"contacts,omitempty" nullable:"false" update:"-" doc:"At most 10,000 contacts. Upload more to /contacts."`
+	Schedule       *NewSchedule      `json:"schedule,omitempty" doc:"When the campaign may call. end can change while the campaign runs."`
+	Pacing         *NewPacing        `json:"pacing,omitempty" doc:"Pacing. It can change while the campaign runs."`
+	Retry          *NewRetry         `json:"retry,omitempty" doc:"Retries. They can change while the campaign runs; a change applies to attempts that end afterwards."`
 	CallerID       *NewCallerID      `json:"caller_id,omitempty"`
-	Webhooks       map[string]string `json:"webhooks,omitempty" doc:"Campaign event name → https URL."`
-	Compliance     *NewCompliance    `json:"compliance,omitempty" doc:"Can be changed while it runs."`
-	WebhookSecret  string            `json:"webhook_secret,omitempty" minLength:"8" maxLength:"256" update:"-" doc:"Signs the campaign's webhooks; made here unless said."`
-	DefaultCountry string            `json:"default_country,omitempty" doc:"For numbers without +."`
-	AutoComplete   *bool             `json:"auto_complete,omitempty" doc:"false: stays open when all contacts are done."`
-	FollowLatest   bool              `json:"follow_latest,omitempty" doc:"Calls speak the version of the agent, and the pathway, that is newest when they begin; otherwise those that the campaign began with."`
-	Draft          bool              `json:"draft,omitempty" update:"-" doc:"true: stays a draft even with a start ahead."`
-	Test           *NewTestMode      `json:"test,omitempty" doc:"With test keys only."`
+	Webhooks       map[string]string `json:"webhooks,omitempty" doc:"https URL by campaign event type."`
+	Compliance     *NewCompliance    `json:"compliance,omitempty" doc:"Compliance rules. They can change while the campaign runs."`
+	WebhookSecret  string            `json:"webhook_secret,omitempty" minLength:"8" maxLength:"256" update:"-" doc:"Secret that signs the campaign's webhooks. Default: Callboard creates one."`
+	DefaultCountry string            `json:"default_country,omitempty" doc:"Country of numbers without a country code, as an ISO 3166 code."`
+	AutoComplete   *bool             `json:"auto_complete,omitempty" doc:"false: the campaign stays open when all contacts are finished. Default: true."`
+	FollowLatest   bool              `json:"follow_latest,omitempty" doc:"true: each call uses the newest version of the agent and the pathway. false: calls use the versions with which the campaign started."`
+	Draft          bool              `json:"draft,omitempty" update:"-" doc:"true: the campaign stays a draft even with a future start."`
+	Test           *NewTestMode      `json:"test,omitempty" doc:"Settings of test campaigns. With test keys only."`
 	Metadata       map[string]string `json:"metadata,omitempty"`
 }
 
-// copyTo copies the settings to a campaign, without defaults.
+// copyTo copies the settings to a campaign without applying defaults.
 func (n *NewCampaign) copyTo(c *domain.Campaign) {
 	c.Name, c.AgentID, c.PathwayID, c.Metadata = n.Name, n.AgentID, n.PathwayID, n.Metadata
 	c.Webhooks, c.DefaultCountry, c.FollowLatest = n.Webhooks, n.DefaultCountry, n.FollowLatest
@@ -171,8 +166,8 @@ func (n *NewCompliance) copyTo(c *domain.Compliance) {
 	}
 }
 
-// numberOrDefault is a number that was sent, or 0 for the default. A 0 that was sent is
-// no number of anything here: it becomes -1, which no rule takes.
+// numberOrDefault returns a number that was sent, and 0 (the default) for nil. A sent 0 becomes -1, which
+// validation refuses.
 func numberOrDefault(n *int) int {
 	switch {
 	case n == nil:
@@ -183,18 +178,18 @@ func numberOrDefault(n *int) int {
 	return *n
 }
 
-// CampaignMade is the answer to a new campaign.
+// CampaignMade is the response to a new campaign.
 type CampaignMade struct {
 	domain.Campaign
 	UploadID        string                 `json:"upload_id,omitempty"`
 	ContactsSummary domain.ContactsSummary `json:"contacts_summary"`
 	ContactErrors   []domain.ContactError  `json:"contact_errors"`
-	WebhookSecret   string                 `json:"webhook_secret,omitempty" doc:"Signs the campaign's webhooks; shown this once."`
+	WebhookSecret   string                 `json:"webhook_secret,omitempty" doc:"Secret that signs the campaign's webhooks. Only in this response."`
 }
 
-// CancelRequest is the body of a cancel.
+// CancelRequest is the request body for a cancellation.
 type CancelRequest struct {
-	HangupActive bool `json:"hangup_active,omitempty" doc:"true: live calls end at once."`
+	HangupActive bool `json:"hangup_active,omitempty" doc:"true: live calls are hung up at once."`
 }
 
 // registerCampaigns registers the operations of campaigns.
@@ -203,7 +198,7 @@ func registerCampaigns(r *router.Router, campaigns Campaigns, forecasts Forecast
 	const tag, path = "Campaigns", "/v1/campaigns"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createCampaign", Tag: tag, Status: http.StatusCreated, Summary: "Create a campaign",
-		Description: "Creating a campaign never rings a phone: it stays a draft until it is started, or scheduled where its start lies ahead.",
+		Description: "Creating a campaign places no calls. The campaign stays a draft until it is started, or is scheduled if its start is in the future.",
 	}, s.createCampaign)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listCampaigns", Tag: tag, Summary: "List campaigns"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -228,19 +223,19 @@ func (s *campaignHandlers) registerActions(tag, path string) {
 		do                verb
 	}{
 		{"start", "startCampaign", "Start a draft", Campaigns.StartCampaign},
-		{"pause", "pauseCampaign", "Place no more calls for now", Campaigns.PauseCampaign},
-		{"resume", "resumeCampaign", "Go on after a pause", Campaigns.ResumeCampaign},
+		{"pause", "pauseCampaign", "Pause a campaign", Campaigns.PauseCampaign},
+		{"resume", "resumeCampaign", "Resume a paused campaign", Campaigns.ResumeCampaign},
 	} {
 		op := router.Operation{Method: http.MethodPost, Path: path + "/{id}/" + v.word, ID: v.id, Tag: tag, Summary: v.summary}
 		router.Add(s.Router, op, router.HandleByID(domain.PrefixCampaign, s.campaigns, v.do, router.Identity))
 	}
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/status", ID: "getCampaignStatus", Tag: tag, Summary: "Progress, outcomes, and why nothing rings"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/status", ID: "getCampaignStatus", Tag: tag, Summary: "Get progress, outcomes and the reason for waiting"},
 		router.HandleByID(domain.PrefixCampaign, s.campaigns, Campaigns.CampaignStatus, router.Identity))
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: path + "/{id}/progress", ID: "getCampaignProgress", Tag: tag, Summary: "See how far a campaign was when",
-		Description: "Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.",
+		Method: http.MethodGet, Path: path + "/{id}/progress", ID: "getCampaignProgress", Tag: tag, Summary: "Get the progress of a campaign over time",
+		Description: "Oldest first. A mark is recorded at every five percent, between them at most once per minute, and at the end. Only the last mark of each percent is stored, so there are at most 101.",
 	}, s.campaignProgress)
-	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelCampaign", Tag: tag, Summary: "End a campaign for good"},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelCampaign", Tag: tag, Summary: "Cancel a campaign"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			Body *CancelRequest
@@ -254,21 +249,21 @@ func (s *campaignHandlers) registerActions(tag, path string) {
 		})
 }
 
-// CampaignProgress is how far a campaign was when.
+// CampaignProgress is the progress of a campaign over time.
 type CampaignProgress struct {
 	CampaignID string         `json:"campaign_id"`
 	Marks      []ProgressMark `json:"marks"`
 }
 
-// ProgressMark is how far a campaign was at a time.
+// ProgressMark is the progress of a campaign at one time.
 type ProgressMark struct {
-	At        time.Time      `json:"at" doc:"When it was so."`
-	Percent   int            `json:"percent" doc:"Contacts to which nothing more happens, of all."`
-	Total     int            `json:"total" doc:"Contacts, by then."`
-	Attempted int            `json:"attempted" doc:"Contacts with at least one attempt."`
-	Attempts  int            `json:"attempts" doc:"Calls, all contacts together."`
-	Finished  int            `json:"finished" doc:"Contacts to which nothing more happens, those that were skipped among them."`
-	Outcomes  map[string]int `json:"outcomes" doc:"Contacts that are finished, by how."`
+	At        time.Time      `json:"at" doc:"Time of the mark."`
+	Percent   int            `json:"percent" doc:"Percentage of finished contacts."`
+	Total     int            `json:"total" doc:"Number of contacts at that time."`
+	Attempted int            `json:"attempted" doc:"Number of contacts with at least one attempt."`
+	Attempts  int            `json:"attempts" doc:"Number of calls to all contacts."`
+	Finished  int            `json:"finished" doc:"Number of finished contacts, including skipped ones."`
+	Outcomes  map[string]int `json:"outcomes" doc:"Number of finished contacts by outcome."`
 }
 
 func (s *campaignHandlers) campaignProgress(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[CampaignProgress], error) {
@@ -299,26 +294,25 @@ func (s *campaignHandlers) createCampaign(ctx context.Context, p domain.Principa
 	if c.Schedule.Start != nil && c.Schedule.Start.After(limits.Now) && !in.Body.Draft {
 		c.Status = domain.CampaignScheduled
 	}
-	made, err := s.campaigns.CreateCampaign(ctx, p, c, in.Body.WebhookSecret, inlineContacts(in.Body.Contacts))
+	created, err := s.campaigns.CreateCampaign(ctx, p, c, in.Body.WebhookSecret, inlineContacts(in.Body.Contacts))
 	if err != nil {
 		return nil, err
 	}
-	return campaignMade(ctx, made, nil)
+	return campaignMade(ctx, created, nil)
 }
 
-func campaignMade(ctx context.Context, made campaignsservice.CreatedCampaign, err error) (*router.Response[*CampaignMade], error) {
+func campaignMade(ctx context.Context, created campaignsservice.CreatedCampaign, err error) (*router.Response[*CampaignMade], error) {
 	if err != nil {
 		return nil, err
 	}
-	router.SetResourceID(ctx, made.Campaign.ID)
+	router.SetResourceID(ctx, created.Campaign.ID)
 	return router.Respond(&CampaignMade{
-		Campaign: *made.Campaign, UploadID: made.Upload.UploadID, ContactsSummary: made.Upload.Summary,
-		ContactErrors: made.Upload.Errors, WebhookSecret: made.WebhookSecret,
+		Campaign: *created.Campaign, UploadID: created.Upload.UploadID, ContactsSummary: created.Upload.Summary,
+		ContactErrors: created.Upload.Errors, WebhookSecret: created.WebhookSecret,
 	}, nil)
 }
 
-// newCampaign returns the campaign of a request with its defaults, and the limits that it
-// was validated against.
+// newCampaign returns the campaign of a request with its defaults, and the limits by which it was validated.
 func newCampaign(ctx context.Context, s router.Workspaces, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.Limits, error) {
 	limits, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {
@@ -329,12 +323,12 @@ func newCampaign(ctx context.Context, s router.Workspaces, p domain.Principal, n
 	validation.CampaignDefaults(c, limits)
 	problems := validation.Campaign(c, limits)
 	if n := len(n.Contacts); n > validation.MaxInlineContacts {
-		problems.Add("contacts", domain.CodeValidation, "has %d entries; %d at most, upload more to /contacts", n, validation.MaxInlineContacts)
+		problems.Add("contacts", domain.CodeValidation, "has %d entries; at most %d are allowed here, upload more to /contacts", n, validation.MaxInlineContacts)
 	}
 	return c, limits, problems.Err()
 }
 
-// inlineContacts returns the contacts in the body of a request.
+// inlineContacts returns the contacts in a request body.
 func inlineContacts(list []NewContact) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		for i, c := range list {
@@ -346,7 +340,7 @@ func inlineContacts(list []NewContact) iter.Seq2[domain.RawContact, error] {
 	}
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewCampaign) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
 	_, _, err := newCampaign(ctx, s, p, n)
 	return err

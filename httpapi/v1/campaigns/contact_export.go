@@ -17,15 +17,15 @@ import (
 
 func (s *contactHandlers) registerExport(tag string) {
 	status := &huma.Param{
-		Name: "status", In: "query", Description: "Only contacts in this state.",
+		Name: "status", In: "query", Description: "Filters by status.",
 		Schema: &huma.Schema{Type: huma.TypeString, Enum: router.ContactStates()},
 	}
 	const path = "/v1/campaigns/{id}/contacts"
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: path + ".csv", ID: "exportContactsCSV", Tag: tag, Errors: []int{http.StatusUnprocessableEntity}, Summary: "Download the contacts as CSV",
-		Description: "RFC 4180, streamed, in the order of upload; works while the campaign runs. phone, timezone and country, then what became of the contact, " +
-			"then a column for each name in the contexts (200 at most; JSON lines have them all). A value that a spreadsheet would take for a formula " +
-			"begins with an apostrophe, in every column but phone.",
+		Description: "RFC 4180, streamed, in the order of upload, also while the campaign runs. The columns are phone, timezone and country, the state of the contact, " +
+			"and a column for each context variable (at most 200; JSON lines contain all). A value that a spreadsheet could interpret as a formula " +
+			"starts with an apostrophe, except in the column phone.",
 	}, func(h *huma.Operation) {
 		h.Parameters = append(h.Parameters, status)
 		h.Responses["200"] = router.DescribeResponse("The rows.", router.MIMECSV, &huma.Schema{Type: huma.TypeString, Examples: []any{"phone,timezone,country,status\r\n"}})
@@ -34,7 +34,7 @@ func (s *contactHandlers) registerExport(tag string) {
 	})
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: path + ".jsonl", ID: "exportContactsJSONLines", Tag: tag, Errors: []int{http.StatusUnprocessableEntity}, Summary: "Download the contacts as JSON, one per line",
-		Description: "Streamed, in the order of upload; works while the campaign runs. Each line is a contact as GET shows it.",
+		Description: "Streamed, in the order of upload, also while the campaign runs. Each line is a contact in the format of GET.",
 	}, func(h *huma.Operation) {
 		h.Parameters = append(h.Parameters, status)
 		h.Responses["200"] = router.DescribeResponse("The lines.", router.MIMEJSONLines, &huma.Schema{Type: huma.TypeString})
@@ -49,7 +49,7 @@ func (s *contactHandlers) exportContacts(c *fiber.Ctx, ending, kind string, writ
 	status := c.Query("status")
 	if status != "" && !slices.Contains(router.ContactStates(), any(status)) {
 		var p domain.Problems
-		p.Add("status", domain.CodeValidation, "is no state of a contact")
+		p.Add("status", domain.CodeValidation, "is not a contact status")
 		return p.Err()
 	}
 	return router.Download(s.Router, c, router.File{Name: id + "-contacts." + ending, Kind: kind}, func(ctx context.Context, p domain.Principal) (contactlist.ContactsExport, error) {
@@ -64,14 +64,14 @@ func contactColumns() []string {
 func writeContactsCSV(e contactlist.ContactsExport, w io.Writer) error {
 	header := contactColumns()
 	for _, name := range e.Fields {
-		header = append(header, router.DefuseFormula(name))
+		header = append(header, router.EscapeFormula(name))
 	}
 	return router.WriteCSV(w, header, e.Rows, func(c *contactlist.Contact, record []string, put func([]string) error) error {
-		record = append(record, c.Phone, router.DefuseFormula(c.Timezone), router.DefuseFormula(c.Country), c.Status, router.DefuseFormula(string(c.Outcome)), router.DefuseFormula(string(c.Reason)),
+		record = append(record, c.Phone, router.EscapeFormula(c.Timezone), router.EscapeFormula(c.Country), c.Status, router.EscapeFormula(string(c.Outcome)), router.EscapeFormula(string(c.Reason)),
 			strconv.Itoa(c.Attempts), c.LastCallID, router.FormatTime(c.NextAttemptAt), router.FormatTime(c.CompletedAt), c.ID)
 		for _, name := range e.Fields {
 			v, _ := c.Context.Text(name)
-			record = append(record, router.DefuseFormula(v))
+			record = append(record, router.EscapeFormula(v))
 		}
 		return put(record)
 	})

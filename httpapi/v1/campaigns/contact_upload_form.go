@@ -17,11 +17,10 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// maxFormParts bounds the parts of a form before its file, and behind it.
+// maxFormParts bounds the parts of a form before its file, and after it.
 const maxFormParts = 20
 
-// rowsOfForm streams the rows of the file in a form. Form fields before the file
-// name the columns: see targetField.
+// rowsOfForm streams the rows of the file in a form. Form fields before the file name its columns; see targetField.
 func (s *contactHandlers) rowsOfForm(b io.Reader, boundary string, as *intake.Columns) (iter.Seq2[domain.RawContact, error], error) {
 	if boundary == "" {
 		return nil, domain.Errorf(domain.CodeInvalidRequest, "The form has no boundary.")
@@ -53,24 +52,24 @@ func (s *contactHandlers) rowsOfForm(b io.Reader, boundary string, as *intake.Co
 		}
 	}
 	var p domain.Problems
-	p.Add("file", domain.CodeValidation, "the form holds no file")
+	p.Add("file", domain.CodeValidation, "the form contains no file")
 	return nil, p.Err()
 }
 
-// isFile says whether a part is a file of contacts.
+// isFile reports whether a form part is a file of contacts.
 func isFile(part *multipart.Part) bool {
 	return part.FileName() != "" || part.FormName() == "file" || part.FormName() == "contacts"
 }
 
-// targetField is the field of a contact whose column a form part names: phone for
-// phone_column. ok is false for other parts.
+// targetField returns the contact field whose column a form part names: phone for phone_column. ok is false for
+// other parts.
 func targetField(part *multipart.Part) (field string, ok bool) {
 	field, ok = strings.CutSuffix(part.FormName(), columnParam)
 	return field, ok && slices.Contains(intake.BuiltinFields(), field)
 }
 
-// rowsThenParts yields the rows of the file and then reads the form parts behind
-// it. A second file and the name of a column come too late there: an error.
+// rowsThenParts yields the rows of the file, then reads the form parts after it. A second file or a column name
+// after the file is an error.
 func rowsThenParts(form *multipart.Reader, rows iter.Seq2[domain.RawContact, error]) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		for row, err := range rows {
@@ -87,7 +86,7 @@ func rowsThenParts(form *multipart.Reader, rows iter.Seq2[domain.RawContact, err
 			if err != nil {
 				err = formError(err)
 			} else if isFile(part) {
-				p.Add("file", domain.CodeValidation, "the form holds more than one file: send one file per request")
+				p.Add("file", domain.CodeValidation, "the form contains more than one file: send one file per request")
 			} else if _, ok := targetField(part); ok {
 				p.Add(part.FormName(), domain.CodeValidation, "must come before the file in the form")
 			}
@@ -96,11 +95,11 @@ func rowsThenParts(form *multipart.Reader, rows iter.Seq2[domain.RawContact, err
 				return
 			}
 		}
-		yield(domain.RawContact{}, domain.Errorf(domain.CodeInvalidRequest, "The form has more than %d parts behind its file.", maxFormParts))
+		yield(domain.RawContact{}, domain.Errorf(domain.CodeInvalidRequest, "The form has more than %d parts after its file.", maxFormParts))
 	}
 }
 
-// formPart returns errors of the form as those of the request.
+// formPart is a form part that reports errors of the form as request errors.
 type formPart struct{ io.Reader }
 
 func (f formPart) Read(p []byte) (int, error) {

@@ -19,29 +19,28 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// Contacts are the people of a campaign.
+// Contacts manages the contacts of campaigns.
 type Contacts interface {
-	// ContactVariables are the variables that the pathway of a campaign declares.
+	// ContactVariables returns the variables that the pathway of a campaign declares.
 	ContactVariables(ctx context.Context, p domain.Principal, campaignID string) ([]string, error)
-	// UploadContacts reads rows to their end, storing as it goes, in bounded
-	// memory. An error among the rows (the client went away, a malformed
-	// stream) ends the upload and is returned; RawContact.Problem only counts.
+	// UploadContacts reads all rows and stores them in bounded memory. An error in the rows, such as a closed
+	// connection, ends the upload and is returned. A row with a Problem is only counted.
 	UploadContacts(ctx context.Context, p domain.Principal, campaignID string, upload contactlist.ContactRows) (contactlist.UploadSummary, error)
 	ListContacts(ctx context.Context, p domain.Principal, campaignID string, q contactsservice.Query) (record.Page[contactlist.Contact], error)
-	// ExportContacts walks the contacts in a state ("": all) in the order of
-	// upload, as they are while it goes on.
+	// ExportContacts returns the contacts in a state, or all for "", in the order of upload. Rows are read while
+	// the export runs, so they show later changes.
 	ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (contactlist.ContactsExport, error)
 	Contact(ctx context.Context, p domain.Principal, campaignID, contactID string) (contactlist.Contact, error)
-	// UpdateContact and DeleteContact are for contacts that wait (pending,
-	// retry_wait): else invalid_state with current_status. One that is deleted
-	// counts as cancelled. A number that another contact has is already_exists.
+	// UpdateContact and DeleteContact change a contact that is pending or in retry_wait, otherwise invalid_state
+	// with current_status. A deleted contact counts as cancelled. A number that another contact has is
+	// already_exists.
 	UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change func(*domain.Contact) error) (contactlist.Contact, error)
 	DeleteContact(ctx context.Context, p domain.Principal, campaignID, contactID string) error
-	// ListUploads and Upload tell of uploads, also while they are received.
+	// ListUploads and Upload return uploads, including those in progress.
 	ListUploads(ctx context.Context, p domain.Principal, campaignID string, page record.PageQuery) (record.Page[*domain.Upload], error)
 	Upload(ctx context.Context, p domain.Principal, campaignID, id string) (*domain.Upload, error)
-	// CampaignResults walks all contacts in the order of upload. The walk goes
-	// on after the call returned, until the last row or until ctx ends.
+	// CampaignResults returns all contacts in the order of upload. The rows can be read after the call has
+	// returned, until ctx ends.
 	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[contactlist.ResultRow, error], error)
 }
 
@@ -52,7 +51,7 @@ type contactHandlers struct {
 	contacts Contacts
 }
 
-// ContactsUpload is a list of contacts in JSON.
+// ContactsUpload is a list of contacts in a JSON body.
 type ContactsUpload struct {
 	Contacts []NewContact `json:"contacts" nullable:"false"`
 }
@@ -64,19 +63,19 @@ func registerContacts(r *router.Router, contacts Contacts) {
 	s.AddRaw(router.Operation{
 		Method: http.MethodPost, Path: "/v1/campaigns/{id}/contacts", ID: "addContacts", Tag: tag,
 		Summary: "Add contacts to a campaign",
-		Description: "Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. " +
-			"CSV has a header row with a column phone, optionally timezone, country and name; every other column becomes context. " +
-			"Headers match the variables that the pathway declares without regard to case, spaces and punctuation: \"First Name\" gives first_name; two columns for one variable are 422. " +
-			"A column that matches no variable is kept in the context under its own name. The response shows the result: columns, unmapped and missing. " +
-			"A row that lacks a required variable does not become a contact and is listed in contact_errors. " +
-			"UTF-8 or UTF-16, or the charset of the Content-Type; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. " +
-			"Columns of other names are named by phone_column, timezone_column, country_column and name_column, in the query or in fields before the file. " +
-			"multipart/form-data takes one such file; a second one is 422. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. " +
-			"An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.",
+		Description: "Accepts JSON, JSON lines or CSV, streamed and up to 1 GB, with up to 1,000,000 contacts per campaign. " +
+			"CSV needs a header row with the column phone, and optionally timezone, country and name. Every other column becomes a context variable. " +
+			"Headers match the variables of the pathway without regard to case, spaces and punctuation: \"First Name\" matches first_name. Two columns for one variable are 422. " +
+			"A column without a matching variable becomes a context variable with its own name. The response lists columns, unmapped and missing. " +
+			"A row without a required variable does not become a contact and is listed in contact_errors. " +
+			"The encoding is UTF-8, UTF-16 or the charset of the Content-Type. The delimiter is a comma, a semicolon or a tab. A line sep=;, a byte order mark and empty rows or columns are accepted. " +
+			"The parameters phone_column, timezone_column, country_column and name_column name other columns, in the query or in form fields before the file. " +
+			"multipart/form-data accepts one such file; a second one is 422. Invalid rows are counted and the first 100 are listed. The first of duplicate rows is used. " +
+			"An upload is stored completely or not at all. GET …/uploads shows its progress. A running campaign uses the new contacts at once.",
 	}, s.describeUpload, s.addContacts)
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/campaigns/{id}/contacts", ID: "listContacts", Tag: tag, Summary: "List a campaign's contacts, in the order of upload",
-		Description: "created_at of a contact is when its upload began.",
+		Description: "created_at of a contact is the start of its upload.",
 	},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
@@ -100,10 +99,10 @@ func registerContacts(r *router.Router, contacts Contacts) {
 // OneContact names a contact in the path.
 type OneContact struct {
 	router.IDParam
-	ContactID string `path:"contact_id" doc:"The contact's id."`
+	ContactID string `path:"contact_id" doc:"The id of the contact."`
 }
 
-// ids are both, checked.
+// ids returns the validated ids of the campaign and the contact.
 func (o OneContact) ids() (campaign, contact string, err error) {
 	if campaign, err = router.PathID(domain.PrefixCampaign, o.ID); err == nil {
 		contact, err = router.PathID(domain.PrefixContact, o.ContactID)
@@ -128,8 +127,8 @@ func (s *contactHandlers) registerSingleContact(tag string) {
 			return router.Respond(s.contacts.Contact(ctx, p, campaign, contact))
 		})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPatch, Path: path, ID: "updateContact", Tag: tag, Summary: "Change a contact that waits",
-		Description: "Only while it is pending or retry_wait. The very next attempt uses what was changed.",
+		Method: http.MethodPatch, Path: path, ID: "updateContact", Tag: tag, Summary: "Change a waiting contact",
+		Description: "Only in the status pending or retry_wait. The next attempt uses the change.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		OneContact
 		Body router.Patch[NewContact]
@@ -143,8 +142,8 @@ func (s *contactHandlers) registerSingleContact(tag string) {
 		return router.Respond(s.contacts.UpdateContact(ctx, p, campaign, contact, router.PatchFunc(s.Registry, &in.Body, (*NewContact).apply)))
 	})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodDelete, Path: path, ID: "deleteContact", Tag: tag, Errors: []int{http.StatusConflict}, Summary: "Take a contact out of a campaign",
-		Description: "Only while it is pending or retry_wait. It is not rung any more, counts as cancelled (reason removed), stays in lists and results, and is in no copy of the campaign.",
+		Method: http.MethodDelete, Path: path, ID: "deleteContact", Tag: tag, Errors: []int{http.StatusConflict}, Summary: "Remove a contact from a campaign",
+		Description: "Only in the status pending or retry_wait. The contact is not called again and counts as cancelled (reason removed). It remains in lists and results, and is not copied with the campaign.",
 	}, func(ctx context.Context, p domain.Principal, in *OneContact) (*router.Response[router.Deleted], error) {
 		campaign, contact, err := in.ids()
 		if err != nil {
@@ -159,7 +158,7 @@ func (s *contactHandlers) registerUploads(tag string) {
 	const path = "/v1/campaigns/{id}/uploads"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path, ID: "listUploads", Tag: tag, Summary: "List the uploads of contacts to a campaign",
-		Description: "Newest first. One that is still being received shows how far it is.",
+		Description: "Newest first. An upload in progress shows its counts so far.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.IDParam
 		router.Paging
@@ -173,10 +172,10 @@ func (s *contactHandlers) registerUploads(tag string) {
 		return router.Page(l, err, router.ValueOrZero)
 	})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: path + "/{upload_id}", ID: "getUpload", Tag: tag, Summary: "See how far an upload is, or what became of it",
+		Method: http.MethodGet, Path: path + "/{upload_id}", ID: "getUpload", Tag: tag, Summary: "Get an upload with its progress or result",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.IDParam
-		UploadID string `path:"upload_id" doc:"The upload's id."`
+		UploadID string `path:"upload_id" doc:"The id of the upload."`
 	},
 	) (*router.Response[*domain.Upload], error) {
 		id, err := router.PathID(domain.PrefixCampaign, in.ID)
@@ -195,18 +194,18 @@ func (s *contactHandlers) describeUpload(h *huma.Operation) {
 	text := &huma.Schema{Type: huma.TypeString}
 	file := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}
 	for _, field := range intake.BuiltinFields() {
-		about := "The name of the CSV column that holds the " + field + ", as the first row writes it. Default: " + field + ". With another name, a column named " + field + " becomes context as file_" + field + ". JSON ignores this."
+		about := "The name of the CSV column with the " + field + ", as in the header row. Default: " + field + ". With another name, a column named " + field + " becomes the context variable file_" + field + ". JSON ignores this parameter."
 		h.Parameters = append(h.Parameters, &huma.Param{Name: field + columnParam, In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName)}})
 		file.Properties[field+columnParam] = &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName), Description: about}
 	}
-	bare := &huma.Schema{Type: huma.TypeArray, Items: router.SchemaOf[NewContact](s.API), Description: "The list of contacts alone."}
+	bare := &huma.Schema{Type: huma.TypeArray, Items: router.SchemaOf[NewContact](s.API), Description: "A list of contacts."}
 	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		fiber.MIMEApplicationJSON: {Schema: &huma.Schema{AnyOf: []*huma.Schema{router.SchemaOf[ContactsUpload](s.API), bare}}},
 		router.MIMEJSONLines:      {Schema: text},
 		router.MIMECSV:            {Schema: text, Example: "phone,name\n+12025550123,Ada\n"},
 		fiber.MIMEMultipartForm:   {Schema: file},
 	}}
-	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[contactlist.UploadSummary](s.API))
+	h.Responses["200"] = router.DescribeResponse("The result of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[contactlist.UploadSummary](s.API))
 }
 
 func (s *contactHandlers) addContacts(c *fiber.Ctx) error {
@@ -228,28 +227,27 @@ func (s *contactHandlers) addContacts(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		// An upload takes as long as the client needs; the body has its own clock.
+		// The context has no timeout, because the body limits how slow the client may be.
 		ctx, cancel := context.WithCancel(s.Context(v))
 		defer cancel()
-		sum, err := s.contacts.UploadContacts(ctx, v.Principal, id, contactlist.ContactRows{Rows: router.RowsThenDrain(router.BodyOf(c), rows), Columns: &columns.Mapping})
+		summary, err := s.contacts.UploadContacts(ctx, v.Principal, id, contactlist.ContactRows{Rows: router.RowsThenDrain(router.BodyOf(c), rows), Columns: &columns.Mapping})
 		if err != nil {
 			return err
 		}
-		sum.ColumnMapping = sum.WithoutNil()
-		if sum.Errors == nil {
-			sum.Errors = []domain.ContactError{}
+		summary.ColumnMapping = summary.WithoutNil()
+		if summary.Errors == nil {
+			summary.Errors = []domain.ContactError{}
 		}
-		return c.JSON(sum)
+		return c.JSON(summary)
 	})
 }
 
 const (
 	columnParam   = "_column"
-	maxColumnName = 1000 // bytes
+	maxColumnName = 1000 // in bytes
 )
 
-// setColumnName sets which column of the file holds a field. An empty name sets
-// nothing.
+// setColumnName sets the column of the file that holds a field. An empty name sets nothing.
 func setColumnName(names intake.ColumnNames, field, column string) error {
 	if len(column) > maxColumnName {
 		var p domain.Problems
@@ -262,7 +260,7 @@ func setColumnName(names intake.ColumnNames, field, column string) error {
 	return nil
 }
 
-// rowsOf are the contacts in a request, by its content type.
+// rowsOf returns the contacts in a request body, by its content type.
 func (s *contactHandlers) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[domain.RawContact, error], error) {
 	b := router.BodyOf(c)
 	kind, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
@@ -287,11 +285,11 @@ func (s *contactHandlers) rowsIn(r io.Reader, kind, charset string, as *intake.C
 		if err != nil {
 			return nil, err
 		}
-		return intake.CSVAs(text, as), nil
+		return intake.CSVWithColumns(text, as), nil
 	case router.MIMEJSONLines, "application/ndjson", "application/jsonl", "application/x-jsonlines":
 		return intake.NDJSON(r), nil
 	case fiber.MIMEApplicationJSON:
 		return intake.JSON(r), nil
 	}
-	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "Contacts come as application/json, application/x-ndjson, text/csv or multipart/form-data.")
+	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "The body must be application/json, application/x-ndjson, text/csv or multipart/form-data.")
 }

@@ -21,12 +21,12 @@ import (
 
 // Decisions reads the decision logs of campaigns.
 type Decisions interface {
-	// ListDecisions reads a campaign's log, of one number ("": of all), in the
-	// order in which it was written.
+	// ListDecisions returns the decisions of a campaign about one number, or about all for "", in the order in
+	// which they were written.
 	ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, q record.PageQuery) (record.Page[decisionlist.Decision], error)
-	// Decisions walks the whole log; the walk goes on after the call returned.
+	// Decisions returns the whole log. The rows can be read after the call has returned.
 	Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[decisionlist.Decision, error], error)
-	// VerifyDecisions says whether the log is as it was written.
+	// VerifyDecisions checks the hash chain of the log.
 	VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (decisions.DecisionsVerified, error)
 }
 
@@ -42,17 +42,17 @@ func registerDecisions(r *router.Router, decisions Decisions) {
 	s := &decisionHandlers{Router: r, decisions: decisions}
 	const tag, path = "Campaigns", "/v1/campaigns/{id}/decisions"
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: path, ID: "listDecisions", Tag: tag, Summary: "Why each contact was or was not called",
-		Description: "Each rule that let a contact pass, left it out or held it, with what it went by, in the order in which that was written. " +
-			"What held a contact again and again is one rule with a count. The end of a campaign decides at once about all who still wait: " +
-			"one entry (cancel or expire) with contacts, how many they are, and no number; it is shown for each number whose log ends before, of a contact or not. " +
-			"Rows that an upload refused are in the errors of the upload.",
+		Method: http.MethodGet, Path: path, ID: "listDecisions", Tag: tag, Summary: "List why each contact was called or not",
+		Description: "Lists each rule that allowed, skipped or delayed a contact, with the data that the rule used, in the order of writing. " +
+			"Repeated delays by the same rule form one entry with a count. The end of a campaign decides about all waiting contacts at once. " +
+			"This is one entry (cancel or expire) without a number; contacts is the number of contacts. A filter by phone also shows this entry. " +
+			"Refused rows of an upload are listed in the errors of the upload.",
 		Errors: []int{http.StatusUnprocessableEntity},
 	},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			router.Paging
-			Phone string `query:"phone" maxLength:"64" doc:"Of this number only."`
+			Phone string `query:"phone" maxLength:"64" doc:"Filters by number."`
 		},
 		) (*router.Response[router.List[decisionlist.Decision]], error) {
 			id, err := router.PathID(domain.PrefixCampaign, in.ID)
@@ -63,10 +63,10 @@ func registerDecisions(r *router.Router, decisions Decisions) {
 			return router.Page(l, err, router.Identity)
 		})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: path + "/verify", ID: "verifyDecisions", Tag: tag, Summary: "Check that the log of decisions is as it was written",
-		Description: "Each row holds the hash of the one before it, and the campaign the hash of the last; the hashes are keyed by the master key of the service, " +
-			"so that whoever can write to the store cannot make them anew. Tells the first row that does not fit. " +
-			"Keep head elsewhere to prove later that the log has only grown.",
+		Method: http.MethodGet, Path: path + "/verify", ID: "verifyDecisions", Tag: tag, Summary: "Verify that the decision log was not changed",
+		Description: "Each row contains the hash of the previous row, and the campaign the hash of the last row. The hashes are keyed by the master key of the service, " +
+			"so that write access to the store is not enough to forge them. The response has the first wrong row. " +
+			"Store head elsewhere to prove later that the log has only grown.",
 	},
 		router.HandleByID(domain.PrefixCampaign, s.decisions, Decisions.VerifyDecisions, router.Identity))
 	for _, x := range []struct {
@@ -78,7 +78,7 @@ func registerDecisions(r *router.Router, decisions Decisions) {
 	} {
 		s.AddRaw(router.Operation{
 			Method: http.MethodGet, Path: path + "." + x.ending, ID: x.id, Tag: tag,
-			Summary: "Download the log of decisions as " + x.ending, Description: "Every row, streamed; works while the campaign runs.",
+			Summary: "Download the decision log as " + x.ending, Description: "All rows, streamed, also while the campaign runs.",
 		}, func(h *huma.Operation) {
 			h.Responses["200"] = router.DescribeResponse("The rows.", x.media, &huma.Schema{Type: huma.TypeString})
 		}, func(c *fiber.Ctx) error { return s.exportDecisions(c, x.ending, x.kind, x.write) })
@@ -102,7 +102,7 @@ func decisionColumns() []string {
 	}
 }
 
-// writeDecisions writes one row per rule: that is what people filter by.
+// writeDecisions writes one CSV row per rule, because users filter by rule.
 func writeDecisions(rows iter.Seq2[decisionlist.Decision, error], w io.Writer) error {
 	stamp := func(t *time.Time) string {
 		if t == nil {

@@ -18,16 +18,15 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// DNCLists are the lists of numbers that are never called.
+// DNCLists manages do-not-call lists.
 type DNCLists interface {
 	CreateDNCList(ctx context.Context, p domain.Principal, l *domain.DNCList) (*domain.DNCList, error)
 	DNCList(ctx context.Context, p domain.Principal, id string) (*domain.DNCList, error)
 	ListDNCLists(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.DNCList], error)
 	UpdateDNCList(ctx context.Context, p domain.Principal, id string, change func(*domain.DNCList) error) (*domain.DNCList, error)
-	// DeleteDNCList: invalid_state for the default list and for one in use.
+	// DeleteDNCList returns invalid_state for the default list and for a list in use.
 	DeleteDNCList(ctx context.Context, p domain.Principal, id string) error
-	// ImportDNC reads rows to their end, storing as it goes, in bounded memory.
-	// What was added before an error stays.
+	// ImportDNC reads all rows and stores them in bounded memory. Numbers before an error remain stored.
 	ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[domain.RawNumber, error]) (dnc.DNCImport, error)
 	ListDNCEntries(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[domain.DNCEntry], error)
 	DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone string) (e164 string, err error)
@@ -41,38 +40,38 @@ type dncListHandlers struct {
 	lists DNCLists
 }
 
-// NewDNCList is a do-not-call list as it is sent.
+// NewDNCList is a do-not-call list in a request body.
 type NewDNCList struct {
 	Name     string            `json:"name" example:"National registry"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// DNCNumbers is an import of numbers in JSON.
+// DNCNumbers is a list of numbers in a JSON body.
 type DNCNumbers struct {
-	Entries []DNCNumber `json:"entries" nullable:"false" doc:"Numbers; instead of an object its phone alone may stand as a text."`
+	Entries []DNCNumber `json:"entries" nullable:"false" doc:"Numbers. An entry is an object, or the phone as a string."`
 }
 
-// TransformSchema lets an entry be a text.
+// TransformSchema allows a string in place of an entry object.
 func (DNCNumbers) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	list := s.Properties["entries"]
 	list.Items = &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, list.Items}}
 	return s
 }
 
-// DNCNumber is one of them.
+// DNCNumber is an entry of DNCNumbers.
 type DNCNumber struct {
 	Phone   string `json:"phone" example:"+12025550123"`
-	Country string `json:"country,omitempty" doc:"ISO 3166: how a number without country code is read. Left out: the workspace's default_country."`
+	Country string `json:"country,omitempty" doc:"Country of a number without a country code, as an ISO 3166 code. Default: default_country of the workspace."`
 }
 
-// DNCEntryDeleted is the answer to taking a number off a list.
+// DNCEntryDeleted is the response to the removal of a number from a list.
 type DNCEntryDeleted struct {
 	Object  string `json:"object" enum:"dnc_entry"`
 	Phone   string `json:"phone"`
 	Deleted bool   `json:"deleted"`
 }
 
-// apply writes the settings to a list, and checks the list.
+// apply writes the settings to a list and validates the list.
 func (n *NewDNCList) apply(l *domain.DNCList) error {
 	l.Name, l.Metadata = n.Name, n.Metadata
 	var p domain.Problems
@@ -91,10 +90,10 @@ func registerDNCLists(r *router.Router, lists DNCLists) {
 			if err := in.Body.apply(l); err != nil {
 				return nil, err
 			}
-			made, err := s.lists.CreateDNCList(ctx, p, l)
-			return router.RespondCreated(ctx, made, err)
+			created, err := s.lists.CreateDNCList(ctx, p, l)
+			return router.RespondCreated(ctx, created, err)
 		})
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDNCLists", Tag: tag, Summary: "List the do-not-call lists", Description: "The default list takes the opt-outs; every call is checked against it."},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDNCLists", Tag: tag, Summary: "List the do-not-call lists", Description: "Opt-outs are added to the default list. Every call is checked against it."},
 		router.HandleList(s.lists, DNCLists.ListDNCLists, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDNCList", Tag: tag, Summary: "Get a do-not-call list"},
 		router.HandleByID(domain.PrefixDNC, s.lists, DNCLists.DNCList, router.Identity))
@@ -102,7 +101,7 @@ func registerDNCLists(r *router.Router, lists DNCLists) {
 		router.HandlePatchByID(s.Registry, domain.PrefixDNC, s.lists, DNCLists.UpdateDNCList, (*NewDNCList).apply))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteDNCList", Tag: tag, Summary: "Delete a do-not-call list",
-		Description: "409 invalid_state for the default list, and while an open campaign names it.", Errors: []int{http.StatusConflict},
+		Description: "409 invalid_state for the default list, and while an open campaign uses the list.", Errors: []int{http.StatusConflict},
 	},
 		router.HandleDeleteByID(domain.PrefixDNC, "dnc_list", s.lists, DNCLists.DeleteDNCList))
 	s.registerEntries(tag, path+"/{id}/entries")
@@ -110,14 +109,14 @@ func registerDNCLists(r *router.Router, lists DNCLists) {
 
 func (s *dncListHandlers) registerEntries(tag, path string) {
 	s.AddRaw(router.Operation{
-		Method: http.MethodPost, Path: path, ID: "importDNCEntries", Tag: tag, Summary: "Put numbers onto a do-not-call list",
-		Description: "Takes JSON, or text/csv with a header row and a column phone, or text/plain with one number per line; these may be streamed and hold " +
-			"10 million numbers. Rows that cannot be used are counted and the first 100 of them told. The numbers are added after the whole body was read: " +
-			"a body that is incomplete is 400 and adds none. Each number holds from its import on, also for attempts that are queued.",
+		Method: http.MethodPost, Path: path, ID: "importDNCEntries", Tag: tag, Summary: "Add numbers to a do-not-call list",
+		Description: "Accepts JSON, text/csv with a header row and a column phone, or text/plain with one number per line. CSV and text may be streamed and contain " +
+			"10 million numbers. Invalid rows are counted and the first 100 are listed. The numbers are added after the whole body is read: " +
+			"an incomplete body is 400 and adds no number. Each number takes effect at once, also for queued attempts.",
 	}, s.describeNumbers, s.importNumbers)
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: path, ID: "listDNCEntries", Tag: tag, Summary: "List the numbers of a do-not-call list, in an order of its own", Errors: []int{http.StatusUnprocessableEntity},
-		Description: "With created_after or created_before a page looks through a bounded part of the list: it may hold fewer than limit, or none, while next_cursor goes on.",
+		Method: http.MethodGet, Path: path, ID: "listDNCEntries", Tag: tag, Summary: "List the numbers of a do-not-call list in internal order", Errors: []int{http.StatusUnprocessableEntity},
+		Description: "With created_after or created_before a page searches a bounded part of the list, so it may have fewer than limit numbers, or none, although next_cursor leads to more.",
 	},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
@@ -131,10 +130,10 @@ func (s *dncListHandlers) registerEntries(tag, path string) {
 			l, err := s.lists.ListDNCEntries(ctx, p, id, in.Query())
 			return router.Page(l, err, router.Identity)
 		})
-	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{phone}", ID: "deleteDNCEntry", Tag: tag, Summary: "Take a number off a do-not-call list"},
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{phone}", ID: "deleteDNCEntry", Tag: tag, Summary: "Remove a number from a do-not-call list"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
-			Phone string `path:"phone" maxLength:"64" doc:"E.164; the plus may be left out."`
+			Phone string `path:"phone" maxLength:"64" doc:"E.164, with or without the plus."`
 		},
 		) (*router.Response[DNCEntryDeleted], error) {
 			id, err := router.PathID(domain.PrefixDNC, in.ID)
@@ -149,11 +148,11 @@ func (s *dncListHandlers) registerEntries(tag, path string) {
 			return router.Respond(DNCEntryDeleted{Object: "dnc_entry", Phone: e164, Deleted: true}, err)
 		})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: "/v1/dnc/check", ID: "checkDNC", Tag: tag, Summary: "Ask whether a number is on a do-not-call list",
-		Description: "Looks into every list of the workspace.", Errors: []int{http.StatusUnprocessableEntity},
+		Method: http.MethodGet, Path: "/v1/dnc/check", ID: "checkDNC", Tag: tag, Summary: "Check whether a number is on a do-not-call list",
+		Description: "Checks every list of the workspace.", Errors: []int{http.StatusUnprocessableEntity},
 	},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			Phone string `query:"phone" required:"true" maxLength:"64" doc:"Best in E.164."`
+			Phone string `query:"phone" required:"true" maxLength:"64" doc:"The number, preferably in E.164."`
 		},
 		) (*router.Response[dnc.DNCCheck], error) {
 			return router.Respond(s.lists.CheckDNC(ctx, p, in.Phone))
@@ -167,7 +166,7 @@ func (s *dncListHandlers) describeNumbers(h *huma.Operation) {
 		router.MIMECSV:            {Schema: text, Example: "phone\n+12025550123\n"},
 		fiber.MIMETextPlain:       {Schema: text, Example: "+12025550123\n+12025550124\n"},
 	}}
-	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[dnc.DNCImport](s.API))
+	h.Responses["200"] = router.DescribeResponse("The result of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[dnc.DNCImport](s.API))
 }
 
 func (s *dncListHandlers) importNumbers(c *fiber.Ctx) error {
@@ -184,7 +183,7 @@ func (s *dncListHandlers) importNumbers(c *fiber.Ctx) error {
 			return err
 		}
 		v := router.RequestOf(c.UserContext())
-		ctx, cancel := context.WithCancel(s.Context(v)) // the body has its own clock
+		ctx, cancel := context.WithCancel(s.Context(v)) // without timeout: the body limits how slow the client may be
 		defer cancel()
 		sum, err := s.lists.ImportDNC(ctx, v.Principal, id, router.RowsThenDrain(router.BodyOf(c), rows))
 		if err != nil {
@@ -194,7 +193,7 @@ func (s *dncListHandlers) importNumbers(c *fiber.Ctx) error {
 	})
 }
 
-// numbersOf are the numbers in a request, by its content type.
+// numbersOf returns the numbers in a request body, by its content type.
 func (s *dncListHandlers) numbersOf(c *fiber.Ctx) (iter.Seq2[domain.RawNumber, error], error) {
 	b := router.BodyOf(c)
 	kind := router.MediaType(c)
@@ -218,10 +217,10 @@ func (s *dncListHandlers) numbersOf(c *fiber.Ctx) (iter.Seq2[domain.RawNumber, e
 		}
 		return intake.JSONNumbers(text)
 	}
-	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "Numbers come as application/json, text/csv or text/plain.")
+	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "The body must be application/json, text/csv or text/plain.")
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewDNCList) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.DNCList{})
 }

@@ -1,3 +1,3 @@
-// Package campaigns serves the operations of campaigns: contacts, results, do-not-call
-// lists, the decision log, bulk jobs.
+// Package campaigns serves the API operations for campaigns: contacts, results, do-not-call lists, decision logs,
+// forecasts and bulk jobs.
 package campaigns

@@ -11,38 +11,37 @@ import (
 	"github.com/callboard/callboard/service/forecast"
 )
 
-// NewAssumptions are what the called are taken to do, as it is sent. What is
-// left out is taken from the workspace's latest campaign calls.
+// NewAssumptions are assumptions about call results in a request body. Missing ones come from the workspace's
+// latest campaign calls.
 type NewAssumptions struct {
-	AnswerRate       *float64 `json:"answer_rate,omitempty" minimum:"0" maximum:"1" doc:"Share of the attempts that a person answers."`
-	VoicemailRate    *float64 `json:"voicemail_rate,omitempty" minimum:"0" maximum:"1" doc:"Share that a machine answers."`
-	BusyRate         *float64 `json:"busy_rate,omitempty" minimum:"0" maximum:"1" doc:"Share that is busy."`
-	FailedRate       *float64 `json:"failed_rate,omitempty" minimum:"0" maximum:"1" doc:"Share that the trunk cannot reach."`
-	NoAnswerRate     *float64 `json:"no_answer_rate,omitempty" minimum:"0" maximum:"1" doc:"Share that does not answer: without it, what the other four leave of 1."`
-	RingSeconds      *float64 `json:"ring_seconds,omitempty" minimum:"0" maximum:"120" doc:"How long it rings before somebody answers, on average."`
-	NoAnswerSeconds  *float64 `json:"no_answer_seconds,omitempty" minimum:"1" maximum:"120" doc:"How long it rings where nobody does."`
-	TalkSeconds      *float64 `json:"talk_seconds,omitempty" minimum:"0" maximum:"7200" doc:"How long a call with a person lasts, on average."`
-	VoicemailSeconds *float64 `json:"voicemail_seconds,omitempty" minimum:"0" maximum:"7200" doc:"How long a call with a machine lasts, on average."`
+	AnswerRate       *float64 `json:"answer_rate,omitempty" minimum:"0" maximum:"1" doc:"Share of attempts that a person answers."`
+	VoicemailRate    *float64 `json:"voicemail_rate,omitempty" minimum:"0" maximum:"1" doc:"Share of attempts that a machine answers."`
+	BusyRate         *float64 `json:"busy_rate,omitempty" minimum:"0" maximum:"1" doc:"Share of attempts to a busy number."`
+	FailedRate       *float64 `json:"failed_rate,omitempty" minimum:"0" maximum:"1" doc:"Share of attempts that fail in the trunk."`
+	NoAnswerRate     *float64 `json:"no_answer_rate,omitempty" minimum:"0" maximum:"1" doc:"Share of attempts without an answer. Default: 1 minus the other four rates."`
+	RingSeconds      *float64 `json:"ring_seconds,omitempty" minimum:"0" maximum:"120" doc:"Mean ringing time of answered attempts."`
+	NoAnswerSeconds  *float64 `json:"no_answer_seconds,omitempty" minimum:"1" maximum:"120" doc:"Ringing time of unanswered attempts."`
+	TalkSeconds      *float64 `json:"talk_seconds,omitempty" minimum:"0" maximum:"7200" doc:"Mean duration of a call with a person."`
+	VoicemailSeconds *float64 `json:"voicemail_seconds,omitempty" minimum:"0" maximum:"7200" doc:"Mean duration of a call with a machine."`
 }
 
 // Forecasts simulates campaigns.
 type Forecasts interface {
-	// SimulateCampaign plays what is left of a campaign on a virtual clock;
-	// unavailable while another simulation of the workspace runs, invalid_state
-	// where the campaign is over. It ends with the context.
+	// ForecastCampaign simulates the rest of a campaign with a virtual clock until ctx ends. Errors: unavailable
+	// while another forecast of the workspace runs, invalid_state for an ended campaign.
 	ForecastCampaign(ctx context.Context, p domain.Principal, id string, o forecast.ForecastRequest) (*forecast.Simulation, error)
-	// SimulateDraft plays a campaign as CreateCampaign gets it, and keeps nothing.
+	// ForecastDraft simulates a campaign that is not stored.
 	ForecastDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o forecast.ForecastRequest) (*forecast.Simulation, error)
 }
 
-// SimulateRequest is the body of a forecast.
+// SimulateRequest is the request body of a forecast.
 type SimulateRequest struct {
-	StartAt     *time.Time      `json:"start_at,omitempty" doc:"When the campaign would go on; now unless said."`
-	Seed        int             `json:"seed,omitempty" minimum:"0" doc:"Draws another course of the same assumptions."`
-	Assumptions *NewAssumptions `json:"assumptions,omitempty" doc:"What the called are taken to do; what is left out is taken from the workspace's latest campaign calls, or from the defaults where there are fewer than 50."`
+	StartAt     *time.Time      `json:"start_at,omitempty" doc:"Simulated start time. Default: now."`
+	Seed        int             `json:"seed,omitempty" minimum:"0" doc:"Seed of the random results."`
+	Assumptions *NewAssumptions `json:"assumptions,omitempty" doc:"Assumptions about the results of calls. Missing ones come from the workspace's latest campaign calls, or from defaults if there are fewer than 50 calls."`
 }
 
-// assumptions returns the known assumptions with the sent ones in their place.
+// assumptions returns the known assumptions, replaced by the sent ones.
 func (n *NewAssumptions) assumptions(a forecast.Assumptions) forecast.Assumptions {
 	if n == nil {
 		return a
@@ -72,11 +71,10 @@ func (n *NewAssumptions) assumptions(a forecast.Assumptions) forecast.Assumption
 	return a
 }
 
-// normalizeRates makes the rates a whole: those that were not sent share what the sent
-// ones leave, as they did before.
+// normalizeRates scales the rates that were not sent, so that all rates add up to 1.
 func (n *NewAssumptions) normalizeRates(a *forecast.Assumptions) {
-	sent, known := 0.0, 0.0
-	rest := []*float64{}
+	sentSum, defaultSum := 0.0, 0.0
+	defaults := []*float64{}
 	for _, v := range []struct {
 		sent *float64
 		rate *float64
@@ -87,64 +85,64 @@ func (n *NewAssumptions) normalizeRates(a *forecast.Assumptions) {
 		{n.FailedRate, &a.FailedRate},
 	} {
 		if v.sent != nil {
-			sent += *v.sent
+			sentSum += *v.sent
 			continue
 		}
-		known += *v.rate
-		rest = append(rest, v.rate)
+		defaultSum += *v.rate
+		defaults = append(defaults, v.rate)
 	}
 	if n.NoAnswerRate != nil {
-		sent += *n.NoAnswerRate
+		sentSum += *n.NoAnswerRate
 	}
-	if (known+sent > 1 || n.NoAnswerRate != nil) && known > 0 {
-		for _, r := range rest {
-			*r *= max(0, 1-sent) / known
+	if (defaultSum+sentSum > 1 || n.NoAnswerRate != nil) && defaultSum > 0 {
+		for _, r := range defaults {
+			*r *= max(0, 1-sentSum) / defaultSum
 		}
-		known = max(0, 1-sent)
+		defaultSum = max(0, 1-sentSum)
 	}
 	if n.NoAnswerRate != nil {
-		sent -= *n.NoAnswerRate
+		sentSum -= *n.NoAnswerRate
 	}
-	a.NoAnswerRate = max(0, 1-sent-known)
+	a.NoAnswerRate = max(0, 1-sentSum-defaultSum)
 }
 
-// roundingError is by how much rates that were written as decimals may miss 1.
+// roundingError is the tolerance for the sum of decimal rates.
 const roundingError = 1e-6
 
-// checkRates says what does not fit together.
+// checkRates returns an error if the rates add up to more than 1.
 func (n *NewAssumptions) checkRates() error {
 	if n == nil {
 		return nil
 	}
-	sum := 0.0
+	total := 0.0
 	for _, v := range []*float64{n.AnswerRate, n.VoicemailRate, n.BusyRate, n.FailedRate, n.NoAnswerRate} {
 		if v != nil {
-			sum += *v
+			total += *v
 		}
 	}
-	if sum <= 1+roundingError {
+	if total <= 1+roundingError {
 		return nil
 	}
 	var p domain.Problems
-	p.Add("assumptions", domain.CodeValidation, "the rates add up to %.3g; they are shares of all attempts, 1 at most together", sum)
+	p.Add("assumptions", domain.CodeValidation, "the rates add up to %.3g; as shares of all attempts they must add up to at most 1", total)
 	return p.Err()
 }
 
 func (s *campaignHandlers) registerForecasts() {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: "/v1/campaigns/{id}/simulate", ID: "simulateCampaign", Tag: "Campaigns",
-		Summary: "Play a campaign on a virtual clock",
-		Description: "Nobody is rung and nothing is kept. Schedule, calling hours, pacing and retries decide as in the real campaign; " +
-			"how calls end is drawn by the assumptions. One simulation of a workspace runs at a time, and it ends with its request.",
+		Summary: "Simulate a campaign",
+		Description: "Runs the campaign with a virtual clock. No call is placed and nothing is stored. Schedule, calling hours, pacing and retries apply as in the real campaign; " +
+			"the assumptions determine random results of calls. A workspace can run one simulation at a time, which ends with its request.",
 	}, s.simulateCampaign)
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: "/v1/campaigns/simulate", ID: "simulateDraft", Tag: "Campaigns",
-		Summary:     "Play a campaign that is not kept",
-		Description: "The body is that of a new campaign with its inline contacts, start_at, seed and assumptions beside. Nothing is created.",
+		Summary:     "Simulate a campaign without creating it",
+		Description: "The body is a new campaign with inline contacts, plus start_at, seed and assumptions. Nothing is created.",
 	}, s.simulateDraft)
 }
 
-// SimulateDraftRequest is a new campaign and how it is to be played.
+// SimulateDraftRequest is a new campaign with the options of its simulation.
 type SimulateDraftRequest struct {
 	NewCampaign
 	SimulateRequest
@@ -162,9 +160,9 @@ func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal
 	return router.Respond(s.forecasts.ForecastDraft(ctx, p, c, inlineContacts(in.Body.Contacts), o))
 }
 
-// simulationOrder is what was sent as the service wants it.
+// simulationOrder returns the forecast that a request describes.
 func (r *SimulateRequest) simulationOrder() (forecast.ForecastRequest, error) {
-	o := forecast.ForecastRequest{Seed: uint64(r.Seed), Assume: r.Assumptions.assumptions} //nolint:gosec // not below zero
+	o := forecast.ForecastRequest{Seed: uint64(r.Seed), Assume: r.Assumptions.assumptions} //nolint:gosec // the schema allows no negative seed
 	if r.StartAt != nil {
 		o.StartAt = r.StartAt.UTC()
 	}

@@ -20,8 +20,8 @@ func (s *contactHandlers) registerResults() {
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: "/v1/campaigns/{id}/results", ID: "getCampaignResults", Tag: "Campaigns",
 		Summary: "Download the results as CSV",
-		Description: "RFC 4180, one row per contact, streamed; works while the campaign runs. reason says why the last attempt ended so, or why a contact was skipped. Rows of uploads that did not become contacts, because of a do-not-call list (dnc), a destination that is not allowed (destination_not_allowed) or a required variable without a value (missing_variable), follow with the outcome skipped. A value that a spreadsheet would take for a formula " +
-			"begins with an apostrophe, in every column but phone.",
+		Description: "RFC 4180, one row per contact, streamed, also while the campaign runs. reason explains the end of the last attempt, or why a contact was skipped. Upload rows that did not become contacts follow with the outcome skipped and the reason dnc, destination_not_allowed or missing_variable. A value that a spreadsheet could interpret as a formula " +
+			"starts with an apostrophe, except in the column phone.",
 	}, func(h *huma.Operation) {
 		h.Responses["200"] = router.DescribeResponse("The rows.", router.MIMECSV, &huma.Schema{Type: huma.TypeString, Examples: []any{strings.Join(resultColumns(), ",") + "\r\n"}})
 	}, s.results)
@@ -43,7 +43,7 @@ func (s *contactHandlers) results(c *fiber.Ctx) error {
 
 func writeResults(rows iter.Seq2[contactlist.ResultRow, error], w io.Writer) error {
 	return router.WriteCSV(w, resultColumns(), rows, func(row *contactlist.ResultRow, record []string, put func([]string) error) error {
-		return put(append(record, row.Phone, router.DefuseFormula(row.Name), router.DefuseFormula(row.Outcome), strconv.Itoa(row.Duration),
-			strconv.FormatBool(row.Confirmed), router.DefuseFormula(row.Notes), router.FormatTime(row.CompletedAt), router.DefuseFormula(string(row.Reason))))
+		return put(append(record, row.Phone, router.EscapeFormula(row.Name), router.EscapeFormula(row.Outcome), strconv.Itoa(row.Duration),
+			strconv.FormatBool(row.Confirmed), router.EscapeFormula(row.Notes), router.FormatTime(row.CompletedAt), router.EscapeFormula(string(row.Reason))))
 	})
 }

@@ -2,7 +2,7 @@ package campaigns
 
 import "github.com/callboard/callboard/httpapi/router"
 
-// Services are the use cases behind the operations of campaigns.
+// Services are the services that the operations of this package use.
 type Services struct {
 	Campaigns Campaigns
 	Forecasts Forecasts

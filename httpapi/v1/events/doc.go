@@ -1,3 +1,2 @@
-// Package events serves the operations of events, among them their delivery to
-// webhooks.
+// Package events serves the API operations for events and for webhooks, which deliver events.
 package events

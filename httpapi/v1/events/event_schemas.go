@@ -17,8 +17,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// eventSchemaName is the name of an event type's schema: CallEndedEvent for
-// call.ended, SMSSentEvent for sms.sent.
+// eventSchemaName returns the schema name of an event type: CallEndedEvent for call.ended, SMSSentEvent for
+// sms.sent.
 func eventSchemaName(t event.Type) string {
 	var name strings.Builder
 	for word := range strings.FieldsFuncSeq(string(t), func(r rune) bool { return r == '.' || r == '_' }) {
@@ -31,7 +31,7 @@ func eventSchemaName(t event.Type) string {
 	return name.String() + "Event"
 }
 
-// TransformSchema makes the schema of an event a union of the event types.
+// TransformSchema makes the schema of an event the union of all event types.
 func (Event) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Discriminator = &huma.Discriminator{PropertyName: "type", Mapping: make(map[string]string)}
 	known := router.Descriptions()
@@ -47,12 +47,12 @@ func (Event) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// eventSchema is the schema of one event type: the envelope with its payload.
+// eventSchema returns the schema of one event type: the envelope with its payload.
 func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Schema {
 	payload := reflect.TypeOf(webhook.SamplePayload(t, &domain.Webhook{}, time.Time{}))
 	data := r.Schema(payload, true, payload.Name())
 	if plain := r.SchemaFromRef(data.Ref); plain != nil && payload.PkgPath() == reflect.TypeFor[event.Event]().PkgPath() {
-		plain.AdditionalProperties = true // test events have test: true, and later versions may add members
+		plain.AdditionalProperties = true // test events add test: true, and later versions may add members
 	}
 	s := &huma.Schema{
 		Type: huma.TypeObject, Description: "The event " + string(t) + ".", Required: envelope.Required, AdditionalProperties: false,
@@ -62,16 +62,16 @@ func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Sch
 		own := *p
 		s.Properties[name] = &own
 	}
-	s.Properties["type"] = &huma.Schema{Type: huma.TypeString, Enum: []any{string(t)}, Description: "The name of the event."}
+	s.Properties["type"] = &huma.Schema{Type: huma.TypeString, Enum: []any{string(t)}, Description: "The type of the event."}
 	s.Properties["data"] = &huma.Schema{AllOf: []*huma.Schema{data}, Description: envelope.Properties["data"].Description}
 	s.PrecomputeMessages()
 	return s
 }
 
-// exampleAt is the time in the examples of events.
+// exampleAt returns the time of example events.
 func exampleAt() time.Time { return time.Date(2026, time.January, 31, 9, 30, 0, 0, time.UTC) }
 
-// DescribeEvents adds the webhooks of the document: the events that endpoints get.
+// DescribeEvents adds the events to the webhooks section of the OpenAPI document.
 func DescribeEvents(b *router.Registry) {
 	o := b.API.OpenAPI()
 	b.Constraints.SetEnums()

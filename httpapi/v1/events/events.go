@@ -17,13 +17,12 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Events are read forwards in commit order.
+// Events reads the event log in commit order.
 type Events interface {
-	// ListEvents answers events of the Principal's environment after the id;
-	// cursor_expired where that is past retention, validation_error where it
-	// is unknown.
+	// ListEvents returns the events of the Principal's environment after an event id. Errors: cursor_expired for an
+	// id beyond retention, validation_error for an unknown id.
 	ListEvents(ctx context.Context, p domain.Principal, q events.Query) (record.Page[event.Event], error)
-	// Event is one event of the Principal's environment. Errors: not_found.
+	// Event returns one event of the Principal's environment. Error: not_found.
 	Event(ctx context.Context, p domain.Principal, id string) (event.Event, error)
 }
 
@@ -34,7 +33,7 @@ type eventHandlers struct {
 	events Events
 }
 
-// Event is the envelope as the API shows it.
+// Event is the envelope of an event in its API form.
 type Event struct {
 	ID          string          `json:"id"`
 	Type        event.Type      `json:"type"`
@@ -46,7 +45,7 @@ type Event struct {
 	Data        json.RawMessage `json:"data"`
 }
 
-// ShowEvent returns an event as the API shows it.
+// ShowEvent returns the API form of an event.
 func ShowEvent(e event.Event) Event {
 	return Event{
 		ID: e.ID, Type: e.Type, CreatedAt: e.CreatedAt, WorkspaceID: e.WorkspaceID, SvcID: e.SvcID,
@@ -58,17 +57,17 @@ func ShowEvent(e event.Event) Event {
 func registerEvents(r *router.Router, events Events) {
 	s := &eventHandlers{Router: r, events: events}
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events", Summary: "Read events forwards, oldest first",
-		Description: "For the next page send the last id as after. Only events of resources that the credential may read are shown.",
+		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events", Summary: "List events, oldest first",
+		Description: "For the next page send the last id as after. The response contains only events of resources that the credential may read.",
 		Errors:      []int{http.StatusGone},
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		After  string `query:"after" doc:"The id of the last event seen; left out: from the oldest that is kept."`
-		Cursor string `query:"cursor" doc:"The same, under the name that lists give it."`
-		Type   string `query:"type" maxLength:"2000" doc:"Event names, or a category such as call.*, parted by commas."`
+		After  string `query:"after" doc:"The id of the last event seen. Default: start with the oldest stored event."`
+		Cursor string `query:"cursor" doc:"The same as after, under the name that other lists use."`
+		Type   string `query:"type" maxLength:"2000" doc:"Event types, or categories such as call.*, separated by commas."`
 		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
 
-		CreatedAfter  time.Time `query:"created_after" doc:"Only what was created after this time."`
-		CreatedBefore time.Time `query:"created_before" doc:"Only what was created before this time."`
+		CreatedAfter  time.Time `query:"created_after" doc:"Only resources created after this time."`
+		CreatedBefore time.Time `query:"created_before" doc:"Only resources created before this time."`
 	},
 	) (*router.Response[router.List[Event]], error) {
 		q, err := EventQuery(p, cmp.Or(in.After, in.Cursor), in.Type)
@@ -84,7 +83,7 @@ func registerEvents(r *router.Router, events Events) {
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/events/{id}", ID: "getEvent", Tag: "Events", Summary: "Read an event",
-		Description: "403 where the credential may not read the resource that it is about.",
+		Description: "403 if the credential may not read the resource of the event.",
 	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[Event], error) {
 		id, err := router.PathID(domain.PrefixEvent, in.ID)
 		if err != nil {
@@ -95,20 +94,20 @@ func registerEvents(r *router.Router, events Events) {
 			return nil, err
 		}
 		if !MayReadType(p, e.Type) {
-			return nil, domain.Errorf(domain.CodeInsufficientPermissions, "The credential may not read what the event is about.").
+			return nil, domain.Errorf(domain.CodeInsufficientPermissions, "The credential may not read the resource of the event.").
 				With("required", ReadersOf(e.Type))
 		}
 		return router.Respond(ShowEvent(e), nil)
 	})
 }
 
-// EventQuery checks after and type. Without Types in the answer the credential
-// may read nothing of what is wanted.
+// EventQuery returns the query for the parameters after and type. Its Types are empty if the credential may read
+// none of the requested types.
 func EventQuery(p domain.Principal, after, types string) (events.Query, error) {
 	var problems domain.Problems
 	if after != "" {
 		if _, err := domain.ParseID(domain.PrefixEvent, after); err != nil {
-			problems.Add("after", domain.CodeValidation, "is no id of an event")
+			problems.Add("after", domain.CodeValidation, "is not the id of an event")
 		}
 	}
 	wanted := []string{"*"}
@@ -117,14 +116,13 @@ func EventQuery(p domain.Principal, after, types string) (events.Query, error) {
 	}
 	for _, w := range wanted {
 		if !event.IsValidPattern(w) {
-			problems.Add("type", domain.CodeValidation, "%q is no event name and no wildcard", router.Truncate(w, 60))
+			problems.Add("type", domain.CodeValidation, "%q is neither an event type nor a wildcard", router.Truncate(w, 60))
 		}
 	}
 	return events.Query{After: after, Types: ReadableTypes(p, wanted)}, problems.Err()
 }
 
-// ReadableTypes are the event names that are wanted and whose resource the
-// credential may read.
+// ReadableTypes returns the requested event types whose resource the credential may read.
 func ReadableTypes(p domain.Principal, wanted []string) []string {
 	var names []string
 	for _, t := range event.Types() {
@@ -135,15 +133,14 @@ func ReadableTypes(p domain.Principal, wanted []string) []string {
 	return names
 }
 
-// MayReadType says whether a credential may read the resource of an event.
+// MayReadType reports whether a credential may read the resource of an event type.
 func MayReadType(p domain.Principal, t event.Type) bool {
 	return slices.ContainsFunc(ReadersOf(t), func(need domain.Permission) bool { return access.Covers(p.Permissions, need) })
 }
 
-// ReadersOf are the permissions that read the resource of an event; one of them
-// is enough.
+// ReadersOf returns the permissions that read the resource of an event type. One of them is enough.
 func ReadersOf(t event.Type) []domain.Permission {
-	if t == event.CampaignCallCompleted { // a row of the results
+	if t == event.CampaignCallCompleted { // the event is a row of the campaign results
 		return []domain.Permission{domain.CallsRead, domain.AnalyticsRead}
 	}
 	category, _, _ := strings.Cut(string(t), ".")

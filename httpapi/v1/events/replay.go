@@ -13,13 +13,13 @@ import (
 
 const maxReplayed = 100
 
-// ReplayRequest names the events to be delivered again.
+// ReplayRequest selects the events to deliver again.
 type ReplayRequest struct {
-	EventIDs []string   `json:"event_ids,omitempty" nullable:"false" maxItems:"100" doc:"Which; or from and to."`
-	From     *time.Time `json:"from,omitempty" doc:"What was made at this time or later."`
-	To       *time.Time `json:"to,omitempty" doc:"What was made before this time; now unless said."`
-	Types    []string   `json:"types,omitempty" nullable:"false" maxItems:"50" doc:"With from: event names, or a category such as call.*."`
-	DryRun   bool       `json:"dry_run,omitempty" doc:"Only tell which would be delivered."`
+	EventIDs []string   `json:"event_ids,omitempty" nullable:"false" maxItems:"100" doc:"Ids of events. Set either event_ids or from."`
+	From     *time.Time `json:"from,omitempty" doc:"Events created at this time or later."`
+	To       *time.Time `json:"to,omitempty" doc:"Events created before this time. Default: now."`
+	Types    []string   `json:"types,omitempty" nullable:"false" maxItems:"50" doc:"Event types, or categories such as call.*. Only with from."`
+	DryRun   bool       `json:"dry_run,omitempty" doc:"true: only list the events that would be delivered."`
 }
 
 func (s *webhookHandlers) replayWebhook(ctx context.Context, p domain.Principal, in *struct {
@@ -38,13 +38,13 @@ func (s *webhookHandlers) replayWebhook(ctx context.Context, p domain.Principal,
 	case len(b.EventIDs) == 0 && b.From == nil:
 		problems.Add("event_ids", domain.CodeValidation, "event_ids or from is required")
 	case len(b.EventIDs) > 0 && (b.From != nil || b.To != nil || len(b.Types) > 0):
-		problems.Add("event_ids", domain.CodeValidation, "must not stand beside from, to and types")
+		problems.Add("event_ids", domain.CodeValidation, "must not be combined with from, to and types")
 	case len(b.EventIDs) > maxReplayed:
 		problems.Add("event_ids", domain.CodeValidation, "has more than %d entries", maxReplayed)
 	}
 	for i, t := range b.Types {
 		if !event.IsValidPattern(t) {
-			problems.Add("types["+strconv.Itoa(i)+"]", domain.CodeValidation, "is no event name and no wildcard")
+			problems.Add("types["+strconv.Itoa(i)+"]", domain.CodeValidation, "is neither an event type nor a wildcard")
 		}
 	}
 	if b.From != nil {

@@ -14,31 +14,29 @@ import (
 	webhooksservice "github.com/callboard/callboard/service/webhooks"
 )
 
-// Webhooks are endpoints.
+// Webhooks manages webhook endpoints.
 type Webhooks interface {
-	// CreateWebhook answers with Secret set (made where it was empty): shown
-	// this once. A URL outside Egress: 422 invalid_url.
+	// CreateWebhook returns the endpoint with its secret, which is created if empty. The API shows the secret once.
+	// A URL at a forbidden address is 422 invalid_url.
 	CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error)
 	Webhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
 	ListWebhooks(ctx context.Context, p domain.Principal, q webhooksservice.Query) (record.Page[*domain.Webhook], error)
 	UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error)
-	// RotateWebhook is UpdateWebhook with another secret, made where it is empty,
-	// which takes over after overlap. The answer has Secret set to it.
+	// RotateWebhook is UpdateWebhook with a new secret, which is created if empty and replaces the old one after
+	// overlap. The result has the new secret.
 	RotateWebhook(ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error) (*domain.Webhook, error)
 	DeleteWebhook(ctx context.Context, p domain.Principal, id string) error
 }
 
-// Deliveries are what became of events on their way to an endpoint.
+// Deliveries controls and reads the deliveries to an endpoint.
 type Deliveries interface {
 	PauseWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
 	ResumeWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
 	WebhookLog(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Delivery], error)
 	FailedDeliveries(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Delivery], error)
-	// ReplayWebhook delivers events again, under their own ids and from the first
-	// attempt on.
+	// ReplayWebhook delivers events again with their own ids, starting with the first attempt.
 	ReplayWebhook(ctx context.Context, p domain.Principal, id string, o webhooksservice.ReplayOrder) (webhooksservice.Replay, error)
-	// TestWebhook makes one attempt with webhook.test, or with a sample of the
-	// event type (a canonical name), and waits for its end.
+	// TestWebhook makes one attempt with webhook.test, or with a sample event of type t, and returns its result.
 	TestWebhook(ctx context.Context, p domain.Principal, id string, t event.Type) (webhooksservice.TestResult, error)
 }
 
@@ -50,31 +48,31 @@ type webhookHandlers struct {
 	deliveries Deliveries
 }
 
-// NewWebhook is an endpoint as it is sent.
+// NewWebhook is a webhook endpoint in a request body.
 type NewWebhook struct {
 	URL      string               `json:"url" doc:"https only." example:"https://example.com/hooks"`
-	Events   []string             `json:"events" nullable:"false" doc:"Event names, a category such as call.*, or *."`
-	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass: of each list one entry."`
-	Secret   string               `json:"secret,omitempty" doc:"Signs the deliveries; made here unless said."`
+	Events   []string             `json:"events" nullable:"false" doc:"Event types, categories such as call.*, or *."`
+	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Filters for these events. An event passes if it matches one entry of each list."`
+	Secret   string               `json:"secret,omitempty" doc:"Secret that signs deliveries. Default: Callboard creates one."`
 	Metadata map[string]string    `json:"metadata,omitempty"`
-	// RetryTimeFactor is for endpoints of the test environment.
+	// RetryTimeFactor applies to endpoints of the test environment.
 	RetryTimeFactor int `json:"retry_time_factor,omitempty" minimum:"1" maximum:"1440" doc:"With test keys only. Divides the delays before retries (30 seconds, 2 minutes, 10 minutes, 1 hour): 1440 makes all five attempts within 3 seconds. Default: 1."`
 }
 
-// WebhookUpdate is what can be changed of an endpoint.
+// WebhookUpdate holds the members that a PATCH of an endpoint can change.
 type WebhookUpdate struct {
 	URL      string               `json:"url" doc:"https only." example:"https://example.com/hooks"`
-	Events   []string             `json:"events" nullable:"false" doc:"Event names, a category such as call.*, or *."`
-	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass: of each list one entry."`
+	Events   []string             `json:"events" nullable:"false" doc:"Event types, categories such as call.*, or *."`
+	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Filters for these events. An event passes if it matches one entry of each list."`
 	Metadata map[string]string    `json:"metadata,omitempty"`
-	// RetryTimeFactor is for endpoints of the test environment.
-	RetryTimeFactor int `json:"retry_time_factor,omitempty" minimum:"1" maximum:"1440" doc:"With test keys only. Divides the delays before retries; with null they are the documented ones again."`
-	// A change of secrets.
-	Secret             string `json:"secret,omitempty" doc:"Another secret. With null Callboard makes one. The answer shows it, this once."`
-	SecretOverlapHours *int   `json:"secret_overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all."`
+	// RetryTimeFactor applies to endpoints of the test environment.
+	RetryTimeFactor int `json:"retry_time_factor,omitempty" minimum:"1" maximum:"1440" doc:"With test keys only. Divides the delays before retries. null: the documented delays."`
+	// Secret and SecretOverlapHours rotate the secret.
+	Secret             string `json:"secret,omitempty" doc:"New secret. null: Callboard creates one. Only this response contains the secret."`
+	SecretOverlapHours *int   `json:"secret_overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"With secret: how many hours the old secret still signs X-Svc-Signature, while the new one signs X-Svc-Signature-Next. 0: none. Default: 24."`
 }
 
-// PruneStored leaves the stored secret alone: it changes by rotation only.
+// PruneStored excludes the stored secret from the merge, because the secret changes by rotation only.
 func (*WebhookUpdate) PruneStored(_ any, stored, _ map[string]any) { delete(stored, "secret") }
 
 // LogEntry is a delivery in the log of an endpoint.
@@ -92,14 +90,14 @@ type LogEntry struct {
 	CreatedAt      time.Time            `json:"created_at"`
 }
 
-// Logs is a page of the log.
+// Logs is a page of the delivery log.
 type Logs struct {
 	Logs       []LogEntry `json:"logs"`
 	HasMore    bool       `json:"has_more"`
 	NextCursor *string    `json:"next_cursor"`
 }
 
-// FailedEvent is an event whose delivery was given up.
+// FailedEvent is an event whose delivery has failed finally.
 type FailedEvent struct {
 	EventID       string     `json:"event_id"`
 	EventType     string     `json:"event_type"`
@@ -109,12 +107,12 @@ type FailedEvent struct {
 	CreatedAt     time.Time  `json:"created_at"`
 }
 
-// TestRequest is the body of a test.
+// TestRequest is the request body of a test delivery.
 type TestRequest struct {
-	EventType string `json:"event_type,omitempty" doc:"A sample of this event instead of webhook.test."`
+	EventType string `json:"event_type,omitempty" doc:"Event type of the sample to send. Default: webhook.test."`
 }
 
-// filtersOf is nil where every event passes; rules may write into what it answers.
+// filtersOf returns a copy of the filters that validation may change, nil if every event passes.
 func filtersOf(f *domain.EventFilters) *domain.EventFilters {
 	if f.IsEmpty() {
 		return nil
@@ -143,7 +141,7 @@ func failedEvent(d *domain.Delivery) FailedEvent {
 	}
 }
 
-// webhook is the endpoint that is asked for.
+// webhook returns the endpoint that a request describes.
 func (n *NewWebhook) webhook(p domain.Principal) (*domain.Webhook, error) {
 	w := &domain.Webhook{
 		URL: n.URL, Events: n.Events, Filters: filtersOf(n.Filters), Secret: n.Secret, Status: domain.WebhookActive,
@@ -157,21 +155,21 @@ func (n *NewWebhook) webhook(p domain.Principal) (*domain.Webhook, error) {
 func registerWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries) {
 	s := &webhookHandlers{Router: r, webhooks: webhooks, deliveries: deliveries}
 	const tag, path = "Webhooks", "/v1/webhooks"
-	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createWebhook", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Register an endpoint", Description: "The answer holds the secret, this once."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createWebhook", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a webhook endpoint", Description: "Only this response contains the secret."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewWebhook }) (*router.Response[*domain.Webhook], error) {
 			w, err := in.Body.webhook(p)
 			if err != nil {
 				return nil, err
 			}
-			made, err := s.webhooks.CreateWebhook(ctx, p, w)
-			return router.RespondCreated(ctx, made, err)
+			created, err := s.webhooks.CreateWebhook(ctx, p, w)
+			return router.RespondCreated(ctx, created, err)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listWebhooks", Tag: tag, Summary: "List endpoints"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.Paging
-			CampaignID string               `query:"campaign_id" doc:"Only those that a campaign owns."`
-			Status     domain.WebhookStatus `query:"status" enum:"active,paused,disabled" doc:"Only those in this state."`
-			Event      string               `query:"event" maxLength:"100" doc:"Only those that subscribe to this event."`
+			CampaignID string               `query:"campaign_id" doc:"Filters by the campaign that owns the endpoint."`
+			Status     domain.WebhookStatus `query:"status" enum:"active,paused,disabled" doc:"Filters by status."`
+			Event      string               `query:"event" maxLength:"100" doc:"Filters by subscribed event type."`
 		},
 		) (*router.Response[router.List[*domain.Webhook]], error) {
 			id, err := router.OptionalID("campaign_id", domain.PrefixCampaign, in.CampaignID)
@@ -183,7 +181,7 @@ func registerWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries
 				var known bool
 				if q.Event, known = event.ParseType(in.Event); !known {
 					var problems domain.Problems
-					problems.Add("event", domain.CodeValidation, "is no event name")
+					problems.Add("event", domain.CodeValidation, "is not an event type")
 					return nil, problems.Err()
 				}
 			}
@@ -194,7 +192,7 @@ func registerWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
 			return s.handleByID(ctx, p, in.ID, s.webhooks.Webhook)
 		})
-	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateWebhook", Credential: router.KeyOrSession, Tag: tag, Summary: "Change an endpoint", Description: "The answer to a change of the secret holds it, this once."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateWebhook", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a webhook endpoint", Description: "Only the response to a change of the secret contains the secret."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			Body router.Patch[WebhookUpdate]
@@ -228,17 +226,17 @@ func (s *webhookHandlers) rotateWebhook(ctx context.Context, p domain.Principal,
 	return router.Respond(s.webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, router.PatchFunc(s.Registry, patch, (*WebhookUpdate).applyRotated)))
 }
 
-// apply writes the settings to an endpoint, and checks the endpoint.
+// apply writes the settings to an endpoint and validates the endpoint.
 func (n *WebhookUpdate) apply(w *domain.Webhook) error {
 	if n.SecretOverlapHours != nil {
 		var problems domain.Problems
-		problems.Add("secret_overlap_hours", domain.CodeValidation, "stands beside secret only")
+		problems.Add("secret_overlap_hours", domain.CodeValidation, "is allowed together with secret only")
 		return problems.Err()
 	}
 	return n.applyRotated(w)
 }
 
-// applyRotated is apply beside a change of the secret, which it checks.
+// applyRotated is apply for a patch that also changes the secret. It validates the secret.
 func (n *WebhookUpdate) applyRotated(w *domain.Webhook) error {
 	w.URL, w.Events, w.Filters, w.Metadata, w.RetryTimeFactor = n.URL, n.Events, filtersOf(n.Filters), n.Metadata, n.RetryTimeFactor
 	checked := *w
@@ -257,21 +255,21 @@ func (s *webhookHandlers) handleByID(ctx context.Context, p domain.Principal, id
 }
 
 func (s *webhookHandlers) registerDeliveries(tag, path string) {
-	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/pause", ID: "pauseWebhook", Tag: tag, Summary: "Hold the deliveries back", Description: "Events queue for 72 hours."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/pause", ID: "pauseWebhook", Tag: tag, Summary: "Pause deliveries", Description: "Events are queued for up to 72 hours."},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
 			return s.handleByID(ctx, p, in.ID, s.deliveries.PauseWebhook)
 		})
-	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/resume", ID: "resumeWebhook", Tag: tag, Summary: "Deliver again", Description: "What queued goes out in order."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/resume", ID: "resumeWebhook", Tag: tag, Summary: "Resume deliveries", Description: "Queued events are delivered in order."},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
 			return s.handleByID(ctx, p, in.ID, s.deliveries.ResumeWebhook)
 		})
-	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/test", ID: "testWebhook", Tag: tag, Summary: "Send a test event and wait for the answer"}, s.testWebhook)
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/test", ID: "testWebhook", Tag: tag, Summary: "Send a test event and wait for the response"}, s.testWebhook)
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/replay", ID: "replayEvents", Tag: tag, Status: http.StatusAccepted, Summary: "Deliver events again",
-		Description: "Either event_ids (100 at most), or what the endpoint subscribes to between from and to, of some types: about 1000 at most (what was made at one moment stays together), more tells that there are others. " +
-			"Events keep id and created_at, come with X-Svc-Replay: true and have all five attempts again; those that are on their way already go on as they are.",
+		Description: "Delivers the events in event_ids (at most 100), or the subscribed events between from and to, optionally of some types. One request delivers about 1000 events; more reports that others remain. " +
+			"Events keep id and created_at, have the header X-Svc-Replay: true and get all five attempts again. Events with a pending delivery are not delivered twice.",
 	}, s.replayWebhook)
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/logs", ID: "getWebhookLogs", Tag: tag, Summary: "Read the log of deliveries"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/logs", ID: "getWebhookLogs", Tag: tag, Summary: "List deliveries"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			router.Paging
@@ -288,7 +286,7 @@ func (s *webhookHandlers) registerDeliveries(tag, path string) {
 			}
 			return router.Respond(Logs{Logs: rows.Body.Data, HasMore: rows.Body.HasMore, NextCursor: rows.Body.NextCursor}, nil)
 		})
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/failed", ID: "getFailedEvents", Tag: tag, Summary: "List the events that were given up"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/failed", ID: "getFailedEvents", Tag: tag, Summary: "List events whose delivery failed finally"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			router.Paging
@@ -317,14 +315,14 @@ func (s *webhookHandlers) testWebhook(ctx context.Context, p domain.Principal, i
 		kind = event.Type(in.Body.EventType)
 		if _, known := event.ParseType(in.Body.EventType); !known {
 			var problems domain.Problems
-			problems.Add("event_type", domain.CodeValidation, "is no event name")
+			problems.Add("event_type", domain.CodeValidation, "is not an event type")
 			return nil, problems.Err()
 		}
 	}
 	return router.Respond(s.deliveries.TestWebhook(ctx, p, id, kind))
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewWebhook) CheckRules(_ context.Context, _ router.Workspaces, p domain.Principal) error {
 	_, err := n.webhook(p)
 	return err

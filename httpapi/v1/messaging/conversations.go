@@ -19,12 +19,12 @@ type conversationHandlers struct {
 
 // Conversations are conversations of agents by text message.
 type Conversations interface {
-	Texting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
-	ListTextings(ctx context.Context, p domain.Principal, q sms.ConversationQuery) (record.Page[*domain.Texting], error)
-	// CloseTexting has no effect on one that is over.
-	CloseTexting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
-	// DeleteTexting: invalid_state while it is open.
-	DeleteTexting(ctx context.Context, p domain.Principal, id string) error
+	Conversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
+	ListConversations(ctx context.Context, p domain.Principal, q sms.ConversationQuery) (record.Page[*domain.Texting], error)
+	// CloseConversation closes a conversation. It has no effect on an ended one.
+	CloseConversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
+	// DeleteConversation returns invalid_state while the conversation is open.
+	DeleteConversation(ctx context.Context, p domain.Principal, id string) error
 }
 
 // registerConversations registers the operations of SMS conversations.
@@ -32,25 +32,25 @@ func registerConversations(r *router.Router, conversations Conversations) {
 	s := &conversationHandlers{Router: r, conversations: conversations}
 	const tag, path = "SMS", "/v1/sms-conversations"
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: path, ID: "listSMSConversations", Tag: tag, Summary: "List the conversations of agents by text message", Errors: []int{http.StatusUnprocessableEntity},
-		Description: "Who writes to a number whose agent has sms enabled is answered along its pathway. What was written: GET /v1/sms?conversation_id=.",
-	}, s.listTextings)
+		Method: http.MethodGet, Path: path, ID: "listSMSConversations", Tag: tag, Summary: "List conversations by text message", Errors: []int{http.StatusUnprocessableEntity},
+		Description: "An agent with sms enabled answers text messages to its numbers by its pathway. GET /v1/sms?conversation_id= lists the messages.",
+	}, s.listConversations)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getSMSConversation", Tag: tag, Summary: "Get a conversation by text message"},
-		router.HandleByID(domain.PrefixConversation, s.conversations, Conversations.Texting, router.Identity))
+		router.HandleByID(domain.PrefixConversation, s.conversations, Conversations.Conversation, router.Identity))
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/{id}/close", ID: "closeSMSConversation", Tag: tag, Summary: "End a conversation by text message",
-		Description: "The next message of the contact begins another one. Without effect on one that is over.",
-	}, router.HandleByID(domain.PrefixConversation, s.conversations, Conversations.CloseTexting, router.Identity))
+		Method: http.MethodPost, Path: path + "/{id}/close", ID: "closeSMSConversation", Tag: tag, Summary: "Close a conversation by text message",
+		Description: "The next message of the contact starts a new conversation. Closing an ended conversation has no effect.",
+	}, router.HandleByID(domain.PrefixConversation, s.conversations, Conversations.CloseConversation, router.Identity))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMSConversation", Tag: tag, Summary: "Delete a conversation by text message", Errors: []int{http.StatusConflict},
-		Description: "409 invalid_state while it is open. Its messages stay.",
-	}, router.HandleDeleteByID(domain.PrefixConversation, "sms_conversation", s.conversations, Conversations.DeleteTexting))
+		Description: "409 invalid_state while the conversation is open. Its messages remain.",
+	}, router.HandleDeleteByID(domain.PrefixConversation, "sms_conversation", s.conversations, Conversations.DeleteConversation))
 }
 
-func (s *conversationHandlers) listTextings(ctx context.Context, p domain.Principal, in *struct {
+func (s *conversationHandlers) listConversations(ctx context.Context, p domain.Principal, in *struct {
 	router.Paging
-	Status  string `query:"status" enum:"open,completed,timed_out,closed,failed" doc:"Only those in this state."`
-	Contact string `query:"contact" maxLength:"40" doc:"Only those with this number."`
+	Status  string `query:"status" enum:"open,completed,timed_out,closed,failed" doc:"Filters by status."`
+	Contact string `query:"contact" maxLength:"40" doc:"Filters by the contact's number."`
 },
 ) (*router.Response[router.List[*domain.Texting]], error) {
 	w, err := s.Workspace(ctx, p)
@@ -61,6 +61,6 @@ func (s *conversationHandlers) listTextings(ctx context.Context, p domain.Princi
 	if q.Contact, err = router.OptionalPhone("contact", in.Contact, w.DefaultCountry); err != nil {
 		return nil, err
 	}
-	l, err := s.conversations.ListTextings(ctx, p, q)
+	l, err := s.conversations.ListConversations(ctx, p, q)
 	return router.Page(l, err, router.Identity)
 }

@@ -1,3 +1,2 @@
-// Package messaging serves the operations of text messages: conversations, SMS
-// gateways.
+// Package messaging serves the API operations for text messages, their conversations and SMS gateways.
 package messaging

@@ -12,18 +12,18 @@ import (
 	"github.com/callboard/callboard/service/sms"
 )
 
-// Gateways carry text messages over HTTP.
+// Gateways manages SMS gateways, which carry text messages over HTTP.
 type Gateways interface {
-	// CreateSMSGateway makes the secret where it is empty. invalid_state with a
-	// test key; a URL outside Egress: 422 invalid_url.
+	// CreateSMSGateway creates a gateway, and its secret if empty. Errors: invalid_state for a test key, 422
+	// invalid_url for a URL at a forbidden address.
 	CreateSMSGateway(ctx context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error)
 	SMSGateway(ctx context.Context, p domain.Principal, id string) (*domain.SMSGateway, error)
 	ListSMSGateways(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.SMSGateway], error)
-	// UpdateSMSGateway: an emptied secret is made anew.
+	// UpdateSMSGateway changes a gateway. An empty secret is replaced by a new one.
 	UpdateSMSGateway(ctx context.Context, p domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error)
 	DeleteSMSGateway(ctx context.Context, p domain.Principal, id string) error
-	// SMSGatewayEvents answers for each event what became of it, in their order.
-	// After an error some may have been taken; all may be told again.
+	// SMSGatewayEvents processes events of a gateway and returns one result per event. After an error some events
+	// may be stored; all of them may be sent again.
 	SMSGatewayEvents(ctx context.Context, p domain.Principal, id string, all []sms.GatewayEvent) ([]sms.GatewayResult, error)
 }
 
@@ -34,51 +34,51 @@ type gatewayHandlers struct {
 	gateways Gateways
 }
 
-// NewSMSGateway is a gateway as it is sent.
+// NewSMSGateway is an SMS gateway in a request body.
 type NewSMSGateway struct {
 	Name     string            `json:"name" example:"House gateway"`
-	URL      string            `json:"url" doc:"Where messages are posted: https only, at an address that may be reached." example:"https://example.com/sms"`
-	Secret   string            `json:"secret,omitempty" doc:"Signs what is posted, as a webhook's does. Default: Callboard makes one."`
-	Prefixes []string          `json:"prefixes,omitempty" nullable:"false" doc:"Numbers that it takes; empty: all. Of trunks and gateways the one with the longest is taken."`
-	Priority int               `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Among those of one prefix length: lower first."`
+	URL      string            `json:"url" doc:"https URL at an allowed address that receives the messages." example:"https://example.com/sms"`
+	Secret   string            `json:"secret,omitempty" doc:"Secret that signs the requests like webhook deliveries. Default: Callboard creates one."`
+	Prefixes []string          `json:"prefixes,omitempty" nullable:"false" doc:"Number prefixes that the gateway carries; empty: all. The trunk or gateway with the longest matching prefix carries a message."`
+	Priority int               `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Priority among gateways and trunks with the same prefix length; lower first."`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// apply writes the settings to a gateway, and checks the gateway.
+// apply writes the settings to a gateway and validates the gateway.
 func (n *NewSMSGateway) apply(g *domain.SMSGateway) error {
 	g.Name, g.URL, g.Secret, g.Prefixes, g.Priority, g.Metadata = n.Name, n.URL, n.Secret, n.Prefixes, n.Priority, n.Metadata
 	return validation.SMSGateway(g).Err()
 }
 
-// SMSGatewayEvent is what a gateway tells.
+// SMSGatewayEvent is an event that a gateway reports.
 type SMSGatewayEvent struct {
-	Type         string   `json:"type" enum:"received,delivered,undelivered,failed" doc:"received tells of a message that came in, the others of one that was posted to the gateway."`
-	MessageID    string   `json:"message_id,omitempty" doc:"Of delivered, undelivered and failed: the message_id that was posted." example:"msg_01JH0000000000000000000000"`
-	ErrorCode    string   `json:"error_code,omitempty" doc:"Of undelivered and failed: why, in a word."`
-	ErrorMessage string   `json:"error_message,omitempty" doc:"The same for people."`
-	ID           string   `json:"id,omitempty" doc:"Of received: the gateway's own name for the message. Told again, it is taken once."`
-	From         string   `json:"from,omitempty" doc:"Of received, best in E.164." example:"+12025550123"`
-	To           string   `json:"to,omitempty" doc:"Of received: a number of the workspace." example:"+12025550100"`
-	Body         string   `json:"body,omitempty" doc:"Of received: at most 1600 characters." example:"Yes, please."`
-	Media        []string `json:"media,omitempty" nullable:"false" doc:"Of received: addresses of pictures and the like, https only; 10 at most."`
+	Type         string   `json:"type" enum:"received,delivered,undelivered,failed" doc:"received reports an inbound message. The other types report the state of a message that was sent to the gateway."`
+	MessageID    string   `json:"message_id,omitempty" doc:"For delivered, undelivered and failed: the message_id of the message." example:"msg_01JH0000000000000000000000"`
+	ErrorCode    string   `json:"error_code,omitempty" doc:"For undelivered and failed: an error code."`
+	ErrorMessage string   `json:"error_message,omitempty" doc:"For undelivered and failed: an error message."`
+	ID           string   `json:"id,omitempty" doc:"For received: the gateway's id of the message. Repeated events with the same id are stored once."`
+	From         string   `json:"from,omitempty" doc:"For received: the sender, preferably in E.164." example:"+12025550123"`
+	To           string   `json:"to,omitempty" doc:"For received: a number of the workspace." example:"+12025550100"`
+	Body         string   `json:"body,omitempty" doc:"For received: the text, at most 1600 characters." example:"Yes, please."`
+	Media        []string `json:"media,omitempty" nullable:"false" doc:"For received: https URLs of media, at most 10."`
 }
 
-// SMSGatewayEvents are some of them.
+// SMSGatewayEvents is a list of gateway events.
 type SMSGatewayEvents struct {
-	Events []SMSGatewayEvent `json:"events" nullable:"false" minItems:"1" maxItems:"100" doc:"1 to 100, in the order in which they are to be taken."`
+	Events []SMSGatewayEvent `json:"events" nullable:"false" minItems:"1" maxItems:"100" doc:"1 to 100 events, in the order of processing."`
 }
 
-// SMSGatewayResult is what became of one event.
+// SMSGatewayResult is the result of one event.
 type SMSGatewayResult struct {
-	Index     int               `json:"index" doc:"Its place among the events, from 0."`
-	MessageID string            `json:"message_id,omitempty" doc:"The message it made or changed; empty where it was not taken."`
-	Duplicate bool              `json:"duplicate" doc:"It was told before."`
-	Error     *domain.BulkError `json:"error,omitempty" doc:"Why it cannot be taken: telling it again will not help."`
+	Index     int               `json:"index" doc:"Index of the event, from 0."`
+	MessageID string            `json:"message_id,omitempty" doc:"The created or changed message; empty after an error."`
+	Duplicate bool              `json:"duplicate" doc:"true: the event was already reported."`
+	Error     *domain.BulkError `json:"error,omitempty" doc:"Final error of the event; do not send the event again."`
 }
 
-// SMSGatewayResults are what became of the events.
+// SMSGatewayResults are the results of all events.
 type SMSGatewayResults struct {
-	Results []SMSGatewayResult `json:"results" doc:"One for each event, in their order."`
+	Results []SMSGatewayResult `json:"results" doc:"One result for each event, in the same order."`
 }
 
 // registerGateways registers the operations of SMS gateways.
@@ -87,20 +87,20 @@ func registerGateways(r *router.Router, gateways Gateways) {
 	const tag, path = "SMS", "/v1/sms-gateways"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createSMSGateway", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an SMS gateway",
-		Description: "Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, " +
-			"with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again " +
-			"(Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.",
+		Description: "Callboard sends live messages to the URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed like webhook deliveries, " +
+			"with the message id as Idempotency-Key. The same key marks a repeated message after a missing response. Any 2xx means that the gateway has accepted the message. 408, 425, 429, 5xx and timeouts are retried " +
+			"(Retry-After is respected), any other status is final. Only this response contains the secret. 409 invalid_state with a test key.",
 		Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewSMSGateway }) (*router.Response[*domain.SMSGateway], error) {
 		g := &domain.SMSGateway{}
 		if err := in.Body.apply(g); err != nil {
 			return nil, err
 		}
-		made, err := s.gateways.CreateSMSGateway(ctx, p, g)
+		created, err := s.gateways.CreateSMSGateway(ctx, p, g)
 		if err != nil {
 			return nil, err
 		}
-		return router.RespondCreated(ctx, made, nil)
+		return router.RespondCreated(ctx, created, nil)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listSMSGateways", Tag: tag, Summary: "List SMS gateways"},
 		router.HandleList(s.gateways, Gateways.ListSMSGateways, (*domain.SMSGateway).Public))
@@ -108,7 +108,7 @@ func registerGateways(r *router.Router, gateways Gateways) {
 		router.HandleByID(domain.PrefixGateway, s.gateways, Gateways.SMSGateway, (*domain.SMSGateway).Public))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateSMSGateway", Credential: router.KeyOrSession, Tag: tag, Summary: "Change an SMS gateway",
-		Description: "A changed secret is in this answer only.",
+		Description: "Only this response contains a changed secret.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.IDParam
 		Body router.Patch[NewSMSGateway]
@@ -127,9 +127,9 @@ func registerGateways(r *router.Router, gateways Gateways) {
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMSGateway", Tag: tag, Summary: "Delete an SMS gateway"},
 		router.HandleDeleteByID(domain.PrefixGateway, "sms_gateway", s.gateways, Gateways.DeleteSMSGateway))
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/{id}/events", ID: "tellSMSGatewayEvents", Tag: tag, Summary: "Tell of messages, as a gateway",
-		Description: "For the gateway, with an API key of the workspace: what came in, and what became of messages that were posted to it. 200 says that all of it is stored; after anything else, or no answer, it is told again as a whole. " +
-			"What cannot be taken (an unknown number or message) has an error in its result and holds nothing else back.",
+		Method: http.MethodPost, Path: path + "/{id}/events", ID: "tellSMSGatewayEvents", Tag: tag, Summary: "Report message events, for a gateway",
+		Description: "The gateway reports inbound messages and the state of messages that were sent to it, with an API key of the workspace. 200 means that all events are stored. After any other response, or none, send all events again. " +
+			"An invalid event, such as one with an unknown number or message, has an error in its result and does not affect other events.",
 		Errors: []int{http.StatusUnprocessableEntity},
 	}, s.gatewayEvents)
 }
@@ -169,7 +169,7 @@ func (s *gatewayHandlers) gatewayEvents(ctx context.Context, p domain.Principal,
 	return &router.Response[SMSGatewayResults]{Body: out}, nil
 }
 
-// gatewayEvent notes what is wrong with an event.
+// gatewayEvent returns the domain form of an event and adds its problems.
 func (e *SMSGatewayEvent) gatewayEvent(p *domain.Problems, at, country string) sms.GatewayEvent {
 	o := sms.GatewayEvent{Type: e.Type, MessageID: e.MessageID, ID: e.ID, Body: e.Body, Media: e.Media, ErrorCode: e.ErrorCode, ErrorMessage: e.ErrorMessage}
 	validation.Text(p, at+"error_code", e.ErrorCode, false, 64)
@@ -181,7 +181,7 @@ func (e *SMSGatewayEvent) gatewayEvent(p *domain.Problems, at, country string) s
 	}
 	validation.Text(p, at+"id", e.ID, true, 256)
 	validation.Text(p, at+"from", e.From, true, 64)
-	if o.From = e.From; e.From != "" { // it may be a short code or a name
+	if o.From = e.From; e.From != "" { // may be a short code or a sender name
 		if e164, err := domain.E164(e.From, country); err == nil {
 			o.From = e164
 		}
@@ -195,7 +195,7 @@ func (e *SMSGatewayEvent) gatewayEvent(p *domain.Problems, at, country string) s
 	return o
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewSMSGateway) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.SMSGateway{})
 }

@@ -11,18 +11,16 @@ import (
 	"github.com/callboard/callboard/service/sms"
 )
 
-// Messages are text messages.
+// Messages sends and reads text messages.
 type Messages interface {
-	// SendMessage answers the message as queued. Errors: destination_not_allowed,
-	// recipient_opted_out, dnc_blocked, spend_cap_reached, and no_sms_route where nothing carries
-	// messages.
+	// SendMessage returns the message with the status queued. Errors: destination_not_allowed, recipient_opted_out,
+	// dnc_blocked, spend_cap_reached, and no_sms_route without a trunk or gateway for messages.
 	SendMessage(ctx context.Context, p domain.Principal, o domain.NewMessage) (*domain.Message, error)
 	Message(ctx context.Context, p domain.Principal, id string) (*domain.Message, error)
 	ListMessages(ctx context.Context, p domain.Principal, q sms.MessageQuery) (record.Page[*domain.Message], error)
-	// DeleteMessage: invalid_state while it is on its way.
+	// DeleteMessage returns invalid_state while the message is being delivered.
 	DeleteMessage(ctx context.Context, p domain.Principal, id string) error
-	// TestInboundMessage lets the built-in carrier send one to the workspace and
-	// answers it as received.
+	// TestInboundMessage lets the test carrier send a message to the workspace and returns the received message.
 	TestInboundMessage(ctx context.Context, p domain.Principal, o sms.InboundMessage) (*domain.Message, error)
 }
 
@@ -33,17 +31,17 @@ type messageHandlers struct {
 	messages Messages
 }
 
-// NewMessage is a text message as it is sent.
+// NewMessage is a text message in a request body.
 type NewMessage struct {
-	To       string            `json:"to" doc:"Best in E.164." example:"+15005550000"`
-	From     string            `json:"from,omitempty" doc:"A number of the workspace, or one in caller_ids of a trunk that carries this message. Without it, a number of the trunk or gateway that carries it."`
-	Body     string            `json:"body" doc:"At most 1600 characters; {{name}} and {{name | fallback}} are filled in from context." example:"See you on {{day}}, {{name | there}}."`
-	Media    []string          `json:"media,omitempty" nullable:"false" doc:"Addresses of pictures and the like, https only; 10 at most."`
+	To       string            `json:"to" doc:"Recipient, preferably in E.164." example:"+15005550000"`
+	From     string            `json:"from,omitempty" doc:"Sender: a number of the workspace, or one in caller_ids of a trunk that can carry the message. Default: a number of the trunk or gateway that carries the message."`
+	Body     string            `json:"body" doc:"Text, at most 1600 characters. {{name}} and {{name | fallback}} insert variables of context." example:"See you on {{day}}, {{name | there}}."`
+	Media    []string          `json:"media,omitempty" nullable:"false" doc:"https URLs of media, at most 10."`
 	Context  domain.Context    `json:"context,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// TestMessage is a message of the built-in carrier as it is ordered.
+// TestMessage is a message that the test carrier sends.
 type TestMessage struct {
 	From string `json:"from" example:"+15005550000"`
 	To   string `json:"to" example:"+15005550100"`
@@ -56,19 +54,19 @@ func registerMessages(r *router.Router, messages Messages) {
 	const tag, path = "SMS", "/v1/sms"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "sendSMS", Tag: tag, Status: http.StatusCreated, Summary: "Send a text message",
-		Description: "Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out; once daily_spend_cap is reached, 403 spend_cap_reached. " +
-			"With a live key 409 no_sms_route while no trunk carries messages; with a test key the built-in carrier takes them. All routes of this path share 100 requests per minute.",
+		Description: "Returns the message with the status queued; sms.sent, sms.delivered and sms.failed report the result. 403 recipient_opted_out after an opt-out of the recipient, 403 spend_cap_reached once daily_spend_cap is reached. " +
+			"With a live key, 409 no_sms_route if no trunk or gateway carries messages. With a test key the test carrier accepts the message. All routes of this path share 100 requests per minute.",
 	}, s.sendSMS)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listSMS", Tag: tag, Summary: "List text messages", Errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getSMS", Tag: tag, Summary: "Get a text message"},
 		router.HandleByID(domain.PrefixMessage, s.messages, Messages.Message, (*domain.Message).Public))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMS", Tag: tag, Summary: "Delete a text message",
-		Description: "409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict},
+		Description: "409 invalid_state while the message is being delivered. Its events, with numbers and the text of an inbound message, remain in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict},
 	}, router.HandleDeleteByID(domain.PrefixMessage, "message", s.messages, Messages.DeleteMessage))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: "/v1/test/inbound-sms", ID: "testInboundSMS", Tag: tag, Status: http.StatusCreated,
-		Summary: "Let the built-in carrier send a text message to the workspace", Description: "With a test key only. sms.received tells of it; a message that only says STOP, or another word that carriers know, opts its sender out.",
+		Summary: "Let the test carrier send a text message to the workspace", Description: "With a test key only. sms.received reports the message. A message with only STOP, or another opt-out keyword of carriers, opts its sender out.",
 	}, s.testInboundSMS)
 }
 
@@ -78,14 +76,14 @@ func (s *messageHandlers) sendSMS(ctx context.Context, p domain.Principal, in *s
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	made, err := s.messages.SendMessage(ctx, p, o)
+	sent, err := s.messages.SendMessage(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
-	return router.RespondCreated(ctx, made.Public(), nil)
+	return router.RespondCreated(ctx, sent.Public(), nil)
 }
 
-// Order is the message, as far as there is no problem with it.
+// Order returns the message that a request describes and adds its problems.
 func (b *NewMessage) Order(problems *domain.Problems) domain.NewMessage {
 	o := domain.NewMessage{To: b.To, From: b.From, Body: b.Body, Media: b.Media, Context: b.Context, Metadata: b.Metadata}
 	validation.Text(problems, "to", b.To, true, 64)
@@ -118,11 +116,11 @@ func (s *messageHandlers) testInboundSMS(ctx context.Context, p domain.Principal
 
 func (s *messageHandlers) listSMS(ctx context.Context, p domain.Principal, in *struct {
 	router.Paging
-	Status    string `query:"status" enum:"queued,sent,delivered,undelivered,failed,received" doc:"Only those in this state."`
-	Direction string `query:"direction" enum:"inbound,outbound" doc:"Only those of this direction."`
-	To        string `query:"to" maxLength:"40" doc:"Only those to this number."`
-	From      string `query:"from" maxLength:"40" doc:"Only those from this number."`
-	TextingID string `query:"conversation_id" doc:"Only those of this conversation of an agent."`
+	Status         string `query:"status" enum:"queued,sent,delivered,undelivered,failed,received" doc:"Filters by status."`
+	Direction      string `query:"direction" enum:"inbound,outbound" doc:"Filters by direction."`
+	To             string `query:"to" maxLength:"40" doc:"Filters by recipient."`
+	From           string `query:"from" maxLength:"40" doc:"Filters by sender."`
+	ConversationID string `query:"conversation_id" doc:"Filters by conversation."`
 },
 ) (*router.Response[router.List[*domain.Message]], error) {
 	w, err := s.Workspace(ctx, p)
@@ -130,7 +128,7 @@ func (s *messageHandlers) listSMS(ctx context.Context, p domain.Principal, in *s
 		return nil, err
 	}
 	q := sms.MessageQuery{PageQuery: in.Query(), Status: domain.MessageStatus(in.Status), Direction: domain.Direction(in.Direction)}
-	if q.Conversation, err = router.OptionalID("conversation_id", domain.PrefixConversation, in.TextingID); err != nil {
+	if q.Conversation, err = router.OptionalID("conversation_id", domain.PrefixConversation, in.ConversationID); err != nil {
 		return nil, err
 	}
 	if q.To, err = router.OptionalPhone("to", in.To, w.DefaultCountry); err != nil {

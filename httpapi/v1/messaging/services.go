@@ -2,7 +2,7 @@ package messaging
 
 import "github.com/callboard/callboard/httpapi/router"
 
-// Services are the use cases behind the operations of text messages.
+// Services are the services that the operations of this package use.
 type Services struct {
 	Messages      Messages
 	Conversations Conversations

@@ -18,41 +18,42 @@ type alertHandlers struct {
 	alerts Alerts
 }
 
-// Alerts are alert rules and alerts of operators. The middleware has checked that the credential is an operator's.
+// Alerts manages the alert rules of operators and lists alerts. The handlers have checked that the principal is an
+// operator.
 type Alerts interface {
-	// CreateAlertRule: 422 with param where a rule watches a workspace that is
-	// not there, or is to send mail where there is no mail server.
+	// CreateAlertRule returns 422 with param for an unknown workspace, and for mail addresses without a configured
+	// mail server.
 	CreateAlertRule(ctx context.Context, p domain.Principal, r *domain.AlertRule) (*domain.AlertRule, error)
 	AlertRule(ctx context.Context, p domain.Principal, id string) (*domain.AlertRule, error)
 	ListAlertRules(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.AlertRule], error)
 	UpdateAlertRule(ctx context.Context, p domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error)
-	// DeleteAlertRule: what the rule has found is over, and nobody is told of it.
+	// DeleteAlertRule deletes a rule and its alerts without notifications.
 	DeleteAlertRule(ctx context.Context, p domain.Principal, id string) error
 	ListAlerts(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Alert], error)
-	// TestAlertRule sends by all ways of a rule, and waits for the mails.
+	// TestAlertRule sends test notifications and waits for the mail server's answers.
 	TestAlertRule(ctx context.Context, p domain.Principal, id string) (alertsservice.AlertTest, error)
 }
 
-// NewAlertRule is a rule as it is sent.
+// NewAlertRule is an alert rule in a request body.
 type NewAlertRule struct {
 	Name     string            `json:"name,omitempty" required:"true" example:"Carrier is down"`
-	Kind     string            `json:"kind,omitempty" required:"true" enum:"answer_rate,trunk_down,spend,endpoint_disabled" doc:"What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed."`
-	Watches  string            `json:"watches_workspace_id,omitempty" doc:"The workspace that is watched; empty: each of the install by itself."`
-	Together bool              `json:"together,omitempty" doc:"Of answer_rate and spend: all workspaces as if they were one."`
-	Below    float64           `json:"below,omitempty" minimum:"0" maximum:"1" doc:"Of answer_rate: the share of the calls, 0 to 1."`
-	MinCalls int               `json:"min_calls,omitempty" doc:"Of answer_rate: with fewer calls nothing is said; 20 where it is left out."`
-	Minutes  int               `json:"minutes,omitempty" doc:"1 to 60. Of answer_rate: how far back calls count, 15 where it is left out. Of trunk_down: for how long it must be down, 2 where it is left out."`
-	Share    float64           `json:"share,omitempty" minimum:"0" maximum:"1" doc:"Of spend: the share of the cap, 0 to 1."`
-	Emails   []string          `json:"emails,omitempty" nullable:"false" doc:"Addresses that are sent a mail, ten at most; it takes smtp_addr of the service."`
-	Paused   bool              `json:"paused,omitempty" doc:"true: nobody looks."`
+	Kind     string            `json:"kind,omitempty" required:"true" enum:"answer_rate,trunk_down,spend,endpoint_disabled" doc:"Condition of the rule; it cannot change. answer_rate: the share of answered calls is lower than below, among at least min_calls outbound calls of the last minutes. trunk_down: for minutes every target of a trunk is down, or its registration fails. spend: share of daily_spend_cap is used. endpoint_disabled: a webhook endpoint was disabled after failures."`
+	Watches  string            `json:"watches_workspace_id,omitempty" doc:"The watched workspace. Empty: every workspace of the installation, each separately."`
+	Together bool              `json:"together,omitempty" doc:"true: all workspaces are evaluated together. For answer_rate and spend."`
+	Below    float64           `json:"below,omitempty" minimum:"0" maximum:"1" doc:"For answer_rate: the minimum share of answered calls, 0 to 1."`
+	MinCalls int               `json:"min_calls,omitempty" doc:"For answer_rate: the minimum number of calls for an alert. Default: 20."`
+	Minutes  int               `json:"minutes,omitempty" doc:"1 to 60. For answer_rate: the period of counted calls, by default 15. For trunk_down: how long the trunk must be down, by default 2."`
+	Share    float64           `json:"share,omitempty" minimum:"0" maximum:"1" doc:"For spend: the used share of the cap, 0 to 1."`
+	Emails   []string          `json:"emails,omitempty" nullable:"false" doc:"Mail addresses, at most ten. They require the setting smtp_addr."`
+	Paused   bool              `json:"paused,omitempty" doc:"true: the rule is not evaluated."`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// apply writes the settings to a rule, and checks the rule.
+// apply writes the settings to a rule and validates the rule.
 func (n *NewAlertRule) apply(r *domain.AlertRule) error {
 	if r.Kind != "" && n.Kind != string(r.Kind) {
 		p := &domain.Problems{}
-		p.Add("kind", domain.CodeValidation, "cannot be changed: the rule is of the kind %s; delete it and create another one", r.Kind)
+		p.Add("kind", domain.CodeValidation, "cannot be changed: the kind of the rule is %s; delete the rule and create another one", r.Kind)
 		return p.Err()
 	}
 	r.Name, r.Kind, r.WatchesWorkspaceID, r.Together = n.Name, domain.AlertKind(n.Kind), n.Watches, n.Together
@@ -67,8 +68,8 @@ func registerAlerts(r *router.Router, alerts Alerts) {
 	const tag, path = "Alerts", "/v1/alert-rules"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createAlertRule", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an alert rule",
-		Description: "Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; " +
-			"once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.",
+		Description: "Operators only, like all alert operations. The rule is evaluated every 15 seconds. When its condition holds, Callboard sends alert.firing to the webhooks of the workspace whose key created the rule, and a mail to each address; " +
+			"when the condition has not held for five minutes, it sends alert.resolved. Each notification is sent once, also across restarts.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewAlertRule }) (*router.Response[*domain.AlertRule], error) {
 		if err := router.RequireOperator(p); err != nil {
 			return nil, err
@@ -77,11 +78,11 @@ func registerAlerts(r *router.Router, alerts Alerts) {
 		if err := in.Body.apply(r); err != nil {
 			return nil, err
 		}
-		made, err := s.alerts.CreateAlertRule(ctx, p, r)
+		created, err := s.alerts.CreateAlertRule(ctx, p, r)
 		if err != nil {
 			return nil, err
 		}
-		return router.RespondCreated(ctx, made, nil)
+		return router.RespondCreated(ctx, created, nil)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAlertRules", Tag: tag, Summary: "List alert rules"},
 		func(ctx context.Context, p domain.Principal, in *struct{ router.Paging }) (*router.Response[router.List[*domain.AlertRule]], error) {
@@ -113,7 +114,7 @@ func registerAlerts(r *router.Router, alerts Alerts) {
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAlertRule", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete an alert rule",
-		Description: "What it has found is over, and nobody is told of that.",
+		Description: "Its alerts end without a notification.",
 	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[router.Deleted], error) {
 		id, err := alertRule(p, in.ID)
 		if err != nil {
@@ -122,8 +123,8 @@ func registerAlerts(r *router.Router, alerts Alerts) {
 		return router.RespondDeleted(id, "alert_rule", s.alerts.DeleteAlertRule(ctx, p, id))
 	})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testAlertRule", Tag: tag, Summary: "Try the ways of an alert rule",
-		Description: "Sends an alert.firing that says it is a test, and a mail to each address, and tells what the mail server said.",
+		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testAlertRule", Tag: tag, Summary: "Send test notifications of an alert rule",
+		Description: "Sends a test alert.firing to the webhooks and a mail to each address. The response has the answers of the mail server.",
 	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[alertsservice.AlertTest], error) {
 		id, err := alertRule(p, in.ID)
 		if err != nil {
@@ -132,8 +133,8 @@ func registerAlerts(r *router.Router, alerts Alerts) {
 		return router.Respond(s.alerts.TestAlertRule(ctx, p, id))
 	})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodGet, Path: "/v1/alerts", ID: "listAlerts", Tag: tag, Summary: "List the alerts of now",
-		Description: "What the rules have found and is so now; what is over is in the events.",
+		Method: http.MethodGet, Path: "/v1/alerts", ID: "listAlerts", Tag: tag, Summary: "List current alerts",
+		Description: "Lists alerts whose condition holds. Ended alerts are in the events.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ router.Paging }) (*router.Response[router.List[*domain.Alert]], error) {
 		if err := router.RequireOperator(p); err != nil {
 			return nil, err
@@ -143,7 +144,7 @@ func registerAlerts(r *router.Router, alerts Alerts) {
 	})
 }
 
-// alertRule is the rule that an operator names.
+// alertRule returns the validated id of a rule that an operator names.
 func alertRule(p domain.Principal, text string) (string, error) {
 	if err := router.RequireOperator(p); err != nil {
 		return "", err
@@ -151,7 +152,7 @@ func alertRule(p domain.Principal, text string) (string, error) {
 	return router.PathID(domain.PrefixAlertRule, text)
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewAlertRule) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.AlertRule{})
 }

@@ -1,3 +1,3 @@
-// Package operator serves the operations of operators: workspaces of the installation,
-// alert rules, the quarantine of a restored store.
+// Package operator serves the API operations for operators: workspaces of the installation, nodes, alert rules and
+// the quarantine of a restored store.
 package operator

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/service/operator"
 )
 
-// Routes that concern a node: the cluster forwards them to that node.
+// Routes that concern one node. The cluster forwards them to that node.
 const (
 	DrainRoute   = "POST " + operatorPath + "/drain"
 	UndrainRoute = "POST " + operatorPath + "/undrain"
@@ -20,8 +20,8 @@ const operatorPath = "/v1/operator"
 
 // Node controls this node. The handlers have checked that the principal is an operator.
 type Node interface {
-	// StopDialling stops all outbound calls from its return on, also across restarts, until
-	// ResumeDialling. Repeated, both return the same.
+	// StopDialling stops all outbound calls as soon as it returns, also across restarts, until ResumeDialling. Both
+	// methods can be repeated.
 	StopDialling(ctx context.Context, p domain.Principal, reason string) (load.DiallingNow, error)
 	ResumeDialling(ctx context.Context, p domain.Principal) (load.DiallingNow, error)
 	// DrainNode refuses new calls on this node until UndrainNode or the end of the process.
@@ -29,25 +29,25 @@ type Node interface {
 	UndrainNode(ctx context.Context, p domain.Principal) (load.DrainNow, error)
 }
 
-// Cluster is the installation as this node sees it.
+// Cluster returns the load of the installation.
 type Cluster interface {
 	// Load returns the load of all shards and of the nodes, at most a second old.
 	Load(ctx context.Context) (*load.Report, []*load.NodeNow, error)
-	// ResetLoad drops the last load after a change that the load shows.
+	// ResetLoad drops the cached load after a change that the load shows.
 	ResetLoad()
-	// OwnsNode says whether a node is this node. Errors: not_found, invalid_state where
-	// the node owns no shard.
+	// OwnsNode reports whether a node id is that of this node. Errors: not_found, and invalid_state if the node
+	// owns no shard.
 	OwnsNode(id string) (bool, error)
 }
 
-// DiallingStop is the request to stop all dialling.
+// DiallingStop is the request to stop all outbound calls.
 type DiallingStop struct {
-	Reason string `json:"reason,omitempty" maxLength:"200" doc:"Why, for whoever asks why nobody is rung."`
+	Reason string `json:"reason,omitempty" maxLength:"200" doc:"Reason, which is shown while dialing is stopped."`
 }
 
-// NodeChoice names a node.
+// NodeChoice names a node in a request body.
 type NodeChoice struct {
-	NodeID string `json:"node_id,omitempty" maxLength:"64" doc:"As /v1/operator/nodes tells; the one that has the operator's own workspace unless it is said."`
+	NodeID string `json:"node_id,omitempty" maxLength:"64" doc:"The id of a node, see /v1/operator/nodes. Default: the node that owns the operator's own workspace."`
 }
 
 // nodeHandlers serves the operations of nodes.
@@ -61,9 +61,9 @@ func registerNodes(r *router.Router, node Node, cluster Cluster) {
 	s := &nodeHandlers{node: node, cluster: cluster}
 	const tag = "Operator"
 	router.Add(r, router.Operation{
-		Method: http.MethodGet, Path: operatorPath + "/load", ID: "getLoad", Tag: tag, Summary: "Get how the service does, over all workspaces",
-		Description: "Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. " +
-			"ready and drain are those of the node that has the operator's own workspace; /v1/operator/nodes tells of all.",
+		Method: http.MethodGet, Path: operatorPath + "/load", ID: "getLoad", Tag: tag, Summary: "Get the load of the service over all workspaces",
+		Description: "Operators only, like all of /v1/operator. The load is measured at most once per second, whatever the number of requests. " +
+			"ready and drain describe the node that owns the operator's own workspace; /v1/operator/nodes lists all nodes.",
 	}, router.HandleByOperator(func(ctx context.Context, _ domain.Principal) (*load.NodeLoad, error) {
 		report, _, err := s.cluster.Load(ctx)
 		if err != nil {
@@ -72,18 +72,18 @@ func registerNodes(r *router.Router, node Node, cluster Cluster) {
 		return report.Node, nil
 	}))
 	router.Add(r, router.Operation{
-		Method: http.MethodGet, Path: operatorPath + "/nodes", ID: "listNodes", Tag: tag, Summary: "List the nodes that live, and how each does",
-		Description: "Operators only. All of them, on one page. One without a part of the work stands by, or has just joined.",
+		Method: http.MethodGet, Path: operatorPath + "/nodes", ID: "listNodes", Tag: tag, Summary: "List the live nodes with their load",
+		Description: "Operators only. All nodes on one page. A node without a shard is on standby, or has just joined.",
 	}, router.HandleByOperator(func(ctx context.Context, _ domain.Principal) (router.List[*load.NodeNow], error) {
 		_, nodes, err := s.cluster.Load(ctx)
 		return router.List[*load.NodeNow]{Object: "list", Data: nodes}, err
 	}))
 	router.Add(r, router.Operation{
-		Method: http.MethodGet, Path: operatorPath + "/workspaces", ID: "listLoads", Tag: tag, Summary: "List how each workspace does",
-		Description: "Operators only. The newest workspace comes first.",
+		Method: http.MethodGet, Path: operatorPath + "/workspaces", ID: "listLoads", Tag: tag, Summary: "List the load of each workspace",
+		Description: "Operators only. Newest workspace first.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Rows per page."`
-		Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before."`
+		Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the previous page."`
 	},
 	) (*router.Response[router.List[*load.WorkspaceLoad]], error) {
 		if err := router.RequireOperator(p); err != nil {
@@ -96,9 +96,9 @@ func registerNodes(r *router.Router, node Node, cluster Cluster) {
 		return router.Page(operator.PageWorkspaceLoads(report, router.Paging{Limit: in.Limit, Cursor: in.Cursor}.Query()), nil, router.Identity)
 	})
 	router.Add(r, router.Operation{
-		Method: http.MethodPost, Path: operatorPath + "/dialling/stop", ID: "stopDialling", Tag: tag, Summary: "Stop all dialling, in all workspaces",
-		Description: "Operators only. From the answer on nobody is rung: no campaign, bulk job, reminder, transfer or call of the API sends an INVITE that begins a call, in both environments. " +
-			"Live calls go on, calls still come in. It holds across restarts. Campaigns stay running and wait: waiting.reason is dialling_stopped; whoever orders a call is told 503 with reason dialling_stopped.",
+		Method: http.MethodPost, Path: operatorPath + "/dialling/stop", ID: "stopDialling", Tag: tag, Summary: "Stop all dialing in all workspaces",
+		Description: "Operators only. As of the response, no campaign, bulk job, reminder, transfer or API request places a call, in both environments. " +
+			"Live and inbound calls are not affected. The stop survives restarts. Campaigns stay running and wait with waiting.reason dialling_stopped. Requests for a call get 503 with reason dialling_stopped.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body *DiallingStop }) (*router.Response[load.DiallingNow], error) {
 		if err := router.RequireOperator(p); err != nil {
 			return nil, err
@@ -111,25 +111,25 @@ func registerNodes(r *router.Router, node Node, cluster Cluster) {
 		return router.Respond(s.node.StopDialling(ctx, p, reason))
 	})
 	router.Add(r, router.Operation{
-		Method: http.MethodPost, Path: operatorPath + "/dialling/resume", ID: "resumeDialling", Tag: tag, Summary: "Let people be rung again",
-		Description: "Operators only. Campaigns go on where they stood, within their hours and pace; what was paused stays so.",
+		Method: http.MethodPost, Path: operatorPath + "/dialling/resume", ID: "resumeDialling", Tag: tag, Summary: "Resume dialing",
+		Description: "Operators only. Campaigns continue within their hours and pace. Paused campaigns stay paused.",
 	}, router.HandleByOperator(func(ctx context.Context, p domain.Principal) (load.DiallingNow, error) {
 		defer s.cluster.ResetLoad()
 		return s.node.ResumeDialling(ctx, p)
 	}))
 	router.Add(r, router.Operation{
-		Method: http.MethodPost, Path: operatorPath + "/drain", ID: "drainNode", Tag: tag, Summary: "Take no calls on a node", Errors: []int{http.StatusNotFound, http.StatusConflict},
-		Description: "Operators only. No call begins any more, in or out: SIP answers 503, campaigns wait (waiting.reason is draining), /readyz is 503 and says why. " +
-			"Live calls go on, and may be transferred. It ends by undrain, or with the process. 409 invalid_state for a node that has no part of the work.",
+		Method: http.MethodPost, Path: operatorPath + "/drain", ID: "drainNode", Tag: tag, Summary: "Stop new calls on a node", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Description: "Operators only. No inbound or outbound call starts: SIP responds with 503, campaigns wait (waiting.reason is draining), and /readyz is 503 with the reason. " +
+			"Live calls continue and can be transferred. Draining ends by undrain, or with the process. 409 invalid_state for a node that owns no shard.",
 	}, s.handleNode(Node.DrainNode))
 	router.Add(r, router.Operation{
-		Method: http.MethodPost, Path: operatorPath + "/undrain", ID: "undrainNode", Tag: tag, Summary: "Take calls on a node again", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Method: http.MethodPost, Path: operatorPath + "/undrain", ID: "undrainNode", Tag: tag, Summary: "Allow new calls on a node", Errors: []int{http.StatusNotFound, http.StatusConflict},
 		Description: "Operators only.",
 	}, s.handleNode(Node.UndrainNode))
 }
 
-// handleNode returns the handler of an operation of a node. The cluster has forwarded
-// requests for other nodes.
+// handleNode returns the handler of an operation on this node. The cluster has already forwarded requests for other
+// nodes.
 func (s *nodeHandlers) handleNode(do func(Node, context.Context, domain.Principal) (load.DrainNow, error)) func(context.Context, domain.Principal, *struct{ Body *NodeChoice }) (*router.Response[load.DrainNow], error) {
 	return func(ctx context.Context, p domain.Principal, in *struct{ Body *NodeChoice }) (*router.Response[load.DrainNow], error) {
 		if err := router.RequireOperator(p); err != nil {
@@ -139,7 +139,7 @@ func (s *nodeHandlers) handleNode(do func(Node, context.Context, domain.Principa
 			if here, err := s.cluster.OwnsNode(in.Body.NodeID); err != nil {
 				return nil, err
 			} else if !here {
-				return nil, domain.Errorf(domain.CodeUnavailable, "What the node had is moving; try again.").With("retry_after", 1)
+				return nil, domain.Errorf(domain.CodeUnavailable, "The shards of the node are moving; try again.").With("retry_after", 1)
 			}
 		}
 		defer s.cluster.ResetLoad()

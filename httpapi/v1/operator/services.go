@@ -5,7 +5,7 @@ import (
 	"github.com/callboard/callboard/httpapi/v1/account"
 )
 
-// Services are the use cases behind the operations of operators.
+// Services are the services that the operations of this package use.
 type Services struct {
 	Workspaces    Workspaces
 	SpendWarnings account.SpendWarnings

@@ -11,13 +11,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Trunks are the trunks of the workspaces of an installation.
+// Trunks reads and changes the trunks of all workspaces.
 type Trunks interface {
 	ListTrunks(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Trunk], error)
 	UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error)
 }
 
-// workspaceHandlers serves the operations of all workspaces of an installation.
+// workspaceHandlers serves the operations for all workspaces of an installation.
 type workspaceHandlers struct {
 	*router.Router
 
@@ -27,34 +27,32 @@ type workspaceHandlers struct {
 	trunks     Trunks
 }
 
-// Workspaces are the workspaces of the installation. The handlers have checked that
-// the principal is an operator.
+// Workspaces manages the workspaces of the installation. The handlers have checked that the principal is an
+// operator.
 type Workspaces interface {
-	// CreateWorkspace keeps a workspace and makes its first key, whose text is
-	// never kept.
+	// CreateWorkspace stores a workspace and creates its first API key. The secret text of the key is not stored.
 	CreateWorkspace(ctx context.Context, w *domain.Workspace) (made *domain.Workspace, key *domain.APIKey, text string, err error)
 	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
 	AnyWorkspace(ctx context.Context, id string) (*domain.Workspace, error)
 	ListWorkspaces(ctx context.Context, q record.PageQuery) (record.Page[*domain.Workspace], error)
-	// DeleteWorkspace ends a workspace; its credentials are refused from the
-	// return on. invalid_state for the one whose key asks.
+	// DeleteWorkspace deletes a workspace. Its credentials are refused as soon as the method returns. The
+	// principal's own workspace is invalid_state.
 	DeleteWorkspace(ctx context.Context, p domain.Principal, id string) error
 }
 
-// Numbers are the phone numbers of the workspaces of an installation.
+// Numbers manages the phone numbers of all workspaces.
 type Numbers interface {
-	// NumbersOf are the live environment's numbers of a workspace, in a state
-	// unless that is "".
+	// ListNumbersByStatus returns the phone numbers of a workspace's live environment with a status, or all for "".
 	ListNumbersByStatus(ctx context.Context, workspaceID string, status domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error)
-	// ApproveNumber lets a pending number go live.
+	// ApproveNumber activates a pending number.
 	ApproveNumber(ctx context.Context, workspaceID, id string) (*domain.PhoneNumber, error)
 }
 
-// WorkspaceCreated is a new workspace with its first key.
+// WorkspaceCreated is a new workspace with its first API key.
 type WorkspaceCreated struct {
 	domain.Workspace
 	KeyID string `json:"key_id" doc:"The first API key."`
-	Key   string `json:"key" doc:"Its text: live, may do everything but what takes an operator. Shown this once."`
+	Key   string `json:"key" doc:"The secret of the key, which is live and has all permissions except those of operators. Only in this response."`
 }
 
 // registerWorkspaces registers the operations of the workspaces of the installation.
@@ -65,9 +63,9 @@ func registerWorkspaces(r *router.Router, services Services) {
 	const tag, path = "Workspaces", "/v1/workspaces"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createWorkspace", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a workspace",
-		Description: "Operators only, as all of /v1/workspaces. Default plan: starter. The setting default_plan is the plan of the first workspace only, default, which the first start makes.",
+		Description: "Operators only, like all of /v1/workspaces. Default plan: starter. The setting default_plan applies only to the workspace default, which the first start creates.",
 	}, s.createWorkspace)
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listWorkspaces", Tag: tag, Summary: "List the workspaces of the install"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listWorkspaces", Tag: tag, Summary: "List the workspaces of the installation"},
 		func(ctx context.Context, p domain.Principal, in *struct{ router.Paging }) (*router.Response[router.List[*domain.Workspace]], error) {
 			if err := router.RequireOperator(p); err != nil {
 				return nil, err
@@ -75,14 +73,14 @@ func registerWorkspaces(r *router.Router, services Services) {
 			l, err := s.workspaces.ListWorkspaces(ctx, in.Query())
 			return router.Page(l, err, func(w *domain.Workspace) *domain.Workspace { return account.ShowWorkspace(p, w) })
 		})
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAnyWorkspace", Tag: tag, Summary: "Get a workspace of the install"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAnyWorkspace", Tag: tag, Summary: "Get a workspace of the installation"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Workspace], error) {
 			w, err := s.workspaceByID(ctx, p, in.ID)
 			return account.RespondWorkspace(ctx, s.Router, s.warnings, account.ShowWorkspace(p, w), err)
 		})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAnyWorkspace", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a workspace of the install",
-		Description: "Plan, limits and rules hold from the answer on.",
+		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAnyWorkspace", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a workspace of the installation",
+		Description: "Plan, limits and rules apply as of the response.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.IDParam
 		Body router.Patch[account.NewWorkspace]
@@ -96,9 +94,9 @@ func registerWorkspaces(r *router.Router, services Services) {
 		return account.RespondWorkspace(ctx, s.Router, s.warnings, account.ShowWorkspace(p, w), err)
 	})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteWorkspace", Credential: router.KeyOrSession, Tag: tag, Errors: []int{http.StatusConflict}, Summary: "Delete a workspace with everything in it",
-		Description: "Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: " +
-			"what backups hold of its secrets and recordings does not open any more. 409 invalid_state for the workspace whose key asks.",
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteWorkspace", Credential: router.KeyOrSession, Tag: tag, Errors: []int{http.StatusConflict}, Summary: "Delete a workspace with all its data",
+		Description: "As of the response its keys are refused and its calls hang up. Records, events, recordings and exports are deleted in the background, and so is its encryption key: " +
+			"its secrets and recordings in backups can no longer be decrypted. 409 invalid_state for the workspace of the requesting key.",
 	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[router.Deleted], error) {
 		w, err := s.workspaceByID(ctx, p, in.ID)
 		if err != nil {
@@ -110,14 +108,14 @@ func registerWorkspaces(r *router.Router, services Services) {
 	s.registerTrunks()
 }
 
-// registerNumbers are those by which operators let numbers go live.
+// registerNumbers registers the operations with which operators approve numbers.
 func (s *workspaceHandlers) registerNumbers() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/phone-numbers"
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyNumbers", Tag: tag, Summary: "List the numbers of a workspace of the install", Description: "Operators only. Those of the live environment."},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyNumbers", Tag: tag, Summary: "List the numbers of a workspace of the installation", Description: "Operators only. Numbers of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			router.Paging
-			Status string `query:"status" enum:"live,pending" doc:"In this state only."`
+			Status string `query:"status" enum:"live,pending" doc:"Filters by status."`
 		},
 		) (*router.Response[router.List[*domain.PhoneNumber]], error) {
 			w, err := s.workspaceByID(ctx, p, in.ID)
@@ -128,11 +126,11 @@ func (s *workspaceHandlers) registerNumbers() {
 			return router.Page(l, err, router.Identity)
 		})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/{number_id}/approve", ID: "approveNumber", Credential: router.KeyOrSession, Tag: tag, Summary: "Let a number go live",
-		Description: "Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.",
+		Method: http.MethodPost, Path: path + "/{number_id}/approve", ID: "approveNumber", Credential: router.KeyOrSession, Tag: tag, Summary: "Approve a number",
+		Description: "Operators only. In an installation with several workspaces, a number that no operator created is pending until its approval: it cannot receive or place calls and messages.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.IDParam
-		NumberID string `path:"number_id" doc:"The number's id."`
+		NumberID string `path:"number_id" doc:"The id of the number."`
 	},
 	) (*router.Response[*domain.PhoneNumber], error) {
 		w, err := s.workspaceByID(ctx, p, in.ID)
@@ -148,12 +146,11 @@ func (s *workspaceHandlers) registerNumbers() {
 	})
 }
 
-// registerTrunks are those by which operators set what a workspace may not set
-// on its own trunks: costs, number_strip, number_add and national formats of other
-// countries.
+// registerTrunks registers the operations with which operators change trunks. Only operators may set costs,
+// number_strip, number_add and national number formats of other countries.
 func (s *workspaceHandlers) registerTrunks() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/trunks"
-	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyTrunks", Tag: tag, Summary: "List the trunks of a workspace of the install", Description: "Operators only. Those of the live environment."},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyTrunks", Tag: tag, Summary: "List the trunks of a workspace of the installation", Description: "Operators only. Trunks of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			router.Paging
@@ -167,11 +164,11 @@ func (s *workspaceHandlers) registerTrunks() {
 			return router.Page(l, err, (*domain.Trunk).Public)
 		})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPatch, Path: path + "/{trunk_id}", ID: "updateAnyTrunk", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a trunk of a workspace of the install",
-		Description: "Operators only. Sets what the workspace itself may not set on its trunks: costs, by which daily_spend_cap counts, number_strip, number_add and number_format national with any number_country; every other member too. A patch that names number_strip or number_add approves both, also with the same values. Trunks of the live environment.",
+		Method: http.MethodPatch, Path: path + "/{trunk_id}", ID: "updateAnyTrunk", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a trunk of a workspace of the installation",
+		Description: "Operators only, for trunks of the live environment. Sets every member, including those that the workspace cannot set: costs, by which daily_spend_cap counts, number_strip, number_add, and number_format national with any number_country. A patch that contains number_strip or number_add approves both, also with unchanged values.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		router.IDParam
-		TrunkID string `path:"trunk_id" doc:"The trunk's id."`
+		TrunkID string `path:"trunk_id" doc:"The id of the trunk."`
 		Body    router.Patch[telephony.NewTrunk]
 	},
 	) (*router.Response[*domain.Trunk], error) {
@@ -188,7 +185,7 @@ func (s *workspaceHandlers) registerTrunks() {
 	})
 }
 
-// asWorkspace is the operator who acts on the live environment of another workspace.
+// asWorkspace returns a principal that acts for an operator in the live environment of another workspace.
 func (s *workspaceHandlers) asWorkspace(ctx context.Context, p domain.Principal, workspaceID string) (domain.Principal, error) {
 	w, err := s.workspaceByID(ctx, p, workspaceID)
 	if err != nil {
@@ -217,10 +214,10 @@ func (s *workspaceHandlers) createWorkspace(ctx context.Context, p domain.Princi
 	if err := in.Body.Apply(w); err != nil {
 		return nil, err
 	}
-	made, key, text, err := s.workspaces.CreateWorkspace(ctx, w)
+	created, key, text, err := s.workspaces.CreateWorkspace(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	router.SetResourceID(ctx, made.ID)
-	return router.Respond(&WorkspaceCreated{Workspace: *account.ShowWorkspace(p, made), KeyID: key.ID, Key: text}, nil)
+	router.SetResourceID(ctx, created.ID)
+	return router.Respond(&WorkspaceCreated{Workspace: *account.ShowWorkspace(p, created), KeyID: key.ID, Key: text}, nil)
 }

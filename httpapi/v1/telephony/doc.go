@@ -1,2 +1,2 @@
-// Package telephony serves the operations of trunks, phone numbers, phones.
+// Package telephony serves the API operations for trunks, phone numbers and phones.
 package telephony

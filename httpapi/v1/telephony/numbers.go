@@ -14,10 +14,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Numbers are the phone numbers of a workspace.
+// Numbers manages the phone numbers of a workspace.
 type Numbers interface {
-	// CreateNumber: already_exists where any workspace has the number; unknown
-	// agent or trunk: 422 with param.
+	// CreateNumber returns already_exists if any workspace has the number. An unknown agent or trunk is 422 with
+	// param.
 	CreateNumber(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error)
 	Number(ctx context.Context, p domain.Principal, id string) (*domain.PhoneNumber, error)
 	ListNumbers(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.PhoneNumber], error)
@@ -27,9 +27,8 @@ type Numbers interface {
 
 // TestCalls places calls from the test carrier.
 type TestCalls interface {
-	// TestInboundCall has the test carrier call a number of the test environment
-	// and returns the call. Errors: validation_error with param to where the number
-	// is not answered.
+	// TestInboundCall lets the test carrier call a number of the test environment, and returns the call. An
+	// unassigned number is validation_error with param to.
 	TestInboundCall(ctx context.Context, p domain.Principal, o callsservice.InboundTest) (*domain.Call, error)
 }
 
@@ -41,17 +40,17 @@ type numberHandlers struct {
 	testCalls TestCalls
 }
 
-// NewNumber is a phone number as it is sent.
+// NewNumber is a phone number in a request body.
 type NewNumber struct {
-	Number     string            `json:"number" update:"-" doc:"E.164, or * for whatever else its trunk brings." example:"+12025550100"`
-	AgentID    string            `json:"agent_id" doc:"Who answers."`
+	Number     string            `json:"number" update:"-" doc:"E.164, or * for all other numbers of its trunk." example:"+12025550100"`
+	AgentID    string            `json:"agent_id" doc:"The agent that answers calls to the number."`
 	TrunkID    string            `json:"trunk_id,omitempty"`
-	SMSEnabled bool              `json:"sms_enabled,omitempty" doc:"Messages that name no from come from the oldest number that says so; without one, from the workspace's first."`
+	SMSEnabled bool              `json:"sms_enabled,omitempty" doc:"Messages without from are sent from the oldest number with true, otherwise from the first number of the workspace."`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
-// apply writes the settings to a number, and checks the number. The country
-// is that of numbers without a country code.
+// apply writes the settings to a number and validates the number. country is the country of numbers without a
+// country code.
 func (n *NewNumber) apply(x *domain.PhoneNumber, country string) error {
 	x.AgentID, x.TrunkID, x.SMSEnabled, x.Metadata = n.AgentID, n.TrunkID, n.SMSEnabled, n.Metadata
 	return validation.Number(x, country).Err()
@@ -61,28 +60,28 @@ func (n *NewNumber) apply(x *domain.PhoneNumber, country string) error {
 func registerNumbers(r *router.Router, numbers Numbers, testCalls TestCalls) {
 	s := &numberHandlers{Router: r, numbers: numbers, testCalls: testCalls}
 	const tag, path = "Phone numbers", "/v1/phone-numbers"
-	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createNumber", Tag: tag, Status: http.StatusCreated, Summary: "Let an agent answer a number", Description: "A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live."}, s.createNumber)
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createNumber", Tag: tag, Status: http.StatusCreated, Summary: "Create a phone number", Description: "Assigns a number to an agent. A number is unique in the installation: 409 already_exists. In an installation with several workspaces the status is pending until an operator approves the number; numbers that an operator creates are live."}, s.createNumber)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listNumbers", Tag: tag, Summary: "List numbers"},
 		router.HandleList(s.numbers, Numbers.ListNumbers, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getNumber", Tag: tag, Summary: "Get a number"},
 		router.HandleByID(domain.PrefixNumber, s.numbers, Numbers.Number, router.Identity))
-	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateNumber", Tag: tag, Summary: "Let somebody else answer a number"}, s.updateNumber)
-	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteNumber", Tag: tag, Summary: "Give a number up"},
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateNumber", Tag: tag, Summary: "Change a phone number"}, s.updateNumber)
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteNumber", Tag: tag, Summary: "Delete a phone number"},
 		router.HandleDeleteByID(domain.PrefixNumber, "phone_number", s.numbers, Numbers.DeleteNumber))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: "/v1/test/inbound-calls", ID: "testInboundCall", Tag: tag, Status: http.StatusCreated,
-		Summary: "Let the built-in carrier call a number", Description: "With a test key only. The call runs over real SIP and RTP within the machine.",
+		Summary: "Let the test carrier call a number", Description: "With a test key only. The call uses real SIP and RTP within the machine.",
 	}, s.testInbound)
 }
 
-// TestInbound is a call of the built-in carrier as it is ordered.
+// TestInbound is a call that the test carrier places.
 type TestInbound struct {
 	To            string `json:"to" example:"+12025550100" doc:"A number of the test environment."`
-	From          string `json:"from,omitempty" default:"+15005550000" doc:"A number, or anonymous."`
-	Name          string `json:"name,omitempty" doc:"Shown beside the number."`
-	Digits        string `json:"digits,omitempty" doc:"Keys that the caller presses, one by one, as the agent pauses." example:"1"`
-	Says          string `json:"says,omitempty" doc:"What the caller says once the agent pauses."`
-	HangUpSeconds int    `json:"hang_up_seconds,omitempty" minimum:"0" maximum:"180" doc:"After so long the caller hangs up. 0: when the agent does, after three minutes at most."`
+	From          string `json:"from,omitempty" default:"+15005550000" doc:"Caller ID: a number, or anonymous."`
+	Name          string `json:"name,omitempty" doc:"Caller name."`
+	Digits        string `json:"digits,omitempty" doc:"Keys that the caller presses, one at each pause of the agent." example:"1"`
+	Says          string `json:"says,omitempty" doc:"Text that the caller speaks at the first pause of the agent."`
+	HangUpSeconds int    `json:"hang_up_seconds,omitempty" minimum:"0" maximum:"180" doc:"Seconds after which the caller hangs up. 0: the caller waits for the agent to hang up, at most three minutes."`
 }
 
 var dtmfDigits = regexp.MustCompile(`^[0-9A-D*#]{0,64}$`)
@@ -110,7 +109,7 @@ func (s *numberHandlers) testInbound(ctx context.Context, p domain.Principal, in
 	validation.Text(&problems, "name", b.Name, false, validation.MaxTestName)
 	validation.Text(&problems, "says", b.Says, false, validation.MaxTestSays)
 	if !dtmfDigits.MatchString(b.Digits) {
-		problems.Add("digits", domain.CodeValidation, "may hold 0 to 9, A to D, * and #, 64 at most")
+		problems.Add("digits", domain.CodeValidation, "must be at most 64 of 0 to 9, A to D, * and #")
 	}
 	if err = problems.Err(); err != nil {
 		return nil, err
@@ -128,8 +127,8 @@ func (s *numberHandlers) createNumber(ctx context.Context, p domain.Principal, i
 	if err = in.Body.apply(n, w.DefaultCountry); err != nil {
 		return nil, err
 	}
-	made, err := s.numbers.CreateNumber(ctx, p, n)
-	return router.RespondCreated(ctx, made, err)
+	created, err := s.numbers.CreateNumber(ctx, p, n)
+	return router.RespondCreated(ctx, created, err)
 }
 
 func (s *numberHandlers) updateNumber(ctx context.Context, p domain.Principal, in *struct {
@@ -144,7 +143,7 @@ func (s *numberHandlers) updateNumber(ctx context.Context, p domain.Principal, i
 	return router.Respond(s.numbers.UpdateNumber(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewNumber) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {

@@ -11,15 +11,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Phones are softphones that register here. What they answer carries Status
-// and Contacts.
+// Phones manages the SIP phones of a workspace. Returned phones have Status and Contacts of their registrations.
 type Phones interface {
-	// CreatePhone makes the password where it is empty. already_exists with
-	// param extension or username where somebody has it.
+	// CreatePhone creates a phone, and its password if empty. already_exists has the param extension or username.
 	CreatePhone(ctx context.Context, p domain.Principal, x *domain.Phone) (*domain.Phone, error)
 	Phone(ctx context.Context, p domain.Principal, id string) (*domain.Phone, error)
 	ListPhones(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Phone], error)
-	// UpdatePhone: another password or username ends the phone's registrations.
+	// UpdatePhone changes a phone. Another password or username ends its registrations.
 	UpdatePhone(ctx context.Context, p domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error)
 	DeletePhone(ctx context.Context, p domain.Principal, id string) error
 }
@@ -31,29 +29,29 @@ type phoneHandlers struct {
 	phones Phones
 }
 
-// NewPhone is a phone as it is sent.
+// NewPhone is a phone in a request body.
 type NewPhone struct {
 	Extension   string            `json:"extension" doc:"2 to 6 digits, unique among the phones and agents of the workspace." example:"1001"`
-	Username    string            `json:"username,omitempty" doc:"What the phone signs in with. Unique in the installation. Default: the extension."`
-	Password    string            `json:"password,omitempty" minLength:"12" doc:"At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations."`
+	Username    string            `json:"username,omitempty" doc:"User name for registration, unique in the installation. Default: the extension."`
+	Password    string            `json:"password,omitempty" minLength:"12" doc:"At least 12 characters. Default: Callboard creates one and shows it once. A change ends the registrations of the phone."`
 	Name        string            `json:"name" example:"Front desk"`
-	Codecs      []string          `json:"codecs,omitempty" enum:"PCMU,PCMA,G722,opus" nullable:"false" doc:"In the order of preference. Default: PCMU, PCMA."`
+	Codecs      []string          `json:"codecs,omitempty" enum:"PCMU,PCMA,G722,opus" nullable:"false" doc:"Codecs in order of preference. Default: PCMU, PCMA."`
 	DTMF        string            `json:"dtmf,omitempty" enum:"auto,rfc4733,info,inband"`
-	SRTP        string            `json:"srtp,omitempty" enum:"off,optional,required" doc:"Keys go in the SDP: where the phone is not registered over TLS, optional counts as off and required fails its calls. Default: off."`
-	KeysInClear bool              `json:"srtp_keys_in_clear,omitempty" doc:"Tells keys of SRTP without TLS too, where whoever sees the signalling can listen."`
-	NAT         string            `json:"nat,omitempty" enum:"auto,on,off" doc:"Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the phone's RTP; on always to that source; off always to the address in the SDP. Default: auto."`
-	Transport   string            `json:"transport,omitempty" enum:"any,udp,tcp,tls" doc:"How the phone may register and call. Default: any."`
+	SRTP        string            `json:"srtp,omitempty" enum:"off,optional,required" doc:"SRTP with keys in SDP. For a phone that is not registered over TLS, optional counts as off, and calls with required fail. Default: off."`
+	KeysInClear bool              `json:"srtp_keys_in_clear,omitempty" doc:"true: SRTP keys are also sent without TLS. Anyone who sees the signaling can then decrypt the audio."`
+	NAT         string            `json:"nat,omitempty" enum:"auto,on,off" doc:"Destination of audio. off: the address in the SDP. on: the source address of the phone's RTP. auto: the address in the SDP, or the RTP source if that address is not allowed. Default: auto."`
+	Transport   string            `json:"transport,omitempty" enum:"any,udp,tcp,tls" doc:"Allowed SIP transport of the phone. Default: any."`
 	Metadata    map[string]string `json:"metadata,omitempty"`
 }
 
-// apply writes the settings to a phone, and checks the phone.
+// apply writes the settings to a phone and validates the phone.
 func (n *NewPhone) apply(x *domain.Phone) error {
 	x.Extension, x.Username, x.Password, x.Name, x.Metadata = n.Extension, n.Username, n.Password, n.Name, n.Metadata
 	x.Codecs, x.DTMF, x.SRTP, x.KeysInClear, x.NAT, x.Transport = slices.Clone(n.Codecs), n.DTMF, n.SRTP, n.KeysInClear, n.NAT, n.Transport
 	return validation.PhoneRecord(x).Err()
 }
 
-// PruneStored lets a user name that is the extension follow the extension.
+// PruneStored makes a user name that equals the extension follow a changed extension.
 func (*NewPhone) PruneStored(_ any, stored, _ map[string]any) {
 	if stored["username"] == stored["extension"] {
 		delete(stored, "username")
@@ -65,14 +63,14 @@ func registerPhones(r *router.Router, phones Phones) {
 	s := &phoneHandlers{Router: r, phones: phones}
 	const tag, path = "Phones", "/v1/phones"
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path, ID: "createPhone", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Let a phone register",
-		Description: "The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only. A phone of the test environment is stored and never used, as its warnings tell.",
+		Method: http.MethodPost, Path: path, ID: "createPhone", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a phone",
+		Description: "The phone registers at the SIP address of the service with username and password. Only this response contains a created password. A phone of the test environment is stored but never used; its warnings say so.",
 	}, s.createPhone)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listPhones", Tag: tag, Summary: "List phones"},
 		router.HandleList(s.phones, Phones.ListPhones, (*domain.Phone).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getPhone", Tag: tag, Summary: "Get a phone"},
 		router.HandleByID(domain.PrefixPhone, s.phones, Phones.Phone, (*domain.Phone).Public))
-	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updatePhone", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a phone", Description: "Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updatePhone", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a phone", Description: "Running calls continue. null lets Callboard create a new password, which only this response contains."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			Body router.Patch[NewPhone]
@@ -101,14 +99,14 @@ func (s *phoneHandlers) createPhone(ctx context.Context, p domain.Principal, in 
 	if err := in.Body.apply(x); err != nil {
 		return nil, err
 	}
-	made, err := s.phones.CreatePhone(ctx, p, x)
+	created, err := s.phones.CreatePhone(ctx, p, x)
 	if err != nil {
 		return nil, err
 	}
-	return router.RespondCreated(ctx, shownPhone(made, in.Body.Password), nil)
+	return router.RespondCreated(ctx, shownPhone(created, in.Body.Password), nil)
 }
 
-// shownPhone is a phone with its password where Callboard made it.
+// shownPhone returns the API form of a phone. It includes the password if the client did not choose it.
 func shownPhone(x *domain.Phone, chosen string) *domain.Phone {
 	shown := x.Public()
 	if chosen == "" {
@@ -117,7 +115,7 @@ func shownPhone(x *domain.Phone, chosen string) *domain.Phone {
 	return shown
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewPhone) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Phone{})
 }

@@ -2,7 +2,7 @@ package telephony
 
 import "github.com/callboard/callboard/httpapi/router"
 
-// Services are the use cases behind the operations of telephony.
+// Services are the services that the operations of this package use.
 type Services struct {
 	Numbers   Numbers
 	TestCalls TestCalls
@@ -10,7 +10,7 @@ type Services struct {
 	Phones    Phones
 }
 
-// Register registers the operations of telephony.
+// Register registers the operations of this package.
 func Register(r *router.Router, services Services) {
 	registerNumbers(r, services.Numbers, services.TestCalls)
 	registerTrunks(r, services.Trunks)

@@ -12,14 +12,14 @@ import (
 	"github.com/callboard/callboard/service/trunks"
 )
 
-// Trunks are ways to the telephone network.
+// Trunks manages SIP trunks.
 type Trunks interface {
 	CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Trunk) (*domain.Trunk, error)
 	Trunk(ctx context.Context, p domain.Principal, id string) (*domain.Trunk, error)
 	ListTrunks(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Trunk], error)
 	UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error)
 	DeleteTrunk(ctx context.Context, p domain.Principal, id string) error
-	// TestTrunk asks each target by OPTIONS, for some seconds at most.
+	// TestTrunk sends OPTIONS to each target of a trunk and waits a few seconds for responses.
 	TestTrunk(ctx context.Context, p domain.Principal, id string) (trunks.TrunkTest, error)
 }
 
@@ -30,101 +30,101 @@ type trunkHandlers struct {
 	trunks Trunks
 }
 
-// NewProxy is a target of a trunk as it is sent.
+// NewProxy is a target of a trunk in a request body.
 type NewProxy struct {
 	Host      string `json:"host" example:"sip.example.com"`
-	Port      int    `json:"port,omitempty" minimum:"0" maximum:"65535" doc:"0 or left out: 5060, over TLS 5061; of a name by its SRV records first."`
-	Transport string `json:"transport,omitempty" enum:"udp,tcp,tls" doc:"Left out: udp, or what the NAPTR and SRV records of a name without a port say."`
-	Priority  int    `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Lower first."`
-	Weight    int    `json:"weight,omitempty" minimum:"0" maximum:"65535" default:"1" doc:"Share among targets of one priority."`
+	Port      int    `json:"port,omitempty" minimum:"0" maximum:"65535" doc:"Default: the SRV records of the host, otherwise 5060, with TLS 5061."`
+	Transport string `json:"transport,omitempty" enum:"udp,tcp,tls" doc:"Default: the NAPTR and SRV records of a host without a port, otherwise udp."`
+	Priority  int    `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Priority; lower first."`
+	Weight    int    `json:"weight,omitempty" minimum:"0" maximum:"65535" default:"1" doc:"Relative share of calls among targets of the same priority."`
 }
 
-// NewTrunkAuth are the credentials of a trunk as they are sent.
+// NewTrunkAuth are the credentials of a trunk in a request body.
 type NewTrunkAuth struct {
 	Username string `json:"username"`
-	Password string `json:"password,omitempty" doc:"Never shown again."`
+	Password string `json:"password,omitempty" doc:"The password. Responses never contain it."`
 	Realm    string `json:"realm,omitempty"`
 }
 
-// NewMatch is the header that the calls of a trunk carry, as it is sent.
+// NewMatch identifies the inbound calls of a trunk by a header, in a request body.
 type NewMatch struct {
-	Header    string `json:"header" example:"X-Trunk-ID" doc:"Request-URI, From, To, Contact, P-Charge-Info, or an extension header: X- and a name."`
-	Parameter string `json:"parameter,omitempty" example:"tgrp" doc:"The parameter of the URI or the header, such as tgrp (RFC 4904) or otg. Required for Request-URI, From, To and Contact. Left out: the whole value counts."`
-	Value     string `json:"value" example:"acme" doc:"Compared without regard to case."`
+	Header    string `json:"header" example:"X-Trunk-ID" doc:"Request-URI, From, To, Contact, P-Charge-Info, or an extension header X-…."`
+	Parameter string `json:"parameter,omitempty" example:"tgrp" doc:"Parameter of the URI or the header, such as tgrp (RFC 4904) or otg. Required for Request-URI, From, To and Contact. Default: the whole header value."`
+	Value     string `json:"value" example:"acme" doc:"Expected value, compared without regard to case."`
 }
 
-// NewTrunkInbound says from where a trunk's calls may come, as it is sent.
+// NewTrunkInbound are the rules for inbound calls of a trunk in a request body.
 type NewTrunkInbound struct {
-	AllowedIPs     []string      `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses and networks. Empty: the addresses of the proxies."`
-	Auth           *NewTrunkAuth `json:"auth,omitempty" doc:"Calls have to prove it by digest."`
-	Match          *NewMatch     `json:"match,omitempty" doc:"The header by which the carrier tells the calls of this trunk from others that come from the same address. Calls without it are none of the trunk's. Left out: every call from the address."`
-	CallsPerSecond float64       `json:"calls_per_second,omitempty" doc:"Calls beyond get 503 with Retry-After. 0: no limit of its own."`
+	AllowedIPs     []string      `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses and networks from which calls are accepted. Empty: the addresses of the proxies."`
+	Auth           *NewTrunkAuth `json:"auth,omitempty" doc:"Credentials that inbound calls must prove by digest authentication."`
+	Match          *NewMatch     `json:"match,omitempty" doc:"Header that distinguishes calls of this trunk from other calls from the same address. Calls without this header do not belong to the trunk. Default: every call from the address."`
+	CallsPerSecond float64       `json:"calls_per_second,omitempty" doc:"Maximum inbound calls per second. Further calls get 503 with Retry-After. 0: no limit."`
 }
 
-// NewRate is what calls to a prefix cost, as it is sent.
+// NewRate is the cost of calls to a prefix in a request body.
 type NewRate struct {
-	Prefix string `json:"prefix" example:"+1202" doc:"+ is everywhere. The longest that matches counts."`
-	Cost   string `json:"cost" example:"0.0045" doc:"Dollars a minute, at most 1000.00; counted by the second."`
+	Prefix string `json:"prefix" example:"+1202" doc:"Number prefix; + matches every number. The longest matching prefix applies."`
+	Cost   string `json:"cost" example:"0.0045" doc:"Dollars per minute, at most 1000.00, charged per second."`
 }
 
-// NewTrunkAlarms are the bounds of system.degraded as they are sent.
+// NewTrunkAlarms are the thresholds of system.degraded in a request body.
 type NewTrunkAlarms struct {
-	MinASR            float64 `json:"min_asr,omitempty" doc:"Answered of attempted calls, 0 to 1. 0: no alarm."`
-	MinACDSeconds     float64 `json:"min_acd_seconds,omitempty" doc:"Mean length of answered calls. 0: no alarm."`
-	MaxShortCallShare float64 `json:"max_short_call_share,omitempty" doc:"Short ones of answered calls, 0 to 1. 0: no alarm."`
-	ShortCallSeconds  int     `json:"short_call_seconds,omitempty" doc:"Up to here a call is short."`
-	MinCalls          int     `json:"min_calls,omitempty" doc:"There is no judgement over fewer calls."`
+	MinASR            float64 `json:"min_asr,omitempty" doc:"Minimum answer-seizure ratio, 0 to 1. 0: no alarm."`
+	MinACDSeconds     float64 `json:"min_acd_seconds,omitempty" doc:"Minimum average call duration of answered calls. 0: no alarm."`
+	MaxShortCallShare float64 `json:"max_short_call_share,omitempty" doc:"Maximum share of short calls among answered calls, 0 to 1. 0: no alarm."`
+	ShortCallSeconds  int     `json:"short_call_seconds,omitempty" doc:"Maximum duration of a short call."`
+	MinCalls          int     `json:"min_calls,omitempty" doc:"Minimum number of calls for an alarm."`
 }
 
-// NewTrunkNumbers is how a trunk writes numbers, as it is sent.
+// NewTrunkNumbers are the number formats of a trunk in a request body.
 type NewTrunkNumbers struct {
-	NumberFormat  string `json:"number_format,omitempty" enum:"e164,digits,national" doc:"+12025550100, 12025550100, or as it is dialled within number_country."`
-	NumberCountry string `json:"number_country,omitempty" doc:"ISO 3166. Of national, and of numbers that come in without a country code. With national, one other than default_country of the workspace takes an operator key."`
-	NumberStrip   string `json:"number_strip,omitempty" doc:"Taken off the beginning of the number called, once it is written. Takes an operator key."`
-	NumberAdd     string `json:"number_add,omitempty" doc:"Then put before it. Takes an operator key. What is dialled must read as the same number."`
+	NumberFormat  string `json:"number_format,omitempty" enum:"e164,digits,national" doc:"Format of numbers on the trunk. e164: +12025550100. digits: 12025550100. national: as dialed within number_country."`
+	NumberCountry string `json:"number_country,omitempty" doc:"Country of the national format, and of inbound numbers without a country code, as an ISO 3166 code. With national, another country than default_country of the workspace needs an operator key."`
+	NumberStrip   string `json:"number_strip,omitempty" doc:"Prefix that is removed from the formatted called number. Needs an operator key."`
+	NumberAdd     string `json:"number_add,omitempty" doc:"Prefix that is then added to the called number. Needs an operator key. The result must still be the same number."`
 }
 
-// NewTrunkMedia is the audio of a trunk as it is sent.
+// NewTrunkMedia are the audio settings of a trunk in a request body.
 type NewTrunkMedia struct {
-	Codecs        []string `json:"codecs,omitempty" enum:"PCMU,PCMA,G722,opus" nullable:"false" doc:"In the order of preference."`
+	Codecs        []string `json:"codecs,omitempty" enum:"PCMU,PCMA,G722,opus" nullable:"false" doc:"Codecs in order of preference."`
 	DTMF          string   `json:"dtmf,omitempty" enum:"auto,rfc4733,info,inband"`
-	SRTP          string   `json:"srtp,omitempty" enum:"off,optional,required" doc:"Keys go in the SDP: without transport tls, optional counts as off."`
-	KeysInClear   bool     `json:"srtp_keys_in_clear,omitempty" doc:"Tells keys of SRTP without TLS too, where whoever sees the signalling can listen."`
-	NAT           string   `json:"nat,omitempty" enum:"auto,on,off" doc:"Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the trunk's RTP; on always to that source; off always to the address in the SDP. Default: auto."`
+	SRTP          string   `json:"srtp,omitempty" enum:"off,optional,required" doc:"SRTP with keys in SDP. Without transport tls, optional counts as off."`
+	KeysInClear   bool     `json:"srtp_keys_in_clear,omitempty" doc:"true: SRTP keys are also sent without TLS. Anyone who sees the signaling can then decrypt the audio."`
+	NAT           string   `json:"nat,omitempty" enum:"auto,on,off" doc:"Destination of audio. off: the address in the SDP. on: the source address of the trunk's RTP. auto: the address in the SDP, or the RTP source if that address is not allowed. Default: auto."`
 	MediaNetworks []string `json:"media_networks,omitempty" nullable:"false"`
 }
 
-// NewTrunkRouting says which calls a trunk takes, as it is sent.
+// NewTrunkRouting are the routing settings of a trunk in a request body.
 type NewTrunkRouting struct {
-	CallsPerSecond  float64   `json:"calls_per_second,omitempty" doc:"50 unless said. Calls wait for their turn."`
-	MaxChannels     int       `json:"max_channels,omitempty" doc:"0: no limit of its own."`
-	Prefixes        []string  `json:"prefixes,omitempty" nullable:"false" doc:"Numbers that it takes; empty: all. The trunk with the longest one is taken."`
-	Priority        int       `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Among trunks of one prefix length: lower first."`
-	Costs           []NewRate `json:"costs,omitempty" nullable:"false" doc:"Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key."`
-	CallerIDs       []string  `json:"caller_ids,omitempty" nullable:"false" doc:"Numbers that may be shown over it."`
-	CallerIDHeaders []string  `json:"caller_id_headers,omitempty" enum:"P-Asserted-Identity,Remote-Party-ID,Diversion" nullable:"false" doc:"Sent to the trunk, and believed of it."`
+	CallsPerSecond  float64   `json:"calls_per_second,omitempty" doc:"Maximum outbound calls per second. Further calls wait. Default: 50."`
+	MaxChannels     int       `json:"max_channels,omitempty" doc:"Maximum concurrent calls. 0: no limit."`
+	Prefixes        []string  `json:"prefixes,omitempty" nullable:"false" doc:"Number prefixes that the trunk carries; empty: all. The trunk with the longest matching prefix is used."`
+	Priority        int       `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Priority among trunks with the same prefix length; lower first."`
+	Costs           []NewRate `json:"costs,omitempty" nullable:"false" doc:"Costs of calls. Among trunks of the same priority the cheaper one is used first. daily_spend_cap counts by these costs. Needs an operator key."`
+	CallerIDs       []string  `json:"caller_ids,omitempty" nullable:"false" doc:"Numbers that calls over the trunk may show as caller ID."`
+	CallerIDHeaders []string  `json:"caller_id_headers,omitempty" enum:"P-Asserted-Identity,Remote-Party-ID,Diversion" nullable:"false" doc:"Caller ID headers that are sent to the trunk and trusted from it."`
 }
 
-// NewTrunk is a trunk as it is sent.
+// NewTrunk is a trunk in a request body.
 type NewTrunk struct {
 	Name          string        `json:"name"`
 	Proxies       []NewProxy    `json:"proxies" nullable:"false"`
-	OutboundProxy *NewProxy     `json:"outbound_proxy,omitempty" doc:"What goes to the proxies is sent by way of it."`
-	Auth          *NewTrunkAuth `json:"auth,omitempty" doc:"Answers the trunk's digest challenges."`
-	Register      bool          `json:"register,omitempty" doc:"Registers at the first proxy with the credentials of auth."`
+	OutboundProxy *NewProxy     `json:"outbound_proxy,omitempty" doc:"Proxy through which requests to the targets are sent."`
+	Auth          *NewTrunkAuth `json:"auth,omitempty" doc:"Credentials for digest challenges of the trunk."`
+	Register      bool          `json:"register,omitempty" doc:"true: Callboard registers at the first proxy with the credentials of auth."`
 	FromDomain    string        `json:"from_domain,omitempty"`
 	NewTrunkNumbers
 	Inbound *NewTrunkInbound `json:"inbound,omitempty"`
 	NewTrunkMedia
 	NewTrunkRouting
-	OptionsPing   bool              `json:"options_ping,omitempty" doc:"Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed."`
-	RedirectHosts []string          `json:"redirect_hosts,omitempty" nullable:"false" doc:"Names, addresses and networks to which a 3xx of the trunk may send a call on, for the same number. Empty: 3xx is not followed."`
-	SMS           string            `json:"sms,omitempty" enum:"off,plain,imdn" doc:"How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports."`
-	Alarms        *NewTrunkAlarms   `json:"alarms,omitempty" doc:"Beyond these bounds, over the last hour, system.degraded is sent."`
+	OptionsPing   bool              `json:"options_ping,omitempty" doc:"true: Callboard sends OPTIONS to the targets every 30 seconds. A target without a response is used last, unless its calls succeed."`
+	RedirectHosts []string          `json:"redirect_hosts,omitempty" nullable:"false" doc:"Hosts, addresses and networks to which a 3xx of the trunk may redirect a call for the same number. Empty: no redirect is followed."`
+	SMS           string            `json:"sms,omitempty" enum:"off,plain,imdn" doc:"Text messages by SIP MESSAGE. off: none. plain: plain text. imdn: CPIM with a request for delivery notifications."`
+	Alarms        *NewTrunkAlarms   `json:"alarms,omitempty" doc:"Thresholds over the last hour beyond which system.degraded is sent."`
 	Metadata      map[string]string `json:"metadata,omitempty"`
 }
 
-// trunkAuth is the stored form of credentials; nil where there are none.
+// trunkAuth returns the stored form of credentials, nil if there are none.
 func trunkAuth(n *NewTrunkAuth) *domain.TrunkAuth {
 	if n == nil || *n == (NewTrunkAuth{}) {
 		return nil
@@ -133,18 +133,18 @@ func trunkAuth(n *NewTrunkAuth) *domain.TrunkAuth {
 	return &a
 }
 
-// applyTo writes the formats of numbers to a trunk.
+// applyTo writes the number formats to a trunk.
 func (n *NewTrunkNumbers) applyTo(t *domain.Trunk) {
 	t.NumberFormat, t.NumberCountry, t.NumberStrip, t.NumberAdd = n.NumberFormat, n.NumberCountry, n.NumberStrip, n.NumberAdd
 }
 
-// applyTo writes the settings of audio to a trunk.
+// applyTo writes the audio settings to a trunk.
 func (n *NewTrunkMedia) applyTo(t *domain.Trunk) {
 	t.DTMF, t.SRTP, t.KeysInClear, t.NAT = n.DTMF, n.SRTP, n.KeysInClear, n.NAT
 	t.Codecs, t.MediaNetworks = slices.Clone(n.Codecs), slices.Clone(n.MediaNetworks)
 }
 
-// applyTo writes the settings of routing to a trunk.
+// applyTo writes the routing settings to a trunk.
 func (n *NewTrunkRouting) applyTo(t *domain.Trunk) {
 	t.CallsPerSecond, t.MaxChannels, t.Priority = n.CallsPerSecond, n.MaxChannels, n.Priority
 	t.Prefixes, t.CallerIDs, t.CallerIDHeaders = slices.Clone(n.Prefixes), slices.Clone(n.CallerIDs), slices.Clone(n.CallerIDHeaders)
@@ -154,7 +154,7 @@ func (n *NewTrunkRouting) applyTo(t *domain.Trunk) {
 	}
 }
 
-// applyTo writes the settings to a trunk, then checks the trunk.
+// applyTo writes the settings to a trunk and validates the trunk.
 func (n *NewTrunk) applyTo(t *domain.Trunk) error {
 	n.NewTrunkNumbers.applyTo(t)
 	n.NewTrunkMedia.applyTo(t)
@@ -177,8 +177,8 @@ func (n *NewTrunk) applyTo(t *domain.Trunk) error {
 	return validation.Trunk(t).Err()
 }
 
-// ChangeTrunk applies a merge patch to a trunk. A patch that names number_strip or
-// number_add also asks for the approval of both.
+// ChangeTrunk applies a merge patch to a trunk. A patch that contains number_strip or number_add also requests the
+// approval of both.
 func ChangeTrunk(registry *router.Registry, body *router.Patch[NewTrunk]) func(*domain.Trunk) error {
 	return router.PatchFunc(registry, body, func(n *NewTrunk, t *domain.Trunk) error {
 		t.RewriteApproved = t.RewriteApproved || body.Has("number_strip") || body.Has("number_add")
@@ -190,23 +190,23 @@ func ChangeTrunk(registry *router.Registry, body *router.Patch[NewTrunk]) func(*
 func registerTrunks(r *router.Router, trunks Trunks) {
 	s := &trunkHandlers{Router: r, trunks: trunks}
 	const tag, path = "Trunks", "/v1/trunks"
-	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createTrunk", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Connect a trunk", Description: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add, costs and number_format national with a number_country other than the default_country of the workspace take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createTrunk", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a trunk", Description: "A trunk of the test environment is stored but never used, because test keys use the test carrier only; its warnings say so. number_strip, number_add, costs, and number_format national with another number_country than default_country of the workspace need an operator key, otherwise 403 operator_required. warnings also list numbers without a cost under a daily_spend_cap."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewTrunk }) (*router.Response[*domain.Trunk], error) {
 			t := &domain.Trunk{}
 			if err := in.Body.applyTo(t); err != nil {
 				return nil, err
 			}
-			made, err := s.trunks.CreateTrunk(ctx, p, t)
+			created, err := s.trunks.CreateTrunk(ctx, p, t)
 			if err != nil {
 				return nil, err
 			}
-			return router.RespondCreated(ctx, made.Public(), nil)
+			return router.RespondCreated(ctx, created.Public(), nil)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listTrunks", Tag: tag, Summary: "List trunks"},
 		router.HandleList(s.trunks, Trunks.ListTrunks, (*domain.Trunk).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getTrunk", Tag: tag, Summary: "Get a trunk"},
 		router.HandleByID(domain.PrefixTrunk, s.trunks, Trunks.Trunk, (*domain.Trunk).Public))
-	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateTrunk", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a trunk", Description: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required. So do a change of costs, and changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not the default_country of the workspace. An operator whose patch names number_strip or number_add approves both, also with the same values. A change of proxies or outbound_proxy by anybody else ends that approval."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateTrunk", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a trunk", Description: "Running calls are not affected. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country need an operator key, otherwise 403 operator_required. Changes of costs need one too. So do changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not default_country of the workspace. A patch by an operator that contains number_strip or number_add approves both, also with unchanged values. A change of proxies or outbound_proxy by another key ends that approval."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
 			Body router.Patch[NewTrunk]
@@ -219,15 +219,15 @@ func registerTrunks(r *router.Router, trunks Trunks) {
 			return router.RespondPublic(s.trunks.UpdateTrunk(ctx, p, id, ChangeTrunk(s.Registry, &in.Body)))
 		})
 	router.Add(s.Router, router.Operation{
-		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testTrunk", Tag: tag, Summary: "Ask a trunk whether it lives",
-		Description: "Sends OPTIONS to each target, those that its names lead to included, and tells what they answered. Nothing is sent to a trunk of the test environment; each target tells that.",
+		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testTrunk", Tag: tag, Summary: "Test a trunk by OPTIONS",
+		Description: "Sends OPTIONS to each target, including all addresses of its host names, and returns the responses. Nothing is sent to a trunk of the test environment; its targets report that.",
 	},
 		router.HandleByID(domain.PrefixTrunk, s.trunks, Trunks.TestTrunk, router.Identity))
-	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteTrunk", Tag: tag, Summary: "Disconnect a trunk", Description: "409 invalid_state while a phone number stands on it.", Errors: []int{http.StatusConflict}},
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteTrunk", Tag: tag, Summary: "Delete a trunk", Description: "409 invalid_state while a phone number uses the trunk.", Errors: []int{http.StatusConflict}},
 		router.HandleDeleteByID(domain.PrefixTrunk, "trunk", s.trunks, Trunks.DeleteTrunk))
 }
 
-// CheckRules checks what the schema cannot express.
+// CheckRules checks the rules that the schema cannot express.
 func (n *NewTrunk) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.applyTo(&domain.Trunk{})
 }

@@ -14,88 +14,88 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// Request is one that the walk wants sent, with a credential.
+// Request is a request that a walk sends.
 type Request struct {
 	Method string
-	Path   string // with the query
-	Kind   string // of the body; "": there is none
+	Path   string // with its query
+	Kind   string // media type of the body; "": no body
 	Body   []byte
 	Header map[string]string
 }
 
-// Reply is what came back.
+// Reply is the response to a Request.
 type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Walk sends requests to every route of a document and judges the answers. The
-// same seed sends the same requests to a service that gives the same ids.
+// Walk sends requests to every route of a document and checks the responses. The same seed sends the same requests
+// if the service returns the same ids.
 type Walk struct {
 	Contract *Contract
 	Seed     uint64
-	Rounds   int // over all routes
+	Rounds   int // number of passes over all routes
 	Send     func(Request) (Reply, error)
-	Excluded []string                            // ids that are never used in a path: what the walk itself stands on
-	Skip     func(method, path string) bool      // routes that are left out; nil: none
-	After    func(o *openapi.Operation, r Reply) // of each request; nil: nothing
+	Excluded []string                            // ids that are never used in a path, because the walk needs their resources
+	Skip     func(method, path string) bool      // reports routes to skip; nil: none
+	After    func(o *openapi.Operation, r Reply) // called after each request; nil: not called
 
-	URL        string                               // where the service may send to and fetch from; "": one that is not looked for
-	Concurrent bool                                 // the service works on behind its answers: only what holds whatever it does is judged
-	Refused    func(a string, body []byte, r Reply) // of good requests; nil: nothing
+	URL        string                               // base of URLs that the service may fetch or notify; "": example.com
+	Concurrent bool                                 // the service changes its data in the background, so only checks that do not depend on data are made
+	Refused    func(a string, body []byte, r Reply) // called for refused valid requests; nil: not called
 
-	maker
-	sent   int
-	taken  map[string]int    // good requests that were taken, by operation
-	bodies map[string][]byte // the last JSON that was taken, by operation
+	valueMaker
+	sent     int
+	accepted map[string]int    // accepted valid requests by operation
+	bodies   map[string][]byte // last accepted JSON body by operation
 }
 
-// Tally is what a walk did.
+// Tally is the result of a walk.
 type Tally struct {
 	Sent       int
-	Unaccepted []string // operations of which no good request was taken
-	Faults     []string // what is wrong, each once for its operation
+	Unaccepted []string // operations that accepted no valid request
+	Faults     []string // violations, at most one of a kind per operation
 }
 
-// attempt is a request with what is known of it.
+// attempt is a request and what is expected of the response.
 type attempt struct {
 	Request
-	good  bool     // by the document
-	bad   bool     // by the document
-	named []string // an error about it names one of these; none: it may name nothing
-	about string
+	good        bool     // valid by the document
+	bad         bool     // invalid by the document
+	wrongFields []string // fields that an error may name; empty: an error may name none
+	label       string   // kind of the request, for fault messages
 }
 
-// Run walks.
+// Run sends the requests of all rounds.
 func (w *Walk) Run() (Tally, error) {
-	w.maker = maker{
+	w.valueMaker = valueMaker{
 		Rand: rand.New(rand.NewPCG(w.Seed, w.Seed)), doc: w.Contract.Document, url: w.URL,
-		pool: &pool{ids: make(map[string][]string), places: make(map[string]string), spare: make(map[string]bool)},
+		pool: &idPool{ids: make(map[string][]string), kinds: make(map[string]string), excluded: make(map[string]bool)},
 	}
 	for _, id := range w.Excluded {
-		w.pool.spare[id] = true
+		w.pool.excluded[id] = true
 	}
-	w.taken, w.bodies = make(map[string]int), make(map[string][]byte)
+	w.accepted, w.bodies = make(map[string]int), make(map[string][]byte)
 	faults := make(map[string]bool)
 	for round := range w.Rounds {
 		for _, o := range w.order(round) {
-			a := w.attempt(o, round)
-			for again := 0; ; again++ {
+			a := w.newAttempt(o, round)
+			for attempt := 0; ; attempt++ {
 				r, err := w.Send(a.Request)
 				if err != nil {
 					return Tally{}, fmt.Errorf("%s %s: %w", a.Method, a.Path, err)
 				}
 				w.sent++
 				w.collectIDs(o, r)
-				if what := w.checkRefusal(o, a, r); what != "" {
-					faults[fmt.Sprintf("%s %s: %s\n\t%s %s %s\n\t%.3000s\n\t→ %d %.3000s", o.Method, o.Path, what, a.about, a.Method, a.Path, a.Body, r.Status, r.Body)] = true
+				if what := w.checkResponse(o, a, r); what != "" {
+					faults[fmt.Sprintf("%s %s: %s\n\t%s %s %s\n\t%.3000s\n\t→ %d %.3000s", o.Method, o.Path, what, a.label, a.Method, a.Path, a.Body, r.Status, r.Body)] = true
 				}
 				if w.After != nil {
 					w.After(o, r)
 				}
 				if o.Method == http.MethodGet && w.sent%3 == 0 {
-					what, err := w.head(a)
+					what, err := w.checkHead(a)
 					if err != nil {
 						return Tally{}, err
 					}
@@ -103,25 +103,24 @@ func (w *Walk) Run() (Tally, error) {
 						faults[what] = true
 					}
 				}
-				if !a.good || again == maxRepairs || !w.repairRequest(o, &a, r) {
+				if !a.good || attempt == maxRepairs || !w.repairRequest(o, &a, r) {
 					break
 				}
-				a.good = w.Contract.Body(o, a.Body) == nil
+				a.good = w.Contract.CheckRequest(o, a.Body) == nil
 			}
 		}
 	}
 	t := Tally{Sent: w.sent, Faults: slices.Sorted(maps.Keys(faults))}
 	for _, o := range w.order(0) {
-		if w.taken[o.ID] == 0 {
+		if w.accepted[o.ID] == 0 {
 			t.Unaccepted = append(t.Unaccepted, o.Method+" "+o.Path)
 		}
 	}
 	return t, nil
 }
 
-// head asks by HEAD for what was asked for by GET, and says what is wrong with
-// the answer; "": nothing.
-func (w *Walk) head(a attempt) (string, error) {
+// checkHead sends a GET request as HEAD. It returns what is wrong with the response, "" if nothing is.
+func (w *Walk) checkHead(a attempt) (string, error) {
 	a.Method = http.MethodHead
 	r, err := w.Send(a.Request)
 	if err != nil {
@@ -129,23 +128,22 @@ func (w *Walk) head(a attempt) (string, error) {
 	}
 	w.sent++
 	if err = w.Contract.Check(a.Method, a.Path, r.Status, r.Header, r.Body); err != nil {
-		return err.Error(), nil //nolint:nilerr // what is wrong is the answer
+		return err.Error(), nil //nolint:nilerr // the response is wrong, not the test
 	}
 	if r.Status >= http.StatusInternalServerError {
-		return fmt.Sprintf("HEAD %s is a fault of the service: %d", a.Path, r.Status), nil
+		return fmt.Sprintf("HEAD %s is a server error: %d", a.Path, r.Status), nil
 	}
 	return "", nil
 }
 
-// order is that of one round: what makes things comes first, what removes them
-// last.
+// order returns the operations of a round: first those that create resources, last those that delete them.
 func (w *Walk) order(round int) []*openapi.Operation {
-	var makes, uses, removes []*openapi.Operation
+	var creates, uses, removes []*openapi.Operation
 	for _, o := range w.Contract.Operations {
 		switch {
 		case w.Skip != nil && w.Skip(o.Method, o.Path):
 		case o.Method == http.MethodPost && !strings.Contains(o.Path, "{"):
-			makes = append(makes, o)
+			creates = append(creates, o)
 		case o.Method == http.MethodDelete:
 			if round%4 == 0 {
 				removes = append(removes, o)
@@ -154,13 +152,12 @@ func (w *Walk) order(round int) []*openapi.Operation {
 			uses = append(uses, o)
 		}
 	}
-	return slices.Concat(makes, uses, removes)
+	return slices.Concat(creates, uses, removes)
 }
 
-// attempt makes a request: good for the first rounds, so that there is
-// something to work on, then one of all kinds.
-func (w *Walk) attempt(o *openapi.Operation, round int) attempt {
-	a := attempt{Request: Request{Method: o.Method, Header: map[string]string{}}, good: true, about: "good:"}
+// newAttempt creates a request. The first rounds send valid requests only, so that resources exist.
+func (w *Walk) newAttempt(o *openapi.Operation, round int) attempt {
+	a := attempt{Request: Request{Method: o.Method, Header: map[string]string{}}, good: true, label: "good:"}
 	kind := 0
 	if round > 1 {
 		kind = w.IntN(8)
@@ -174,7 +171,7 @@ func (w *Walk) attempt(o *openapi.Operation, round int) attempt {
 	return a
 }
 
-// body makes the body and says in the attempt what is wrong with it.
+// body returns a request body and records in the attempt whether the body is valid.
 func (w *Walk) body(o *openapi.Operation, a *attempt, kind int) (media string, body []byte) {
 	if len(o.Bodies) == 0 {
 		return "", nil
@@ -186,33 +183,33 @@ func (w *Walk) body(o *openapi.Operation, a *attempt, kind int) (media string, b
 	}
 	if media != "application/json" {
 		a.good = false
-		return w.plain(o, media)
+		return w.otherBody(o, media)
 	}
-	value := w.like(o)
+	value := w.knownBody(o)
 	if value == nil || kind != 0 && w.IntN(2) == 0 {
 		value = w.value(o.Bodies[media], "", 0, kind == 1)
 	}
 	if kind >= 2 && kind <= 4 {
-		value, a.named = invalidateValue(w.Rand, places(w.doc, o.Bodies[media], value, "", "", nil, nil))
-		a.about = "spoiled:"
+		value, a.wrongFields = invalidateValue(w.Rand, bodyValues(w.doc, o.Bodies[media], value, "", "", nil, nil))
+		a.label = "spoiled:"
 	}
 	body, _ = json.Marshal(value) // of plain values: cannot fail
 	if kind == 5 {
-		body, a.good, a.about = malformed(w.Rand, body), false, "malformed:"
+		body, a.good, a.label = malformedBody(w.Rand, body), false, "malformed:"
 		return media, body
 	}
 	if kind == 7 && w.IntN(4) == 0 {
-		a.good, a.about = false, "of another type:"
+		a.good, a.label = false, "of another type:"
 		return []string{"text/html", "application/xml", "", "application/json;charset=\""}[w.IntN(4)], body
 	}
-	if err := w.Contract.Body(o, withoutNulls(body)); err != nil {
-		a.good, a.bad = false, a.named != nil
+	if err := w.Contract.CheckRequest(o, withoutNulls(body)); err != nil {
+		a.good, a.bad = false, a.wrongFields != nil
 	}
 	return media, body
 }
 
-// plain makes a body that is no JSON.
-func (w *Walk) plain(o *openapi.Operation, media string) (kind string, body []byte) {
+// otherBody returns a request body that is not JSON.
+func (w *Walk) otherBody(o *openapi.Operation, media string) (kind string, body []byte) {
 	if media == "application/x-www-form-urlencoded" {
 		form := url.Values{}
 		if object, ok := w.value(o.Bodies[media], "", 0, w.IntN(4) == 0).(map[string]any); ok {
@@ -235,7 +232,7 @@ func (w *Walk) plain(o *openapi.Operation, media string) (kind string, body []by
 	return media, []byte(text)
 }
 
-// path fills the names in the path.
+// path fills the parameters of a path.
 func (w *Walk) path(o *openapi.Operation, a *attempt, junk bool) string {
 	path := o.Path
 	for _, p := range o.Parameters {
@@ -243,7 +240,7 @@ func (w *Walk) path(o *openapi.Operation, a *attempt, junk bool) string {
 			continue
 		}
 		collection, _, _ := strings.Cut(o.Path, "/{"+p.Name+"}")
-		v := w.pool.one(w.Rand, w.kindBelow(collection, p.Name))
+		v := w.pool.random(w.Rand, w.kindBelow(collection, p.Name))
 		if p.Name == "phone" {
 			v = "12025550123"
 		} else if s, _ := w.doc.Resolve(p.Schema); v == "" && s.Type() == "integer" {
@@ -258,21 +255,21 @@ func (w *Walk) path(o *openapi.Operation, a *attempt, junk bool) string {
 	return path
 }
 
-// kindBelow is the kind of the ids below a collection.
+// kindBelow returns the kind of the ids below a collection.
 func (w *Walk) kindBelow(collection, name string) string {
 	if kind, ok := strings.CutSuffix(name, "_id"); ok {
 		return kind
 	}
-	return w.pool.places[collection]
+	return w.pool.kinds[collection]
 }
 
-// query makes the query and the headers.
+// query returns a query and sets the header parameters.
 func (w *Walk) query(o *openapi.Operation, a *attempt, kind int) url.Values {
 	q := url.Values{}
 	if kind == 7 && strings.HasPrefix(o.Path, "/v1/") && w.IntN(4) == 0 {
 		q.Set("created_afterwards", "x")
-		a.good, a.bad, a.about = false, a.named == nil || a.bad, "an unknown parameter:"
-		a.named = append(a.named, "created_afterwards")
+		a.good, a.bad, a.label = false, a.wrongFields == nil || a.bad, "an unknown parameter:"
+		a.wrongFields = append(a.wrongFields, "created_afterwards")
 	}
 	for _, p := range o.Parameters {
 		if p.In == "path" || !p.Required && w.IntN(4) > 0 {
@@ -290,18 +287,18 @@ func (w *Walk) query(o *openapi.Operation, a *attempt, kind int) url.Values {
 		s, _ := w.doc.Resolve(p.Schema)
 		v := fmt.Sprint(w.value(p.Schema, p.Name, 0, kind == 1))
 		if kind == 7 && (s.Type() == "integer" || len(s.Enum) > 0 || s.Format == "date-time") {
-			v, a.good, a.bad, a.about = []string{"x", "-1", "1e9", "NaN", "\x00"}[w.IntN(5)], false, a.named == nil || a.bad, "a bad parameter:"
-			a.named = append(a.named, p.Name)
+			v, a.good, a.bad, a.label = []string{"x", "-1", "1e9", "NaN", "\x00"}[w.IntN(5)], false, a.wrongFields == nil || a.bad, "a bad parameter:"
+			a.wrongFields = append(a.wrongFields, p.Name)
 		}
 		if s.MaxLength == nil && s.Type() == "string" && len(s.Enum) == 0 || p.Name == "cursor" {
-			a.good = false // what it may be is said in words
+			a.good = false // its format is described in words only
 		}
 		q.Set(p.Name, v)
 	}
 	return q
 }
 
-// collectIDs takes the ids of what was made.
+// collectIDs records the ids of created resources.
 func (w *Walk) collectIDs(o *openapi.Operation, r Reply) {
 	if r.Status >= http.StatusMultipleChoices || r.Header.Get("Content-Type") != "application/json" {
 		return
@@ -313,18 +310,18 @@ func (w *Walk) collectIDs(o *openapi.Operation, r Reply) {
 	object, _ := body.(map[string]any)
 	id, _ := object["id"].(string)
 	if kind, _, ok := cutLast(id, "_"); ok && o.Method == http.MethodPost && r.Status == http.StatusCreated && !strings.Contains(o.Path, "{") {
-		w.pool.places[o.Path] = kind
+		w.pool.kinds[o.Path] = kind
 		above, _, _ := cutLast(o.Path, "/")
-		if w.pool.places[above] == "" {
-			w.pool.places[above] = kind
+		if w.pool.kinds[above] == "" {
+			w.pool.kinds[above] = kind
 		}
 	}
-	w.pool.put(id)
+	w.pool.add(id)
 	rows, _ := object["data"].([]any)
 	for _, row := range rows[:min(len(rows), 3)] {
 		if row, ok := row.(map[string]any); ok {
 			id, _ = row["id"].(string)
-			w.pool.put(id)
+			w.pool.add(id)
 		}
 	}
 }
