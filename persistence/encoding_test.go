@@ -57,7 +57,7 @@ func TestRawPartOfRowIsStoredUnchanged(t *testing.T) {
 		value, _, err := d.Get(t.Context(), persistence.Key{Table: "attempt/" + ws, ID: "call_1"})
 		require.NoError(t, err)
 		if name == "bytes" {
-			assert.True(t, bytes.Contains(value, trace), "the bytes stand there as they are")
+			assert.True(t, bytes.Contains(value, trace), "the raw bytes are stored unchanged")
 		}
 	}
 }

@@ -51,10 +51,10 @@ func TestEraseDeletesLateCommits(t *testing.T) {
 	left, err := d.Tables(t.Context(), "/"+ws)
 	require.NoError(t, err)
 	assert.Empty(t, left)
-	assert.Equal(t, 1, d.first, "what was deleted is not read past again")
+	assert.Equal(t, 1, d.first, "deleted rows are not scanned again")
 
 	_, err = s.Seal(t.Context(), domain.Key{Kind: "blob", Workspace: ws, ID: "a"}, "key", "text")
-	require.ErrorIs(t, err, domain.ErrFenced, "no data key is made any more")
+	require.ErrorIs(t, err, domain.ErrFenced, "no data key is created after the erasure")
 	left, err = d.Tables(t.Context(), "/"+ws)
 	require.NoError(t, err)
 	assert.Empty(t, left)

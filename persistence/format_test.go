@@ -41,7 +41,7 @@ func TestStoreFormatIsRaisedWithFirstRowOfNewFormat(t *testing.T) {
 		require.NoError(t, err)
 		apply(t, s, plain)
 		apply(t, s, commit.Change{Puts: []domain.Record{delivery()}})
-		assert.Equal(t, persistence.Requirement{Format: persistence.StoreFormat, Version: "1.2.3"}, requirementOf(t, d), "a later version that writes no new form leaves it")
+		assert.Equal(t, persistence.Requirement{Format: persistence.StoreFormat, Version: "1.2.3"}, requirementOf(t, d), "a program that writes no new format leaves the requirement")
 	})
 }
 

@@ -22,13 +22,13 @@ func TestRotateMasterKeyReplacesKey(t *testing.T) {
 		require.Error(t, s.RotateMasterKey(t.Context(), second[:31]))
 		old := master
 		for n, next := range [][]byte{second, third} {
-			require.ErrorIs(t, s.RotateMasterKey(t.Context(), old), persistence.ErrSameKey, "nobody believes that it was changed")
+			require.ErrorIs(t, s.RotateMasterKey(t.Context(), old), persistence.ErrSameKey, "rotating to the same key is refused")
 			require.NoError(t, s.RotateMasterKey(t.Context(), next))
 			_, err = persistence.NewStore(t.Context(), d, old, "2|node")
 			require.ErrorIs(t, err, persistence.ErrMasterKey)
 			s, err = persistence.NewStore(t.Context(), d, next, "1|node")
 			require.NoError(t, err)
-			assert.Equal(t, master, s.RootKey(), "what is derived of it stays")
+			assert.Equal(t, master, s.RootKey(), "derived keys do not change")
 			got := webhook("wh_1", "")
 			_, err = s.Get(t.Context(), got)
 			require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestRotateMasterKeyReplacesKey(t *testing.T) {
 			assert.Equal(t, "of no workspace", text)
 			other := &domain.Webhook{Meta: domain.Meta{ID: "wh_2", WorkspaceID: string(rune('a' + n)), Environment: domain.Live}, Secret: "whsec_new"}
 			_, err = s.Apply(t.Context(), commit.Change{Workspace: other.WorkspaceID, Puts: []domain.Record{other}})
-			require.NoError(t, err, "a workspace that comes later has a key, too")
+			require.NoError(t, err, "a new workspace gets a data key")
 			old = next
 		}
 	})

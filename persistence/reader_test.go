@@ -20,7 +20,7 @@ func TestReaderFencesNoProcess(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	_, err = persistence.NewReader(t.Context(), d, master)
-	require.ErrorIs(t, err, domain.ErrNotFound, "it is nobody's yet")
+	require.ErrorIs(t, err, domain.ErrNotFound, "the store is empty")
 	s, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Shard: persistence.Shard{Number: 0, Count: 2}})
 	require.NoError(t, err)
 	claim := func(number string) commit.Change {
@@ -29,7 +29,7 @@ func TestReaderFencesNoProcess(t *testing.T) {
 	_, err = s.Apply(t.Context(), claim("+12025550100"))
 	require.NoError(t, err)
 	_, err = persistence.NewReader(t.Context(), d, bytes.Repeat([]byte{9}, 32))
-	require.Error(t, err, "of another install")
+	require.Error(t, err, "another master key")
 	r, err := persistence.NewReader(t.Context(), d, master)
 	require.NoError(t, err)
 	assert.Equal(t, s.RootKey(), r.RootKey())
@@ -40,5 +40,5 @@ func TestReaderFencesNoProcess(t *testing.T) {
 	_, err = r.Get(t.Context(), &domain.NumberClaim{Number: "+12025550199"})
 	require.ErrorIs(t, err, domain.ErrNotFound)
 	_, err = s.Apply(t.Context(), claim("+12025550101"))
-	require.NoError(t, err, "who has the work keeps it")
+	require.NoError(t, err, "the owner is not fenced")
 }

@@ -63,7 +63,7 @@ func TestShardsOpenEmptyStoreConcurrently(t *testing.T) {
 	for i, s := range stores {
 		writes.Go(func() {
 			assert.NoError(t, put(t, s, webhookOf(workspaceOf(i, of), "wh_1")))
-			assert.NoError(t, put(t, s, webhookOf("", fmt.Sprint("wh_", i))), "a row of the install, under the one data key of those")
+			assert.NoError(t, put(t, s, webhookOf("", fmt.Sprint("wh_", i))), "a row without a workspace, with the data key of those rows")
 		})
 	}
 	writes.Wait()
@@ -83,7 +83,7 @@ func TestShardsOpenEmptyStoreConcurrently(t *testing.T) {
 	assert.Equal(t, of, n)
 	_, err = persistence.OpenShard(t.Context(), drivers[1], persistence.Owner{Master: bytes.Repeat([]byte{8}, 32), Token: "200|foreign", Shard: persistence.Shard{Number: 1, Count: of}})
 	require.ErrorIs(t, err, persistence.ErrMasterKey)
-	require.NoError(t, put(t, stores[1], webhookOf(workspaceOf(1, of), "wh_2")), "who was refused took nothing")
+	require.NoError(t, put(t, stores[1], webhookOf(workspaceOf(1, of), "wh_2")), "the refused process has not fenced the owner")
 }
 
 func TestShardRefusesWorkspacesOfOtherShards(t *testing.T) {
@@ -109,14 +109,14 @@ func TestShardRefusesWorkspacesOfOtherShards(t *testing.T) {
 			require.ErrorIs(t, err, persistence.ErrOtherShard, name)
 		}
 		_, err = s.Seal(t.Context(), domain.Key{Kind: "x", Workspace: other, ID: "a"}, "f", "text")
-		require.ErrorIs(t, err, persistence.ErrOtherShard, "no data key is made for it")
+		require.ErrorIs(t, err, persistence.ErrOtherShard, "no data key is created for another shard")
 		require.ErrorIs(t, s.Erase(t.Context(), other), persistence.ErrOtherShard)
 		require.Error(t, s.RotateMasterKey(t.Context(), bytes.Repeat([]byte{9}, 32)))
 		tables, err := d.Tables(t.Context(), other)
 		require.NoError(t, err)
 		assert.Empty(t, tables)
 		_, err = s.Apply(t.Context(), commit.Change{Workspace: mine, Guards: []commit.Guard{commit.Absent(sealed.Key())}})
-		require.NoError(t, err, "a guard may look at any row")
+		require.NoError(t, err, "a guard may name any row")
 	})
 }
 
@@ -139,7 +139,7 @@ func TestWholeStoreAndShardsFenceEachOther(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, put(t, again, row(1)))
 		for i := range parts {
-			require.ErrorIs(t, put(t, alone, row(i)), domain.ErrFenced, "it has nothing any more, also of shard 0")
+			require.ErrorIs(t, put(t, alone, row(i)), domain.ErrFenced, "the process is fenced, also for shard 0")
 			require.ErrorIs(t, put(t, parts[i], row(i)), domain.ErrFenced)
 		}
 	})
@@ -152,21 +152,21 @@ func TestShardCountMustMatch(t *testing.T) {
 			require.NoError(t, err)
 			return n
 		}
-		assert.Equal(t, 1, shards(), "a store of before")
+		assert.Equal(t, 1, shards(), "a store that was never divided")
 		part := func(token string, i, of int) (*persistence.Store, error) {
 			return persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: token, Shard: persistence.Shard{Number: i, Count: of}})
 		}
 		_, err := part("100|node", 1, 4)
 		require.ErrorIs(t, err, persistence.ErrShardCount)
 		require.EqualError(t, err, "all nodes of an installation must have the same number of shards: shards is 4 here, and the store has 1 shards")
-		require.NoError(t, put(t, s, webhookOf("ws_1", "wh_1")), "who was refused took nothing")
+		require.NoError(t, put(t, s, webhookOf("ws_1", "wh_1")), "the refused process has not fenced the owner")
 		one, err := part("100|node", 0, 1)
 		require.NoError(t, err)
 		require.ErrorIs(t, put(t, s, webhookOf("ws_1", "wh_1")), domain.ErrFenced)
 		require.NoError(t, put(t, one, webhookOf("ws_1", "wh_1")))
 		require.NoError(t, persistence.SetShardCount(t.Context(), d, 4))
 		assert.Equal(t, 4, shards())
-		require.ErrorIs(t, put(t, one, webhookOf("ws_1", "wh_1")), domain.ErrFenced, "who lived nevertheless")
+		require.ErrorIs(t, put(t, one, webhookOf("ws_1", "wh_1")), domain.ErrFenced, "a process that was still running")
 		_, err = part("101|node", 0, 1)
 		require.ErrorIs(t, err, persistence.ErrShardCount)
 		_, err = part("101|node", 3, 4)

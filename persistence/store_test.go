@@ -101,7 +101,7 @@ func TestRecordsAreReadAsWritten(t *testing.T) {
 		apply(t, s, commit.Change{Deletes: []domain.Key{want.Key()}})
 		_, err = s.Get(t.Context(), got)
 		require.ErrorIs(t, err, domain.ErrNotFound)
-		assert.Equal(t, agent(1, "c"), got, "what is not found is left alone")
+		assert.Equal(t, agent(1, "c"), got, "the record is unchanged if the row does not exist")
 		assert.Empty(t, names(t, s, commit.Query{Kind: "agent", Workspace: ws, Index: "env=live"}))
 	})
 }
@@ -121,7 +121,7 @@ func names(t *testing.T, s *persistence.Store, q commit.Query) []string {
 		if next == "" {
 			return all
 		}
-		require.Equal(t, q.Limit, n, "a page before the last is full")
+		require.Equal(t, q.Limit, n, "all pages except the last are full")
 		q.Cursor = next
 	}
 }
@@ -323,7 +323,7 @@ func TestSecretFieldsAreSealedAndBoundToRecord(t *testing.T) {
 		trunk := &domain.Trunk{Meta: domain.Meta{ID: "trunk_1", WorkspaceID: ws}, Auth: &domain.TrunkAuth{Username: "u", Password: "very-secret"}}
 		words := &domain.Transcript{CallID: "call_1", WorkspaceID: ws, Text: "very-secret", Segments: []domain.Segment{{Text: "very-secret"}}}
 		apply(t, s, commit.Change{Puts: []domain.Record{hook, trunk, words, webhook("wh_2", "")}})
-		assert.Equal(t, "whsec_very-secret", hook.Secret, "the noun that is kept stays readable")
+		assert.Equal(t, "whsec_very-secret", hook.Secret, "the caller's record is not sealed")
 		for into, want := range map[domain.Record]domain.Record{
 			webhook("wh_1", "stale"): hook, webhook("wh_2", "stale"): webhook("wh_2", ""),
 			&domain.Trunk{Meta: domain.Meta{ID: "trunk_1", WorkspaceID: ws}}: trunk,
@@ -379,7 +379,7 @@ func TestSealedTextOpensForSameFieldOnly(t *testing.T) {
 		require.Error(t, err)
 	}
 	_, err = s.Unseal(t.Context(), domain.Key{Kind: "blob", Workspace: "ws_3", ID: "a"}, "key", sealed)
-	require.ErrorIs(t, err, domain.ErrNotFound, "no data key is made for reading")
+	require.ErrorIs(t, err, domain.ErrNotFound, "reading creates no data key")
 }
 
 func TestDataKeyIsCreatedOnce(t *testing.T) {

@@ -157,7 +157,7 @@ func TestAttackAmplificationIsBounded(t *testing.T) {
 	}
 	t.Logf("attack: %d bytes of questions, %d answers of %d bytes: amplification %.2f", in, answers, out, float64(out)/float64(in))
 	assert.LessOrEqual(t, out, in)
-	assert.LessOrEqual(t, answers, 3, "only REGISTER is answered at all")
+	assert.LessOrEqual(t, answers, 3, "only REGISTER gets a response")
 }
 
 // TestAttackFloodOfOneSourceIsRateLimited: a known source that exceeds its rate is not served, while other sources
@@ -241,7 +241,7 @@ func TestAttackSlowConnectionsAreClosed(t *testing.T) {
 				}
 			}
 			t.Logf("attack: of %d %s connections without a message %d were held, all closed after %v", opened, network, held, time.Since(began).Round(time.Millisecond))
-			require.Eventually(t, func() bool { return ua.Counters().TCP == 1 }, time.Minute, 5*time.Millisecond, "the good one stays")
+			require.Eventually(t, func() bool { return ua.Counters().TCP == 1 }, time.Minute, 5*time.Millisecond, "the good connection stays open")
 		})
 	}
 }
@@ -277,7 +277,7 @@ func TestAttackUnansweredCallsAreBounded(t *testing.T) {
 				assert.Equal(t, "5", m.get("Retry-After"), m.text)
 			}
 		}
-		assert.Equal(t, [2]int{most * 3 / 4, most / 4}, trying, "a quarter is kept for others")
+		assert.Equal(t, [2]int{most * 3 / 4, most / 4}, trying, "a quarter is reserved for other hosts")
 		assert.Equal(t, most, ua.Counters().Dialogs)
 		t.Logf("attack: of %d calls %d were held, %d refused with Retry-After", 2*flood, trying[0]+trying[1], refused)
 		time.Sleep(10 * time.Minute)

@@ -35,7 +35,7 @@ func TestSuspendCallsStopsInitialInvites(t *testing.T) {
 		f := next[sip.Refused](t, s.events).Final
 		assert.True(t, f.CallsSuspended)
 		assert.Equal(t, domain.ReasonNotSent, outcome.Classify(f).Reason)
-		assert.False(t, outcome.Classify(f).SpendsAttempt(), "it is rung another time")
+		assert.False(t, outcome.Classify(f).SpendsAttempt(), "the attempt is not spent")
 		s.peer.expectNothing(time.Minute)
 		s.ua.SuspendCalls(false)
 		d := s.invite(func(in *sip.Invite) { in.Attempt = "att_4" })
@@ -121,7 +121,7 @@ func TestSuspendCallsStopsInviteWaitingForConnection(t *testing.T) {
 	next[sip.Trying](t, here)
 	next[sip.Ringing](t, here)
 	next[sip.Answered](t, here)
-	assert.Equal(t, uint64(1), far.Counters().Incoming, "one INVITE has come")
+	assert.Equal(t, uint64(1), far.Counters().Incoming, "one INVITE arrived")
 	assert.Equal(t, 1, near.Counters().TCP, "the connection was good")
 	d.Bye(16, "done")
 }

@@ -22,7 +22,7 @@ func TestEventQueueDeliversInOrderWithoutLock(t *testing.T) {
 		q.mu.Unlock()
 		if _, first := e.(Trying); first { // an owner may call the dialog within a callback
 			q.do(func() { q.emit(Accepted{}) })
-			assert.Empty(t, got, "but gets no second event meanwhile")
+			assert.Empty(t, got, "no second event is delivered meanwhile")
 		}
 		got = append(got, e)
 	}

@@ -129,7 +129,7 @@ func TestInviteTriesSRVTargetsInOrder(t *testing.T) {
 		next[sip.Ended](t, events)
 		assert.Equal(t, want, log.drain())
 	}
-	assert.EqualValues(t, 1, near.Counters().TransportErrors, "the closed port was tried once, and ICMP told of it")
+	assert.EqualValues(t, 1, near.Counters().TransportErrors, "the closed port was tried once and caused an ICMP error")
 }
 
 // TestInviteTriesNextTargetAfterClosedTCPPort connects to the second target.

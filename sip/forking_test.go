@@ -123,7 +123,7 @@ func TestForkingRefusalKeepsOtherPhonesRinging(t *testing.T) {
 		next[sip.Ringing](t, s.events)
 		b.send(inB.reply(480, "b"), s.localAddr())
 		b.expect("ACK")
-		assert.Equal(t, 603, next[sip.Refused](t, s.events).Final.Code, "what a person said counts most")
+		assert.Equal(t, 603, next[sip.Refused](t, s.events).Final.Code, "the refusal of a person is preferred")
 		s.events.requireNoEvent(t)
 	})
 }

@@ -58,7 +58,7 @@ func TestInitialStateLetsAnotherNodeCancelInvite(t *testing.T) {
 				assert.Equal(t, []string{inv.get("Via"), inv.get("Route"), inv.get("Call-ID"), "1 CANCEL"}, []string{cancel.get("Via"), cancel.get("Route"), cancel.get("Call-ID"), cancel.get("CSeq")})
 				s.peer.send(cancel.reply(200, ""), s.localAddr())
 				s.peer.expectNothing(time.Minute)
-				assert.False(t, <-done, "whether it rings nobody has said")
+				assert.False(t, <-done, "it is unknown whether the call rings")
 				assert.Less(t, time.Since(begun), 2*time.Minute)
 				s.stop()
 			})

@@ -45,9 +45,9 @@ func TestMessageIsSentAndItsResponseReturned(t *testing.T) {
 		m := s.peer.expect("MESSAGE sip:+15550001@127.0.0.1:5070 SIP/2.0")
 		assert.Equal(t, "text/plain;charset=utf-8", m.get("Content-Type"))
 		assert.True(t, strings.HasSuffix(m.text, "\r\n\r\nGrüße"), m.text)
-		assert.Empty(t, m.get("Contact"), "RFC 3428 4: none in a MESSAGE")
+		assert.Empty(t, m.get("Contact"), "a MESSAGE has no Contact (RFC 3428 §4)")
 		again := s.peer.expect("MESSAGE")
-		assert.Equal(t, m.text, again.text, "what is not answered is sent again")
+		assert.Equal(t, m.text, again.text, "an unanswered MESSAGE is retransmitted")
 		s.peer.send(m.reply(202, "p"), s.localAddr())
 		f := <-got
 		assert.Equal(t, 202, f.Code)
@@ -129,7 +129,7 @@ func TestIncomingMessageIsReportedOnceAndAnsweredByOwner(t *testing.T) {
 		answer := s.peer.expect("SIP/2.0 200")
 		assert.Contains(t, answer.get("To"), "tag=")
 		s.peer.send(incomingMessageRequest(1, "a"), s.localAddr())
-		assert.Equal(t, answer.text, s.peer.expect("SIP/2.0 200").text, "a repetition is answered alike")
+		assert.Equal(t, answer.text, s.peer.expect("SIP/2.0 200").text, "a retransmission gets the same response")
 		assert.Empty(t, in)
 
 		s.peer.send(incomingMessageRequest(2, "b"), s.localAddr())
@@ -138,7 +138,7 @@ func TestIncomingMessageIsReportedOnceAndAnsweredByOwner(t *testing.T) {
 		time.Sleep(time.Minute)
 		s.peer.send(incomingMessageRequest(2, "b"), s.localAddr())
 		next := <-in
-		assert.Equal(t, "text@peer a 2", next.Key, "its transaction is forgotten, its name is the same")
+		assert.Equal(t, "text@peer a 2", next.Key, "the transaction has expired, and the key is the same")
 		next.Reply(200, 0)
 		s.peer.expect("SIP/2.0 200")
 	})

@@ -63,7 +63,7 @@ func TestTwoUserAgentsCallEachOther(t *testing.T) {
 			for tries := 0; repeated > 0 && tries < 20; tries++ { // repeated, because a busy machine may cause retransmissions
 				repeated = callEachOther(t, network, host)
 			}
-			assert.Zero(t, repeated, "nothing is said twice")
+			assert.Zero(t, repeated, "no message is repeated")
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestUnreachableTargetFailsAtOnce(t *testing.T) {
 		f := next[sip.Refused](t, here).Final
 		assert.True(t, f.TransportFailure, network)
 		assert.True(t, f.Sent)
-		assert.Less(t, time.Since(start), 20*time.Second, "and not after the 32 of a target that is silent")
+		assert.Less(t, time.Since(start), 20*time.Second, "earlier than the 32 s of a silent target")
 		// The socket still works.
 		there := newEventLog()
 		far := startUserAgent(t, answerCalls(there))
@@ -227,11 +227,11 @@ func TestTCPIsFramedAndBounded(t *testing.T) {
 	endless := dial()
 	_, err = endless.Write([]byte("OPTIONS sip:a@b SIP/2.0\r\nX: " + strings.Repeat("y", 40000)))
 	require.NoError(t, err)
-	assert.Empty(t, read(endless), "it should have been closed")
+	assert.Empty(t, read(endless), "the connection should be closed")
 	dial()
 	dial()
 	require.Eventually(t, func() bool { return ua.Counters().TCP == 3 }, time.Minute, 5*time.Millisecond)
-	assert.Empty(t, read(dial()), "over the cap")
+	assert.Empty(t, read(dial()), "above the limit of connections")
 	assert.Contains(t, func() string { _, _ = first.Write([]byte(options(4))); return read(first) }(), "in-4")
 }
 

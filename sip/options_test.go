@@ -90,7 +90,7 @@ func TestDispatcherMaySendOptionsOverTCP(t *testing.T) {
 	}
 	to := ua.Addr("tcp").String()
 	assert.Contains(t, read(dialFrom(t, "127.0.0.3", "tcp", to)), "SIP/2.0 200")
-	assert.Empty(t, read(dialFrom(t, "127.0.0.9", "tcp", to)), "whoever else is shown out")
+	assert.Empty(t, read(dialFrom(t, "127.0.0.9", "tcp", to)), "other hosts are disconnected")
 }
 
 // A dispatcher is the trunk of some workspace. Each node answers it, even a node without this workspace.
@@ -104,9 +104,9 @@ func TestDispatcherKnownToAnotherNodeGetsAnswer(t *testing.T) {
 		}
 		for i := range 3 {
 			n.peer.send(ping(i), n.localAddr())
-			assert.Equal(t, localAddr, n.peer.expect("SIP/2.0 200").from.String(), "by the node that was asked")
+			assert.Equal(t, localAddr, n.peer.expect("SIP/2.0 200").from.String(), "answered by the node that received the OPTIONS")
 		}
-		assert.EqualValues(t, 1, n.lookups.Load(), "once known it is not looked up")
+		assert.EqualValues(t, 1, n.lookups.Load(), "a known source is not looked up again")
 		n.ua.Drain(true)
 		n.peer.send(ping(3), n.localAddr())
 		n.peer.expect("SIP/2.0 503")
@@ -117,7 +117,7 @@ func TestDispatcherKnownToAnotherNodeGetsAnswer(t *testing.T) {
 			stranger.send(ping(i), n.localAddr())
 		}
 		stranger.expectNothing(time.Minute)
-		assert.LessOrEqual(t, n.lookups.Load(), int64(1+20), "strangers cause few look-ups")
+		assert.LessOrEqual(t, n.lookups.Load(), int64(1+20), "unknown sources cause few lookups")
 	})
 }
 

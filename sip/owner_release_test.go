@@ -57,7 +57,7 @@ func TestEndedOutboundDialogReleasesOwner(t *testing.T) {
 				d := s.invite(func(in *sip.Invite) { in.Notify = hear })
 				hear = nil
 				inv := s.peer.expect("INVITE")
-				assert.True(t, held(), "of a call that lives")
+				assert.True(t, held(), "a live call keeps its owner")
 				end(s, d, inv)
 				assert.False(t, held())
 				runtime.KeepAlive(d)
@@ -94,7 +94,7 @@ func TestEndedInboundDialogReleasesOwner(t *testing.T) {
 				i := <-in.calls
 				hear, held := newCallOwner(s.events)
 				i.Notify(hear)
-				assert.True(t, held(), "of a call that lives")
+				assert.True(t, held(), "a live call keeps its owner")
 				end(s, i, hear)
 				assert.False(t, held())
 				runtime.KeepAlive(i)

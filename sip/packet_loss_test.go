@@ -250,8 +250,8 @@ func TestInboundSIPpScenariosWithPacketLoss(t *testing.T) {
 			all.Wait()
 			mu.Lock()
 			defer mu.Unlock()
-			assert.Len(t, ids, int(told.Load()), "a repeated INVITE is no second call")
-			assert.GreaterOrEqual(t, told.Load(), int64(n-2), "an INVITE is repeated until it is answered")
+			assert.Len(t, ids, int(told.Load()), "a retransmitted INVITE is not a second call")
+			assert.GreaterOrEqual(t, told.Load(), int64(n-2), "an INVITE is retransmitted until it is answered")
 			assert.GreaterOrEqual(t, whole.Load(), int64(n/2), scenario)
 		})
 	}

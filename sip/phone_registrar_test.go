@@ -173,7 +173,7 @@ func TestPhoneRegistersWithSHA256OrMD5(t *testing.T) {
 			assert.Equal(t, "<sip:1001@10.0.0.7:5060>;expires=600;q=1", m.get("Contact"))
 		}
 		b := r.bound["phone-1001"][0]
-		assert.Equal(t, peerAddr, b.Source.String(), "the source counts, not the address behind the NAT")
+		assert.Equal(t, peerAddr, b.Source.String(), "the binding has the source address, not the address behind the NAT")
 		assert.Equal(t, resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp", Local: netip.MustParseAddrPort(localAddr)}, b.Contact().Target)
 	})
 }
@@ -205,7 +205,7 @@ func TestRegisterWithWrongPasswordOrUnknownUserIsRateLimited(t *testing.T) {
 		s.peer.expectNothing(time.Second)
 		time.Sleep(10 * time.Second)
 		a.cseq, a.nc = 201, 2
-		assert.Contains(t, s.sendPhoneRequest(a).line(), "200", "after a while it may try again")
+		assert.Contains(t, s.sendPhoneRequest(a).line(), "200", "the source may try again later")
 	})
 }
 
@@ -307,18 +307,18 @@ func TestRegisterAddsAndRemovesContacts(t *testing.T) {
 			return m.line()[8:11] + " " + strings.Join(have, " ")
 		}
 		assert.Equal(t, "200 sip:a@10.0.0.7 sip:b@10.0.0.7", do("<sip:a@10.0.0.7>, <sip:b@10.0.0.7>;q=0.5", "600", "c1", 0))
-		assert.Equal(t, "200 sip:a@10.0.0.7 sip:b@10.0.0.7", do("", "", "c1", 0), "a question")
+		assert.Equal(t, "200 sip:a@10.0.0.7 sip:b@10.0.0.7", do("", "", "c1", 0), "a REGISTER without Contact")
 		assert.Equal(t, "200 sip:b@10.0.0.7 sip:c@10.0.0.7", do("<sip:b@10.0.0.7>;q=0.9, <sip:a@10.0.0.7>;expires=0, <sip:c@10.0.0.7>;q=0.1", "600", "c1", 0))
-		assert.Equal(t, "500 sip:b@10.0.0.7 sip:c@10.0.0.7", do("<sip:b@10.0.0.7>;expires=0", "", "c1", -25), "overtaken on its way")
+		assert.Equal(t, "500 sip:b@10.0.0.7 sip:c@10.0.0.7", do("<sip:b@10.0.0.7>;expires=0", "", "c1", -25), "a REGISTER with a lower CSeq")
 		assert.Equal(t, "423 sip:b@10.0.0.7 sip:c@10.0.0.7", do("<sip:d@10.0.0.7>", "30", "c2", 50))
 		for _, bad := range []string{"<tel:1>", "<sip:a@b?x=y>", "<sip:a b@c>", "<sip:a@b>;q=7", "<sip:a@b>;expires=x", "*, <sip:a@b>", "nonsense"} {
 			assert.Equal(t, "400 sip:b@10.0.0.7 sip:c@10.0.0.7", do(bad, "600", "c2", 0), bad)
 		}
-		assert.Equal(t, "400 sip:b@10.0.0.7 sip:c@10.0.0.7", do("*", "600", "c2", 0), "all contacts, but not to go")
+		assert.Equal(t, "400 sip:b@10.0.0.7 sip:c@10.0.0.7", do("*", "600", "c2", 0), "\"*\" with an interval other than 0")
 		assert.Equal(t, "200 ", do("*", "0", "c2", 0))
 		do("<sip:a@10.0.0.7>", "60", "c2", 0)
 		time.Sleep(61 * time.Second)
-		assert.Equal(t, "200 ", do("", "", "c2", 0), "its time was over")
+		assert.Equal(t, "200 ", do("", "", "c2", 0), "the binding had expired")
 		for i := range 12 {
 			do(fmt.Sprintf("<sip:n%d@10.0.0.7>", i), "600", "c2", 0)
 			time.Sleep(time.Second)
@@ -342,7 +342,7 @@ func TestRetransmittedRegisterGetsSameResponse(t *testing.T) {
 		b.user, b.from, b.cseq, b.nc = "1001", "1001", 5, 2
 		text := strings.Replace(b.text(), "To: <sip:1001@", "To: <sip:1002@", 1)
 		s.peer.send(text, s.localAddr())
-		assert.Contains(t, s.peer.expect("SIP/2.0").line(), "403", "nobody registers for others")
+		assert.Contains(t, s.peer.expect("SIP/2.0").line(), "403", "To of another account")
 	})
 }
 
@@ -368,11 +368,11 @@ func TestOnlyRegisteredPhoneMayCallAsItself(t *testing.T) {
 			}
 			return got.line()[8:11]
 		}
-		assert.Equal(t, "403", call("1001", "1002", 2, 1), "another one's name")
-		assert.Equal(t, "401", call("1001", "1001", 3, 1), "a proof that was used")
+		assert.Equal(t, "403", call("1001", "1002", 2, 1), "From of another account")
+		assert.Equal(t, "401", call("1001", "1001", 3, 1), "credentials that were used")
 		assert.Equal(t, "486", call("1001", "1001", 4, 2))
 		assert.Equal(t, []string{"phone-1001"}, r.calls)
-		assert.Equal(t, "401", call("1001", "1001", 5, 2), "again, with a proof that was used")
+		assert.Equal(t, "401", call("1001", "1001", 5, 2), "retransmission with used credentials")
 		traced := s.traces.lines()
 		assert.Equal(t, []string{"in udp INVITE", "out udp 401"}, traced[len(traced)-2:], "the trace of the call shows the response too")
 	})
@@ -391,7 +391,7 @@ func TestPhoneWithoutSHA256IsChallengedWithMD5Only(t *testing.T) {
 		}
 		a := phoneRequest{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1}
 		assert.Contains(t, offered(s.sendPhoneRequest(a)), "SHA-256")
-		assert.Contains(t, offered(s.sendPhoneRequest(a)), "SHA-256", "the same one, repeated")
+		assert.Contains(t, offered(s.sendPhoneRequest(a)), "SHA-256", "a retransmission")
 		a.cseq = 2
 		m := s.sendPhoneRequest(a)
 		assert.Equal(t, []string{"MD5"}, offered(m))
@@ -401,7 +401,7 @@ func TestPhoneWithoutSHA256IsChallengedWithMD5Only(t *testing.T) {
 		a.cseq, a.nc = 4, 2
 		m = s.sendPhoneRequest(a)
 		assert.Contains(t, m.text, "stale=true")
-		assert.Equal(t, []string{"MD5"}, offered(m), "when its nonce is old, too")
+		assert.Equal(t, []string{"MD5"}, offered(m), "also if the nonce is stale")
 	})
 }
 

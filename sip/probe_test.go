@@ -36,7 +36,7 @@ func TestProbeReportsResponseOfRemoteParty(t *testing.T) {
 					wait = 15 * time.Minute // the probe was a refresh
 				}
 				s.peer.expectNothing(wait - time.Second)
-				assert.Empty(t, heard, "told once")
+				assert.Empty(t, heard, "reported once")
 			})
 		})
 	}

@@ -20,7 +20,7 @@ func TestReferWithoutDecisionIsRefused(t *testing.T) {
 		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.localAddr())
 		assert.Equal(t, 5*time.Second, s.peer.expect("SIP/2.0 403").at.Sub(begun))
 		r := next[sip.Referred](t, s.events)
-		assert.Nil(t, r.Accept(), "too late: nothing is told")
+		assert.Nil(t, r.Accept(), "too late: no NOTIFY is sent")
 		r.Refuse(500)
 		s.peer.expectNothing(time.Minute)
 	})
@@ -129,7 +129,7 @@ func TestTimedOutReferCannotBeAccepted(t *testing.T) {
 		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.localAddr())
 		r := next[sip.Referred](t, s.events)
 		s.peer.expect("SIP/2.0 403")
-		assert.Nil(t, r.Accept(), "nobody may be called for it")
+		assert.Nil(t, r.Accept(), "the target must not be called")
 		s.peer.expectNothing(time.Minute)
 	})
 }

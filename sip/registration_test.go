@@ -25,7 +25,7 @@ func (s registrationStates) next(t *testing.T) registration.State {
 	case got := <-s:
 		return got
 	case <-time.After(10 * time.Minute):
-		require.Fail(t, "nothing was told")
+		require.Fail(t, "no state was reported")
 	}
 	panic("unreachable")
 }
@@ -74,7 +74,7 @@ func TestRegistrationAuthenticatesRefreshesAndStops(t *testing.T) {
 		again := s.peer.expect("REGISTER")
 		assert.InDelta(t, 80, time.Since(start).Seconds(), 10.1, "refreshed in time, with jitter")
 		assert.Equal(t, first.get("Call-ID"), again.get("Call-ID"))
-		assert.Contains(t, again.get("Authorization"), `nonce="n2"`, "no round trip for a nonce that is known")
+		assert.Contains(t, again.get("Authorization"), `nonce="n2"`, "the known nonce is used without a challenge")
 		s.peer.send(again.reply(401, "r", challengeOf("n3", "SHA-256", "stale=true")), s.localAddr())
 		s.peer.send(s.peer.expect("REGISTER").reply(200, "r"), s.localAddr())
 		assert.Equal(t, registration.Registered, told.next(t).Status)
@@ -98,7 +98,7 @@ func TestRegistrationRaisesIntervalAfter423(t *testing.T) {
 		second := s.peer.expect("REGISTER")
 		assert.Equal(t, "900", second.get("Expires"))
 		s.peer.send(second.reply(423, "r", "Min-Expires: 1800"), s.localAddr())
-		assert.Equal(t, 423, told.next(t).Code, "not for ever")
+		assert.Equal(t, 423, told.next(t).Code, "422 or 423 is followed once")
 	})
 }
 

@@ -50,12 +50,12 @@ func TestRelayBoundsLookupsPerKnownSource(t *testing.T) {
 			const otherAddr = "127.0.0.9:5060"
 			other := &peer{t, n.net.open(otherAddr)}
 			calls(other, otherAddr, 1000, 100)
-			assert.EqualValues(t, map[bool]int{false: 228, true: 250}[dispatcher], n.lookups.Load(), "another source has its own")
+			assert.EqualValues(t, map[bool]int{false: 228, true: 250}[dispatcher], n.lookups.Load(), "another source has its own share")
 			close(hold)
 			synctest.Wait()
 			assert.Zero(t, alone.Load())
 			calls(n.peer, peerAddr, 2000, 100)
-			assert.EqualValues(t, map[bool]int{false: 28, true: 0}[dispatcher], alone.Load(), "200 questions in a second, not of what was refused")
+			assert.EqualValues(t, map[bool]int{false: 28, true: 0}[dispatcher], alone.Load(), "200 queries per second, without the refused ones")
 			time.Sleep(time.Second)
 			before := alone.Load()
 			calls(n.peer, peerAddr, 3000, 100)

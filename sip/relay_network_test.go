@@ -105,7 +105,7 @@ func TestSIPpCallsThroughRelayingNodeWithPacketLoss(t *testing.T) {
 	case <-time.After(2 * time.Minute):
 		require.Fail(t, "SIPp does not end", there.out.String())
 	}
-	assert.LessOrEqual(t, owner.Counters().Incoming, uint64(calls), "no call is begun twice")
+	assert.LessOrEqual(t, owner.Counters().Incoming, uint64(calls), "no call is started twice")
 	assert.Greater(t, owner.Counters().Incoming, uint64(calls*8/10))
 	assert.Zero(t, near.Counters().Dialogs)
 	assert.Zero(t, owner.Counters().Forged+near.Counters().Forged)

@@ -69,7 +69,7 @@ func TestRelayOfCallToPhoneOfAnotherNode(t *testing.T) {
 		})
 		require.NoError(t, err)
 		inv := n.peer.expect("INVITE sip:1001@10.0.0.7:5060 SIP/2.0")
-		assert.Equal(t, localAddr, inv.from.String(), "the phone's NAT lets nobody else in")
+		assert.Equal(t, localAddr, inv.from.String(), "the phone's NAT admits only this node")
 		assert.Equal(t, "<sip:+15559999@127.0.0.3:5060;node=owner>", inv.get("Contact"))
 		assert.Empty(t, inv.get("Callboard-Relay"))
 		assert.Equal(t, "70", inv.get("Max-Forwards"))
@@ -121,7 +121,7 @@ func TestRelayOfCallFromPhoneOfAnotherNode(t *testing.T) {
 		synctest.Wait()
 		d.Bye(16, "")
 		bye := n.peer.expect("BYE sip:1001@10.0.0.7:5060 SIP/2.0")
-		assert.Equal(t, localAddr, bye.from.String(), "by the way that its NAT has open")
+		assert.Equal(t, localAddr, bye.from.String(), "from the address that its NAT admits")
 	})
 }
 

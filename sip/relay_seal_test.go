@@ -150,9 +150,9 @@ func TestRelayBoundsLookupsOfUnknownSources(t *testing.T) {
 			}
 		}
 		flood("a", 50)
-		assert.LessOrEqual(t, n.lookups.Load(), int64(200), "of 2000 that were sent")
+		assert.LessOrEqual(t, n.lookups.Load(), int64(200), "lookups for 2000 messages")
 		assert.Greater(t, n.lookups.Load(), int64(190))
-		assert.EqualValues(t, n.lookups.Load(), n.ua.Counters().Relayed-relayed, "at most one for one")
+		assert.EqualValues(t, n.lookups.Load(), n.ua.Counters().Relayed-relayed, "at most one relayed message for each lookup")
 		for _, s := range strangers {
 			s.expectNothing(0)
 		}
@@ -166,7 +166,7 @@ func TestRelayBoundsLookupsOfUnknownSources(t *testing.T) {
 		synctest.Wait()
 		before := n.lookups.Load()
 		flood("b", 10)
-		assert.EqualValues(t, 128, n.lookups.Load()-before, "that wait at a time")
+		assert.EqualValues(t, 128, n.lookups.Load()-before, "concurrent lookups")
 		time.Sleep(2 * time.Hour)
 		n.lookupDelay = 0
 	})

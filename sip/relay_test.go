@@ -108,11 +108,11 @@ func TestRelayOfCallToOwner(t *testing.T) {
 		trying := n.peer.expect("SIP/2.0 100 Trying")
 		assert.Equal(t, "SIP/2.0/UDP 127.0.0.1:5070;rport=5070;branch=z9hG4bKin1;received=127.0.0.1", trying.get("Via"))
 		assert.Equal(t, 1, strings.Count(trying.text, "Via:"))
-		assert.Equal(t, localAddr, trying.from.String(), "the answer comes from where the call was sent")
+		assert.Equal(t, localAddr, trying.from.String(), "the response comes from the called node")
 		i := <-n.calls
 		assert.Equal(t, []string{"+15552000", "Ann", "+15551000", "in-1", sdp, peerAddr, "udp", "trunk", localAddr},
 			[]string{i.From, i.FromName, i.To, i.CallID, string(i.Body), i.Source.String(), i.Network, i.TrunkID, i.Through.String()})
-		assert.Equal(t, map[string]string{"Diversion": "<sip:+15553000@x>"}, i.Header, "what a stranger said of a node is gone")
+		assert.Equal(t, map[string]string{"Diversion": "<sip:+15553000@x>"}, i.Header, "a forged relay header is removed")
 		w, _ := n.queries.Load("INVITE")
 		assert.Equal(t, cluster.OwnerQuery{
 			Method: "INVITE", To: "+15551000", From: "+15552000", CallID: "in-1",
@@ -122,7 +122,7 @@ func TestRelayOfCallToOwner(t *testing.T) {
 		n.peer.expect("SIP/2.0 180 Ringing")
 		i.Answer([]byte(sdp), n.events.add)
 		ok := n.peer.expect("SIP/2.0 200 OK")
-		assert.Equal(t, "<sip:+15551000@127.0.0.3:5060;node=owner>", ok.get("Contact"), "where the rest of the call goes")
+		assert.Equal(t, "<sip:+15551000@127.0.0.3:5060;node=owner>", ok.get("Contact"), "the Contact of the owner")
 		assert.Empty(t, ok.get("Record-Route"))
 		n.peer.send(followUpRequest("ACK", toTagOf(ok), 10), n.ownerAddrPort())
 		n.peer.send(followUpRequest("BYE", toTagOf(ok), 11), n.ownerAddrPort())
@@ -309,7 +309,7 @@ func TestRelayAnswers503WithoutOwner(t *testing.T) {
 		n.ownerOf = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.AddrPort{}, true }
 		again := strings.NewReplacer("z9hG4bKin1", "z9hG4bKin2", "Call-ID: in-1", "Call-ID: in-2").Replace(inboundInvite())
 		n.peer.send(again, n.localAddr())
-		assert.Equal(t, "5", n.peer.expect("SIP/2.0 503").get("Retry-After"), "the node knows it by the answer it has passed back")
+		assert.Equal(t, "5", n.peer.expect("SIP/2.0 503").get("Retry-After"), "the node knows the source after relaying a response")
 		stranger := &peer{t, n.net.open("127.0.0.9:5070")}
 		stranger.send(inboundInvite(), n.localAddr())
 		stranger.expectNothing(time.Minute)
@@ -355,7 +355,7 @@ func TestRelayOfDigestAuthentication(t *testing.T) {
 		assert.True(t, i.IsAuthenticated)
 		assert.Equal(t, "trunk-2", i.TrunkID)
 		second, _ := n.queries.Load("INVITE")
-		assert.Equal(t, "1001", second.(cluster.OwnerQuery).User, "whom it says to be tells the node")
+		assert.Equal(t, "1001", second.(cluster.OwnerQuery).User, "the query has the claimed user")
 		i.Reject(486, 0)
 		n.peer.expect("SIP/2.0 486")
 		// Credentials that were used once are not accepted again.
@@ -445,6 +445,6 @@ func TestRelaySkipsLookupForUnknownMark(t *testing.T) {
 	}, func(n *nodePair) {
 		n.peer.send(followUpRequest("BYE", "0123456789abcdef-near", 11), n.localAddr())
 		n.peer.expect("SIP/2.0 481")
-		assert.Zero(t, n.lookups.Load(), "it would be here")
+		assert.Zero(t, n.lookups.Load(), "no lookup for a call of this node")
 	})
 }

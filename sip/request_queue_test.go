@@ -72,7 +72,7 @@ func TestRequestQueueAnswersAChallengeOnce(t *testing.T) {
 	q.send(dialogRequest{method: message.MethodInfo}, codes(&got))
 	q.send(dialogRequest{method: message.MethodInvite, ownCredentials: true}, codes(&got))
 	sent.done[0](response(401), nil)
-	require.Equal(t, []string{"INFO", "INFO"}, sent.methods(), "before what waits")
+	require.Equal(t, []string{"INFO", "INFO"}, sent.methods(), "before the waiting requests")
 	assert.Equal(t, sent.credentials, sent.requests[1].credentials)
 	sent.done[1](response(401), nil)
 	sent.done[2](response(407), nil)

@@ -34,7 +34,7 @@ func TestResumeContinuesCallInAnotherProcess(t *testing.T) {
 		assert.Equal(t, inv.get("Call-ID"), again.get("Call-ID"))
 		assert.Contains(t, again.get("To"), ";tag=p1")
 		assert.Equal(t, inv.get("Contact"), again.get("Contact"))
-		assert.Equal(t, "4098 INVITE", again.get("CSeq"), "above all that the process before can have sent")
+		assert.Equal(t, "4098 INVITE", again.get("CSeq"), "above all CSeqs of the earlier process")
 		s.peer.send(again.reply(200, "", contact, sdp), s.localAddr())
 		s.peer.expect("ACK")
 		assert.Equal(t, sip.OfferResult{Code: 200, Body: []byte(sdp)}, <-heard)
@@ -42,7 +42,7 @@ func TestResumeContinuesCallInAnotherProcess(t *testing.T) {
 		s.peer.expect("SIP/2.0 200 OK")
 		assert.True(t, next[sip.Ended](t, s.events).ByRemote)
 		_, err := s.ua.Resume(sip.Resumption{State: state, Notify: s.events.add})
-		require.Error(t, err, "it lives here already")
+		require.Error(t, err, "the dialog exists in this process")
 		_ = d
 		s.stop()
 	})

@@ -104,7 +104,7 @@ func next[T sip.Event](t *testing.T, e *eventLog) T {
 		require.True(t, ok, "heard %T %+v", ev, ev)
 		return got
 	case <-time.After(3 * time.Minute):
-		require.Fail(t, "heard nothing")
+		require.Fail(t, "no event arrived")
 	}
 	panic("unreachable")
 }
@@ -179,7 +179,7 @@ func (p *peer) expect(prefix string) msg {
 		require.True(p.t, strings.HasPrefix(m.text, prefix), "wanted %s, got\n%s", prefix, m.text)
 		return m
 	case <-time.After(3 * time.Minute):
-		require.Fail(p.t, "nothing came", "wanted %s", prefix)
+		require.Fail(p.t, "no message arrived", "wanted %s", prefix)
 	}
 	panic("unreachable")
 }
@@ -193,7 +193,7 @@ func (p *peer) expectWithinHour(prefix string) msg {
 		require.True(p.t, strings.HasPrefix(m.text, prefix), "wanted %s, got\n%s", prefix, m.text)
 		return m
 	case <-time.After(time.Hour):
-		require.Fail(p.t, "nothing came", "wanted %s", prefix)
+		require.Fail(p.t, "no message arrived", "wanted %s", prefix)
 	}
 	panic("unreachable")
 }

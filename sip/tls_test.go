@@ -163,7 +163,7 @@ func TestTLSPeerMustProveItsName(t *testing.T) {
 				f := next[sip.Refused](t, here).Final
 				assert.True(t, f.TransportFailure)
 				assert.Contains(t, f.Phrase, "certificate")
-				assert.Zero(t, far.Counters().Received, "nothing was said to a stranger")
+				assert.Zero(t, far.Counters().Received, "no message was sent to the wrong peer")
 			}
 		})
 	}

@@ -149,7 +149,7 @@ func udpReaction(t *testing.T, b []byte, more ...func(*sip.UserAgent)) string {
 		}
 		c := s.ua.Counters()
 		assert.Zero(t, c.Panics)
-		assert.EqualValues(t, len(said), c.Sent, "every answer found its way")
+		assert.EqualValues(t, len(said), c.Sent, "every response was received")
 		time.Sleep(5 * time.Minute) // whatever the message started is over
 		assert.Zero(t, s.ua.Counters().Dialogs)
 		s.stop()

@@ -96,7 +96,7 @@ func TestEveryMessageOfACallIsTraced(t *testing.T) {
 			ourWay = append(ourWay, way+" "+network+" "+what)
 			theirWay = append(theirWay, map[string]string{"in": "out", "out": "in"}[way]+" "+network+" "+what)
 		}
-		assert.Equal(t, ourWay, ours.lines(), "the OPTIONS before is no part of a call")
+		assert.Equal(t, ourWay, ours.lines(), "the OPTIONS is not part of the call")
 		assert.Equal(t, theirWay, theirs.lines())
 		assert.Equal(t, []string{d.CallID()}, ours.callIDs())
 		assert.Equal(t, []string{d.CallID()}, theirs.callIDs())
@@ -345,11 +345,11 @@ func TestLateInvitesGet503(t *testing.T) {
 	say("late")
 	time.AfterFunc(300*time.Millisecond, func() { close(let) })
 	assert.Equal(t, "SIP/2.0 503 Service Unavailable5", answer("late"))
-	assert.Positive(t, ua.Counters().RefusedLate, "and whoever wonders is told")
-	assert.True(t, ua.IsBehind(), "new calls of ours had better wait")
-	require.Eventually(t, func() bool { return !ua.IsBehind() }, time.Minute, 50*time.Millisecond, "for a second")
+	assert.Positive(t, ua.Counters().RefusedLate, "refused calls are counted")
+	assert.True(t, ua.IsBehind(), "outbound calls should be postponed")
+	require.Eventually(t, func() bool { return !ua.IsBehind() }, time.Minute, 50*time.Millisecond, "only for a second")
 	for n := 0; ; n++ {
-		require.Less(t, n, 100, "calls are taken again")
+		require.Less(t, n, 100, "calls are accepted again")
 		say("next-" + strconv.Itoa(n))
 		if strings.Contains(answer("next-"+strconv.Itoa(n)), "486") {
 			break

@@ -92,12 +92,12 @@ func TestPingReportsResponse(t *testing.T) {
 	carrier.Drain(true)
 	pong, err = house.Ping(ctx, domain.Live, targetOf(carrier))
 	require.NoError(t, err)
-	assert.Equal(t, 503, pong.Code, "it lives and wants no calls")
+	assert.Equal(t, 503, pong.Code, "the node is alive and drains")
 	brief, end := context.WithTimeout(ctx, 300*time.Millisecond)
 	defer end()
 	silent := targetOf(carrier)
 	silent.Host = "127.0.0.77"
 	_, err = house.Ping(brief, domain.Live, silent)
 	require.Error(t, err)
-	assert.Eventually(t, func() bool { return house.Counters().Dialogs == 0 }, time.Minute, 10*time.Millisecond, "nothing is kept")
+	assert.Eventually(t, func() bool { return house.Counters().Dialogs == 0 }, time.Minute, 10*time.Millisecond, "no client is stored")
 }

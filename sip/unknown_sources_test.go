@@ -59,15 +59,15 @@ func TestAttackConnectionsOfUnknownHostsAreBounded(t *testing.T) {
 			held = append(held, c)
 		}
 	}
-	require.Len(t, held, most-most/4, "strangers leave a quarter of the room")
-	assert.Contains(t, ask(dialFrom(t, "127.0.0.2", "tcp", to), "OPTIONS"), "SIP/2.0 200", "a trunk finds room")
+	require.Len(t, held, most-most/4, "unknown hosts leave a quarter of the connections")
+	assert.Contains(t, ask(dialFrom(t, "127.0.0.2", "tcp", to), "OPTIONS"), "SIP/2.0 200", "a trunk can connect")
 	at := netip.MustParseAddrPort(held[0].LocalAddr().String())
 	home.Store(&at)
 	for _, c := range held[1:] {
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 		_, err := c.Read(make([]byte, 1))
-		require.ErrorIs(t, err, io.EOF, "who has not registered does not stay")
+		require.ErrorIs(t, err, io.EOF, "unregistered hosts are disconnected")
 	}
 	require.Eventually(t, func() bool { return ua.Counters().TCP == 2 }, time.Minute, 10*time.Millisecond)
-	assert.Contains(t, ask(held[0], "REGISTER"), "SIP/2.0 401", "who has stays")
+	assert.Contains(t, ask(held[0], "REGISTER"), "SIP/2.0 401", "registered hosts stay connected")
 }

@@ -68,7 +68,7 @@ func TestSharedDiskWithoutFolderIsUnavailable(t *testing.T) {
 	d := blob.NewSharedDisk(dir, blobtest.FakeSealer{})
 	refused, err := d.CheckAccess(t.Context())
 	require.Error(t, err)
-	assert.False(t, refused, "it may be mounted later")
+	assert.False(t, refused, "the folder may be mounted later")
 	put := func() error { _, err := d.Put(t.Context(), "ws_1", "a", strings.NewReader("sound")); return err }
 	open := func() error { _, _, err := d.Open(t.Context(), "ws_1", "a"); return err }
 	list := func() error { _, err := d.List(t.Context(), "ws_1"); return err }

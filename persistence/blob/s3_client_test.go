@@ -71,7 +71,7 @@ func TestS3Ignores404WithoutErrorCode(t *testing.T) {
 	server := s3test.New(t)
 	s := newS3(t, server.URL, "", limitsWithLongOpenPeriod())
 	server.InjectFaults(func(s3test.Request) s3test.Fault { return s3test.NotFound })
-	require.ErrorContains(t, s.Delete(t.Context(), "ws_1", "a"), "404", "a proxy may say so")
+	require.ErrorContains(t, s.Delete(t.Context(), "ws_1", "a"), "404", "the 404 may come from a proxy")
 }
 
 func TestS3UnavailableStoreIsNotAskedForAWhile(t *testing.T) {
@@ -86,7 +86,7 @@ func TestS3UnavailableStoreIsNotAskedForAWhile(t *testing.T) {
 		require.True(t, ok)
 		assert.InDelta(t, 3600, e.Extra["retry_after"], 60)
 	}
-	assert.Empty(t, server.TakeRequests(), "nobody asked")
+	assert.Empty(t, server.TakeRequests(), "no request was sent")
 }
 
 func TestCircuitBreakerProbesWithOneRequest(t *testing.T) {
@@ -97,11 +97,11 @@ func TestCircuitBreakerProbesWithOneRequest(t *testing.T) {
 		require.True(t, free())
 		for _, pause := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second} {
 			assert.Equal(t, pause, b.RecordFailure(time.Now(), down))
-			assert.Equal(t, pause, b.RecordFailure(time.Now(), down), "a request of before lengthens nothing")
+			assert.Equal(t, pause, b.RecordFailure(time.Now(), down), "an earlier request does not lengthen the period")
 			assert.False(t, free())
 			time.Sleep(pause)
-			assert.True(t, free(), "one asks")
-			assert.False(t, free(), "and no other meanwhile")
+			assert.True(t, free(), "one request probes")
+			assert.False(t, free(), "no other request meanwhile")
 		}
 		b.RecordSuccess()
 		assert.True(t, free())
@@ -115,12 +115,12 @@ func TestCircuitBreakerNextProbeAfterAbandonedProbe(t *testing.T) {
 		free := func() bool { _, err := b.Acquire(time.Now()); return err == nil }
 		b.RecordFailure(time.Now(), errors.New("down"))
 		b.Abandon()
-		assert.False(t, free(), "a request of before the failure gave up")
+		assert.False(t, free(), "a request from before the failure was abandoned")
 		time.Sleep(time.Second)
 		b.AcquireAndAbandon(time.Now())
-		assert.True(t, free(), "the next one probes")
+		assert.True(t, free(), "the next request probes")
 		b.Abandon()
-		assert.False(t, free(), "and nobody else meanwhile")
+		assert.False(t, free(), "no other request meanwhile")
 	})
 }
 
@@ -138,7 +138,7 @@ func TestS3CancelledRequestReturnsAtOnce(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, s.Delete(ctx, "ws_1", "a"), context.Canceled)
 	server.InjectFaults(nil)
-	require.NoError(t, s.Delete(t.Context(), "ws_1", "a"), "which says nothing of the store")
+	require.NoError(t, s.Delete(t.Context(), "ws_1", "a"), "a cancelled request tells nothing about the store")
 }
 
 func TestS3RequestTimeoutCoversAllAttempts(t *testing.T) {

@@ -190,7 +190,7 @@ func TestS3ReadAheadAndSeek(t *testing.T) {
 	server.TakeRequests()
 	r, _, err := s.Open(t.Context(), "ws_1", "a")
 	require.NoError(t, err)
-	assert.Len(t, server.TakeRequests(), 2, "the beginning and the end")
+	assert.Len(t, server.TakeRequests(), 2, "requests for the first and the last chunk")
 	_, err = r.Seek(3_000_000, io.SeekStart)
 	require.NoError(t, err)
 	got := make([]byte, 10)
@@ -203,7 +203,7 @@ func TestS3ReadAheadAndSeek(t *testing.T) {
 	all, err := io.ReadAll(r)
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(want, all))
-	assert.InDelta(t, 10, len(server.TakeRequests()), 3, "of 62 chunks")
+	assert.InDelta(t, 10, len(server.TakeRequests()), 3, "requests for 62 chunks")
 	require.NoError(t, r.Close())
 }
 
@@ -249,7 +249,7 @@ func TestS3UploadSurvivesLostResponse(t *testing.T) {
 	_, err = s.Put(t.Context(), "ws_1", "b", bytes.NewReader(want))
 	require.ErrorContains(t, err, "AccessDenied")
 	assert.Equal(t, "of before", string(server.Object("ws_1/b")))
-	assert.Zero(t, server.OpenUploads(), "its parts are removed")
+	assert.Zero(t, server.OpenUploads(), "the parts of the upload are removed")
 }
 
 func TestS3RemovesAbandonedUploads(t *testing.T) {
@@ -258,10 +258,10 @@ func TestS3RemovesAbandonedUploads(t *testing.T) {
 	server.StartUploads("p/ws_1/a", "p/ws_1/b", "other/ws_1/a")
 	n, err := s.RemoveAbandoned(t.Context())
 	require.NoError(t, err)
-	assert.Zero(t, n, "somebody may still be at it")
+	assert.Zero(t, n, "the upload may still be in progress")
 	server.AgeUploads(25 * time.Hour)
 	n, err = s.RemoveAbandoned(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, 2, n)
-	assert.Equal(t, 1, server.OpenUploads(), "what is not ours stays")
+	assert.Equal(t, 1, server.OpenUploads(), "uploads of other programs stay")
 }

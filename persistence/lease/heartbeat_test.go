@@ -30,7 +30,7 @@ func TestHeartbeatRenewsThreeTimesPerLease(t *testing.T) {
 			require.NoError(t, engines[0].Release(t.Context(), 7, tokens[7]))
 			sleepAndSettle(50 * time.Millisecond)
 		}
-		assert.InDelta(t, 60, store.RenewCount()-before, 2, "while others hear of many changes")
+		assert.InDelta(t, 60, store.RenewCount()-before, 2, "although other nodes read many changes")
 		for _, e := range engines {
 			require.NoError(t, e.Leave(t.Context()))
 		}

@@ -158,7 +158,7 @@ func TestHolderHandsOverFewShardsToJoinedNode(t *testing.T) {
 		a := h.join("a")
 		sleepAndSettle(time.Second)
 		assert.Equal(t, map[string]int{"a": 60}, h.checkShares(a))
-		assert.Equal(t, 4, a.maxConcurrent, "so many at once")
+		assert.Equal(t, 4, a.maxConcurrent, "concurrent starts")
 		set(a, &a.stopDuration, 20*time.Millisecond)
 		b := h.join("b")
 		for range 400 {
@@ -171,7 +171,7 @@ func TestHolderHandsOverFewShardsToJoinedNode(t *testing.T) {
 					free++
 				}
 			}
-			require.LessOrEqual(t, free, 2, "more than two are on their way at once")
+			require.LessOrEqual(t, free, 2, "more than two shards are being handed over")
 			sleepAndSettle(5 * time.Millisecond)
 		}
 		c := h.join("c")
@@ -206,12 +206,12 @@ func TestHolderTakesOverShardsOfDeadNode(t *testing.T) {
 		assert.Greater(t, time.Since(renewed), length-length/3-10*time.Millisecond)
 		sleepAndSettle(100 * time.Millisecond)
 		assert.Equal(t, map[string]int{"b": 30}, h.checkShares(a, b))
-		assert.Zero(t, a.lost, "it has not heard yet")
+		assert.Zero(t, a.lost, "the node has not noticed the loss yet")
 		a.client.Disconnect(false)
 		sleepAndSettle(time.Second)
 		assert.Equal(t, had, a.lost)
 		sleepAndSettle(3 * time.Second)
-		assert.Equal(t, had, h.checkShares(a, b)["a"], "what belongs to it comes back")
+		assert.Equal(t, had, h.checkShares(a, b)["a"], "the node gets its assigned shards back")
 	})
 }
 
@@ -301,7 +301,7 @@ func TestDrainStopsAllShardsConcurrently(t *testing.T) {
 		set(a, &a.stopDuration, 100*time.Millisecond)
 		begun := time.Now()
 		require.NoError(t, a.Drain(t.Context()))
-		assert.Equal(t, time.Duration((had+3)/4)*100*time.Millisecond, time.Since(begun), "four at once")
+		assert.Equal(t, time.Duration((had+3)/4)*100*time.Millisecond, time.Since(begun), "four concurrent stops")
 		sleepAndSettle(100 * time.Millisecond)
 		assert.Equal(t, map[string]int{"b": 40}, h.checkShares(a, b))
 		assert.Equal(t, []lease.Node{{ID: "a", Addr: "a:1", Draining: true}, {ID: "b", Addr: "b:1"}}, b.engine.Nodes())
@@ -323,7 +323,7 @@ func TestUnhealthyNodeLosesLease(t *testing.T) {
 		set(a, &a.healthError, errors.New("stuck"))
 		sleepAndSettle(3 * time.Second)
 		assert.Equal(t, map[string]int{"b": 20}, h.checkShares(a, b))
-		assert.Positive(t, a.lost, "it sees that it has lost them")
+		assert.Positive(t, a.lost, "the node notices that it has lost its shards")
 		set(a, &a.healthError, nil)
 		sleepAndSettle(3 * time.Second)
 		assert.Len(t, h.checkShares(a, b), 2)
@@ -383,7 +383,7 @@ func TestIsolatedNodeDrainsUntilItReachesAnother(t *testing.T) {
 			set(w, &w.reachesNone, true)
 		}
 		sleepAndSettle(20 * time.Second)
-		assert.Equal(t, map[string]int{"a": 30}, h.checkShares(a, b, c), "nobody sees anybody: one goes on")
+		assert.Equal(t, map[string]int{"a": 30}, h.checkShares(a, b, c), "no node reaches another: one node keeps serving")
 		assert.Zero(t, a.lost+b.lost+c.lost)
 	})
 }

@@ -21,7 +21,7 @@ func TestKeptShardIsHandedOverOnceReleased(t *testing.T) {
 		sleepAndSettle(3 * time.Second)
 		assert.Len(t, h.checkShares(a, b), 2)
 		set(a, &a.keepsShards, true)
-		require.NoError(t, a.Drain(t.Context()), "who goes gives everything")
+		require.NoError(t, a.Drain(t.Context()), "a leaving node releases all shards")
 		sleepAndSettle(time.Second)
 		assert.Equal(t, map[string]int{"b": 60}, h.checkShares(a, b))
 	})

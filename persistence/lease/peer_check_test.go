@@ -86,7 +86,7 @@ func TestAnotherIsolatedNodeGoesOnAfterLastOneDies(t *testing.T) {
 		moved := get(b, &b.starts) + get(c, &c.starts)
 		sleepAndSettle(time.Minute)
 		assert.Equal(t, map[string]int{"b": 30}, h.checkShares(b, c))
-		assert.Equal(t, moved, get(b, &b.starts)+get(c, &c.starts), "nothing goes to and fro")
+		assert.Equal(t, moved, get(b, &b.starts)+get(c, &c.starts), "no shard is started twice")
 	})
 }
 
@@ -107,7 +107,7 @@ func TestNodeKeepsShardsAfterOnlyPeerDies(t *testing.T) {
 					assert.False(t, b.IsIsolated(), "a lease of %s", of)
 				}
 				assert.Len(t, b.StartedShards(), 30)
-				assert.Equal(t, 30, get(b, &b.starts), "nothing was stopped, and taken up again")
+				assert.Equal(t, 30, get(b, &b.starts), "no shard was stopped and started again")
 			})
 		}
 	}

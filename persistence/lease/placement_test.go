@@ -36,7 +36,7 @@ func TestPlaceShardsBoundsShardsPerNode(t *testing.T) {
 	for _, shards := range []int{1, 2, 12, 24, 48, 160, 1000} {
 		for n := 1; n <= 20; n++ {
 			places := lease.PlaceShards(shards, newNodes(n))
-			assert.NotContains(t, places, "", "each has a place")
+			assert.NotContains(t, places, "", "each shard is assigned")
 			for _, c := range shardsPerNode(places) {
 				assert.LessOrEqual(t, c, lease.MaxShardsPerNode(shards, n), "%d shards, %d nodes", shards, n)
 			}

@@ -41,10 +41,10 @@ func TestDelayedClaimIsFenced(t *testing.T) {
 	}
 	require.NoError(t, d.Claim(t.Context(), "s", "1795411303246|b"))
 	require.ErrorIs(t, d.Claim(t.Context(), "s", "1795411303245|a"), domain.ErrFenced)
-	require.NoError(t, put("1795411303246|b"), "whose it is")
+	require.NoError(t, put("1795411303246|b"), "the current owner")
 	require.NoError(t, d.Claim(t.Context(), "s", "1795411303247|a"))
 	require.ErrorIs(t, put("1795411303246|b"), domain.ErrFenced)
-	require.NoError(t, d.Claim(t.Context(), "s", "1|c"), "a process that is alone")
+	require.NoError(t, d.Claim(t.Context(), "s", "1|c"), "a single process")
 	require.NoError(t, put("1|c"))
 }
 
@@ -58,14 +58,14 @@ func TestDelayedClaimAfterClaimAllIsFenced(t *testing.T) {
 	}
 	require.NoError(t, d.Claim(t.Context(), "1", "1000|a"))
 	require.NoError(t, d.ClaimAll(t.Context(), "1|alone"))
-	require.ErrorIs(t, d.Claim(t.Context(), "2", "1000|a"), domain.ErrFenced, "of the same time as what was seen")
+	require.ErrorIs(t, d.Claim(t.Context(), "2", "1000|a"), domain.ErrFenced, "an epoch equal to the highest seen")
 	require.ErrorIs(t, d.ClaimAll(t.Context(), "999|b"), domain.ErrFenced)
-	require.NoError(t, put("0", "1|alone"), "whose it is")
+	require.NoError(t, put("0", "1|alone"), "the current owner")
 	require.NoError(t, d.Claim(t.Context(), "1", "1001|a"))
 	require.ErrorIs(t, put("0", "1|alone"), domain.ErrFenced)
 	require.ErrorIs(t, d.Claim(t.Context(), "3", "999|b"), domain.ErrFenced)
-	require.NoError(t, d.ClaimAll(t.Context(), "1002|c"), "a node that has the whole")
-	require.NoError(t, d.ClaimAll(t.Context(), "1002|c"), "and asks again")
+	require.NoError(t, d.ClaimAll(t.Context(), "1002|c"), "a node claims the whole store")
+	require.NoError(t, d.ClaimAll(t.Context(), "1002|c"), "the claim is repeated")
 	require.NoError(t, put("0", "1002|c"))
 	require.ErrorIs(t, put("1", "1001|a"), domain.ErrFenced)
 }
@@ -107,11 +107,11 @@ func TestCommitTouchesChangedListsOnly(t *testing.T) {
 	}
 	require.Equal(t, "zadd=4 zrem= hset=1 hincrby=", put("1", "all", "old", "day"))
 	require.Equal(t, "zadd=1 zrem=1 hset=1 hincrby=", put("1", "new", "all", "day"))
-	require.Equal(t, "zadd= zrem= hset=1 hincrby=", put("1", "day", "new", "all"), "in another order")
+	require.Equal(t, "zadd= zrem= hset=1 hincrby=", put("1", "day", "new", "all"), "lists in another order")
 	require.Equal(t, []string{"1\x00a"}, in("all"))
 	require.Equal(t, []string{"1\x00a"}, in("new"))
 	require.Empty(t, in("old"))
-	require.Equal(t, "zadd=3 zrem=3 hset=1 hincrby=", put("2", "day", "new", "all"), "elsewhere in each")
+	require.Equal(t, "zadd=3 zrem=3 hset=1 hincrby=", put("2", "day", "new", "all"), "another position in each list")
 	require.Equal(t, []string{"2\x00a"}, in("all"))
 }
 

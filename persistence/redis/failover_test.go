@@ -186,7 +186,7 @@ func TestLedgerRetriesFailedRotation(t *testing.T) {
 	obstacle := filepath.Join(dir, "before", "x")
 	require.NoError(t, os.MkdirAll(obstacle, 0o700))
 	require.NoError(t, l.WriteIntent("a"))
-	require.Error(t, l.WriteIntent("b"), "the files should take turns now")
+	require.Error(t, l.WriteIntent("b"), "the rotation fails")
 	require.NoError(t, os.RemoveAll(filepath.Dir(obstacle)))
 	require.NoError(t, l.WriteIntent("c"))
 	require.NoError(t, l.WriteIntent("d"))

@@ -96,7 +96,7 @@ func TestKilledRedisLosesNoCommit(t *testing.T) {
 		}
 	}
 	assert.GreaterOrEqual(t, last, total)
-	assert.LessOrEqual(t, last, total+uint64(len(acked)), "each writer had at most one under way at the end")
+	assert.LessOrEqual(t, last, total+uint64(len(acked)), "at most one commit per writer was under way")
 }
 
 func TestCommitsFailFastWhileRedisIsUnavailable(t *testing.T) {
@@ -183,7 +183,7 @@ func TestCommitWithLostAnswerIsAppliedOnce(t *testing.T) {
 	result, err := d.Commit(t.Context(), newRowCommit("x"))
 	require.NoError(t, err)
 	assert.Equal(t, persistence.Result{Versions: []uint64{1}, Offset: 1, Sequences: []uint64{1}}, result)
-	assert.Negative(t, way.toDrop.Add(-1), "answers were swallowed")
+	assert.Negative(t, way.toDrop.Add(-1), "answers were dropped")
 	_, err = d.Commit(t.Context(), newRowCommit("x"))
 	require.ErrorIs(t, err, domain.ErrConflict)
 	entries, err := d.Events(t.Context(), "ws", 0, 10)

@@ -29,9 +29,9 @@ func TestNoncesOfOneAccountAreBounded(t *testing.T) {
 	for i, nonce := range used {
 		require.False(t, p.Use("busy", nonce, 1, at), "%d is used", i)
 	}
-	assert.False(t, p.Use("busy", used[0], 2, at), "what is forgotten is too old for whatever count")
+	assert.False(t, p.Use("busy", used[0], 2, at), "a removed nonce is stale with any count")
 	assert.True(t, p.Use("busy", used[len(used)-1], 2, at))
-	assert.True(t, p.Use("quiet", quiet, 2, at), "the other one has all that it had")
+	assert.True(t, p.Use("quiet", quiet, 2, at), "the other account keeps its nonces")
 	assert.False(t, p.Use("quiet", quiet, 2, at))
 }
 
@@ -47,9 +47,9 @@ func TestNoncesOfAllAccountsAreBounded(t *testing.T) {
 	kept, accounts := p.Stored()
 	assert.LessOrEqual(t, kept, auth.MaxStoredNonces)
 	assert.LessOrEqual(t, accounts, auth.MaxStoredNonces)
-	assert.False(t, p.Use("0", first, 1, at), "it was used, remembered or not")
+	assert.False(t, p.Use("0", first, 1, at), "a used nonce is refused, stored or not")
 	at = at.Add(6 * time.Minute)
 	require.True(t, p.Use("late", p.NewNonce(at), 1, at))
 	kept, accounts = p.Stored()
-	assert.Equal(t, []int{1, 1}, []int{kept, accounts}, "what its time ends is let go")
+	assert.Equal(t, []int{1, 1}, []int{kept, accounts}, "expired nonces are removed")
 }

@@ -21,13 +21,13 @@ func TestDetectorBoundsUnansweredCallsPerHost(t *testing.T) {
 	assert.True(t, d.IsFull(one))
 	assert.False(t, d.IsFull(other))
 	d.AddUnanswered(other, 2)
-	assert.True(t, d.IsFull(other), "all together are too many")
+	assert.True(t, d.IsFull(other), "the total limit is reached")
 	calls, hosts := d.Unanswered()
 	assert.Equal(t, []int{8, 2}, []int{calls, hosts})
 	d.AddUnanswered(one, -6)
 	assert.False(t, d.IsFull(other))
 	_, hosts = d.Unanswered()
-	assert.Equal(t, 1, hosts, "a host without unanswered calls is forgotten")
+	assert.Equal(t, 1, hosts, "a host without unanswered calls is removed")
 }
 
 func TestDetectorIsBehindForOneSecondAfterLateMessage(t *testing.T) {

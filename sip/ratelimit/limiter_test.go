@@ -41,7 +41,7 @@ func TestLimiterKeepsTokensOfEachSource(t *testing.T) {
 		require.False(t, l.Spend(sourceNumber(n), 0, now), "%s has tokens again", sourceNumber(n))
 	}
 	assert.LessOrEqual(t, l.Len(), 2*4096)
-	assert.True(t, l.Spend(netip.MustParseAddr("198.51.100.7"), 0, now), "a flood from some networks stops the others")
+	assert.True(t, l.Spend(netip.MustParseAddr("198.51.100.7"), 0, now), "a flood from some networks does not stop others")
 	now = now.Add(61 * time.Second)
 	for _, a := range append(over, sourceNumber(0), sourceNumber(sources-1)) {
 		assert.True(t, l.Spend(a, 0, now), "%s has no tokens after its time", a)

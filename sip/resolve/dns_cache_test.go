@@ -80,12 +80,12 @@ func TestDNSCacheUsesStaleAnswersForAnHour(t *testing.T) {
 					require.Equal(t, records, got)
 					time.Sleep(time.Second)
 				}
-				assert.EqualValues(t, 1+1800, l.count.Load(), "the servers are asked every two seconds")
+				assert.EqualValues(t, 1+1800, l.count.Load(), "the servers are queried every two seconds")
 				_, err = c.Get(t.Context(), "a.example")
 				require.ErrorIs(t, err, l.err)
 				l.err = nil
 				_, err = c.Get(t.Context(), "a.example")
-				require.Error(t, err, "a failure is remembered")
+				require.Error(t, err, "a failure is cached")
 				time.Sleep(2 * time.Second)
 				got, err := c.Get(t.Context(), "a.example")
 				require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestDNSCacheUsesStaleAnswerWhileServersAreSlow(t *testing.T) {
 			assert.Equal(t, step.want, time.Since(start))
 		}
 		time.Sleep(6 * time.Second)
-		assert.EqualValues(t, 2, l.count.Load(), "both waited for the same look-up")
+		assert.EqualValues(t, 2, l.count.Load(), "both callers waited for the same lookup")
 	})
 }
 
@@ -124,7 +124,7 @@ func TestDNSCacheSharesLookupBetweenCallers(t *testing.T) {
 			records, ttl, _ := l.lookup(ctx, name)
 			deadline, ok := ctx.Deadline()
 			assert.True(t, ok)
-			assert.Equal(t, 7*time.Second, time.Until(deadline), "every look-up has a limit")
+			assert.Equal(t, 7*time.Second, time.Until(deadline), "every lookup has a time limit")
 			return records, ttl, ctx.Err()
 		})
 		var callers sync.WaitGroup
@@ -159,5 +159,5 @@ func TestDNSCacheStores2048Names(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Equal(t, 2048, c.Len())
-	assert.EqualValues(t, 3001, l.count.Load(), "a name in use stays")
+	assert.EqualValues(t, 3001, l.count.Load(), "a recently used name stays")
 }

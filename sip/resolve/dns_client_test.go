@@ -101,7 +101,7 @@ func TestLookupDNSAtRealNameServers(t *testing.T) {
 	}
 	first, err := dns.Exchange(new(dns.Msg).SetQuestion("away.example.com.", dns.TypeA), s.Addr.String())
 	require.NoError(t, err)
-	assert.Len(t, first.Answer, 1, "the other zone takes a query of its own")
+	assert.Len(t, first.Answer, 1, "the other zone needs a query of its own")
 	for name, want := range map[string]int{"large.example.com": 60, "huge.example.com": 64} {
 		query := new(dns.Msg).SetQuestion(name+".", dns.TypeAAAA)
 		query.SetEdns0(1232, false)

@@ -83,10 +83,10 @@ func TestTermsFollowAtMostFour422Responses(t *testing.T) {
 	const tooSmall = "SIP/2.0 422 Session Interval Too Small"
 	var terms sessiontimer.Terms
 	assert.False(t, terms.Raise(parse(t, tooSmall)), "no Min-SE")
-	assert.False(t, terms.Raise(parse(t, tooSmall, "Min-SE: 90000")), "more than a day")
+	assert.False(t, terms.Raise(parse(t, tooSmall, "Min-SE: 90000")), "above the maximum interval")
 	for _, least := range []string{"100", "200", "300", "400"} {
 		assert.True(t, terms.Raise(parse(t, tooSmall, "Min-SE: "+least)))
-		assert.False(t, terms.Raise(parse(t, tooSmall, "Min-SE: "+least)), "it is not more")
+		assert.False(t, terms.Raise(parse(t, tooSmall, "Min-SE: "+least)), "not above the current interval")
 	}
 	assert.False(t, terms.Raise(parse(t, tooSmall, "Min-SE: 500")))
 	assert.Equal(t, "Session-Expires: 400, Min-SE: 400", text(terms.RefreshHeaders()))

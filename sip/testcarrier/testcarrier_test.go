@@ -213,5 +213,5 @@ func TestCarrierStopsRightAfterStart(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.NoError(t, sim.Serve(ctx), "a carrier that is ended at once ends")
+	require.NoError(t, sim.Serve(ctx), "the carrier stops")
 }

@@ -196,10 +196,10 @@ func testDamagedBlobsAreRefused(t *testing.T, p TestStore) {
 	}
 	p.SetRawBytes(ws, "b", whole)
 	_, err := read(t, p, ws, "b")
-	require.Error(t, err, "under another name")
+	require.Error(t, err, "a blob read under another name")
 	p.SetRawBytes("ws_2", "a", whole)
 	_, err = read(t, p, "ws_2", "a")
-	require.Error(t, err, "in another workspace")
+	require.Error(t, err, "a blob read in another workspace")
 }
 
 func testFailedPutLeavesNothing(t *testing.T, p TestStore) {
@@ -297,14 +297,14 @@ func testWorkspacesAreSeparate(t *testing.T, p TestStore) {
 }
 
 func testDeleteAll(t *testing.T, p TestStore) {
-	require.NoError(t, p.DeleteAll(t.Context(), ws), "of a workspace that never was")
+	require.NoError(t, p.DeleteAll(t.Context(), ws), "unknown workspace")
 	listed := func() []string {
 		t.Helper()
 		names, err := p.List(t.Context(), ws)
 		require.NoError(t, err)
 		return names
 	}
-	assert.Empty(t, listed(), "of a workspace that never was")
+	assert.Empty(t, listed(), "unknown workspace")
 	var all []string
 	for i := range 25 {
 		all = append(all, fmt.Sprintf("a%d.wav", i))

@@ -55,9 +55,9 @@ func TestJoinRefusesOtherParameters(t *testing.T) {
 			assert.Empty(t, e.Nodes())
 			require.NoError(t, lives.Leave(t.Context()))
 			_, err = join(t, url, name, c.joins, lease.Options{})
-			require.NoError(t, err, "nobody lives: the parameters change")
+			require.NoError(t, err, "no live node: the parameters may change")
 			_, err = join(t, url, name, c.lives, lease.Options{})
-			require.ErrorAs(t, err, &refused, "the new ones hold")
+			require.ErrorAs(t, err, &refused, "the new parameters apply")
 			assert.Equal(t, refused.Stored, valueOf(c.joins, refused.Setting))
 		})
 	}
