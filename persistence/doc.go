@@ -7,16 +7,16 @@
 //
 // Store lays records out on a driver as follows. Kinds that begin with "_" belong to the store itself.
 //
-//	content        table              id              list (sorted by)
-//	record         kind/workspace     Key.ID          Record.Indexes (Record.Sort, then id)
-//	data key       _key/workspace     data            –
-//	fingerprint    _meta/             master_key      –
-//	root key       _meta/             root            –
-//	shard count    _meta/             shards          –
-//	requirement    _meta/             format          –
-//	workspace of   _where/            record's id     –
-//	event          log = workspace    offset          –
-//	sequence       log = workspace    subject         –
+//	content        table              id              list (sorted by).
+//	record         kind/workspace     Key.ID          Record.Indexes (Record.Sort, then id).
+//	data key       _key/workspace     data            –.
+//	fingerprint    _meta/             master_key      –.
+//	root key       _meta/             root            –.
+//	shard count    _meta/             shards          –.
+//	requirement    _meta/             format          –.
+//	workspace of   _where/            record's id     –.
+//	event          log = workspace    offset          –.
+//	sequence       log = workspace    subject         –.
 //
 // A value is one byte and a body. The low seven bits of the byte are the schema version of the record.
 // The high bit says that the body is compressed with zstd. The body is the record's JSON with sealed secret fields.

@@ -11,7 +11,7 @@ type PeerView struct {
 	Nodes           []Node // at least one other node answers
 	AnyAnswered     bool   // rounds in a row without an answer, including this one
 	MissedRounds    int    // minimum rounds after which a dead node is no longer in Nodes; 0: defaultMissedRounds
-	MinMissedRounds int    // rounds in which a node that has died is lost sight of; 0: missRounds
+	MinMissedRounds int    // rounds in which a node that has died is lost sight of; 0: defaultMissedRounds
 }
 
 // defaultMissedRounds is the minimum number of rounds without any answer after which a node counts as isolated. A

@@ -66,10 +66,10 @@ func (e *ParameterMismatchError) Error() string {
 		return fmt.Sprintf("%s is %s here and %s in the store, and %s: set %s to %s, or stop all nodes before starting them with another value",
 			e.Setting, e.Value, e.Stored, liveNodes, e.Setting, e.Stored)
 	case e.Value == "":
-		return "node_addr is set here, and a process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed"
+		return "node_addr is set here, and a process without node_addr uses this store: stop that process, or wait for its lease to end if it was killed"
 	case e.Stored == "":
 		return "node_addr is not set here, and " + liveNodes + ": set node_addr to be one of the nodes, or stop all of them first; run commands on the node that owns the shards"
 	default:
-		return "node_addr is not set here, and another process without node_addr uses this store: run commands on its machine, stop it first, or wait for the end of its lease"
+		return "node_addr is not set here, and a process without node_addr uses this store: stop it, wait for its lease to end, or run commands on its machine"
 	}
 }

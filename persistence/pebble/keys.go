@@ -9,17 +9,17 @@ import (
 
 // Keys of persistence.Layout. A dot (·) is a zero byte. Numbers are big endian, so that they sort.
 //
-//	r table · id                 version, sort, lists, value
-//	x table · list · sort · id   empty: a row's position in a list
-//	e log · offset               sequence, subject, payload
-//	o log                        last offset
-//	q log · subject              last sequence
-//	t shard                      token
-//	a                            token of the process that claimed all shards, until the next claim
-//	c commit id                  time, result
-//	d time, commit id            empty: when the result of the commit expires
-//	v                            persistence.Layout
-//	v                            persistence.Layout
+//	r table · id                 version, sort, lists, value.
+//	x table · list · sort · id   empty: a row's position in a list.
+//	e log · offset               sequence, subject, payload.
+//	o log                        last offset.
+//	q log · subject              last sequence.
+//	t shard                      token.
+//	a                            token of the process that claimed all shards, until the next claim.
+//	c commit id                  time, result.
+//	d time, commit id            empty: when the result of the commit expires.
+//	v                            persistence.Layout.
+//	v                            persistence.Layout.
 const (
 	rowSpace      = 'r'
 	placeSpace    = 'x'

@@ -5,17 +5,17 @@ import "github.com/redis/go-redis/v9"
 // Keys of persistence.Layout, each after the prefix and the hash tag {cb}. A dot (·) is a zero byte. The tag keeps an
 // installation in one hash slot, where scripts may use all of its keys.
 //
-//	r:table · id          hash: v version, d value, s sort, l lists joined by zero bytes
-//	k:table               sorted set of ids
-//	x:table · list        sorted set of sort · id
-//	e:log                 stream, entry 0-offset: q sequence, s subject, d payload
-//	o:log                 last offset
-//	q:log                 hash: subject → last sequence
-//	t                     hash: shard → token; * → see claimAllScript
-//	n:shard               number of the shard's last commit or claim
-//	i                     id of the installation, random
-//	c:commit id           result, for ten minutes
-//	format                persistence.Layout
+//	r:table · id          hash: v version, d value, s sort, l lists joined by zero bytes.
+//	k:table               sorted set of ids.
+//	x:table · list        sorted set of sort · id.
+//	e:log                 stream, entry 0-offset: q sequence, s subject, d payload.
+//	o:log                 last offset.
+//	q:log                 hash: subject → last sequence.
+//	t                     hash: shard → token; * → see claimAllScript.
+//	n:shard               number of the shard's last commit or claim.
+//	i                     id of the installation, random.
+//	c:commit id           result, for ten minutes.
+//	format                persistence.Layout.
 
 // commitScript executes one commit. KEYS: prefix. ARGV:
 //

@@ -36,8 +36,8 @@ func TestJoinRefusesOtherParameters(t *testing.T) {
 		"other lease duration":                            {node, lease.Node{ID: "b", Lease: 10000, Shards: 4}, "lease_seconds is 10 here and 2 in the store, and a node lives on this store (10.0.0.1:8090): set lease_seconds to 2, or stop all nodes before starting them with another value"},
 		"other shard count":                               {node, lease.Node{ID: "b", Lease: 2000, Shards: 8}, "shards is 8 here and 4 in the store, and a node lives on this store (10.0.0.1:8090): set shards to 4, or stop all nodes before starting them with another value"},
 		"single process while a node lives":               {node, single, "node_addr is not set here, and a node lives on this store (10.0.0.1:8090): set node_addr to be one of the nodes, or stop all of them first; run commands on the node that owns the shards"},
-		"node while a single process lives":               {single, node, "node_addr is set here, and a process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed"},
-		"two single processes":                            {single, lease.Node{ID: "q", Lease: 2000, Shards: 1, Single: true}, "node_addr is not set here, and another process without node_addr uses this store: run commands on its machine, stop it first, or wait for the end of its lease"},
+		"node while a single process lives":               {single, node, "node_addr is set here, and a process without node_addr uses this store: stop that process, or wait for its lease to end if it was killed"},
+		"two single processes":                            {single, lease.Node{ID: "q", Lease: 2000, Shards: 1, Single: true}, "node_addr is not set here, and a process without node_addr uses this store: stop it, wait for its lease to end, or run commands on its machine"},
 		"single process restarts in the same data folder": {single, single, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
