@@ -34,7 +34,7 @@ var errBadValue = errors.New("a stored value cannot be read")
 type codec struct {
 	compressor   *zstd.Encoder
 	decompressor *zstd.Decoder
-	buffers      *sync.Pool // of *bale
+	buffers      *sync.Pool // of *valueBuffer
 }
 
 func newCodec() (codec, error) {

@@ -110,10 +110,10 @@ type Guard struct {
 
 // Put sets a row and its positions in lists. The driver removes the row from lists that Lists does not name.
 type Put struct {
-	Key   Key      // nil: the row is deleted, also from its lists
-	Value []byte   // lists of Key.Table
-	Lists []string // the sort key within each list
-	Sort  string   // the place within each
+	Key   Key
+	Value []byte   // nil: the row is deleted, also from its lists
+	Lists []string // lists of Key.Table
+	Sort  string   // the sort key within each list
 }
 
 // Event is an entry to be appended to the log of a commit.
@@ -139,7 +139,7 @@ type LogEntry struct {
 
 // Range selects rows of a table in the order of ids, or of one list in the order of Sort and id.
 type Range struct {
-	Table    string // "": the table itself
+	Table    string
 	List     string // "": the table itself
 	Prefix   string // of the id; for tables only
 	From, To string // bounds of the id or Sort: From ≤ x < To; "": unbounded

@@ -40,8 +40,8 @@ type Store struct {
 
 // Owner describes the process that opens a store.
 type Owner struct {
-	Master  []byte // the token of its commits
-	Token   string // of its commits
+	Master  []byte // 32 bytes
+	Token   string // the token of its commits
 	Shard   Shard
 	Version string // of the program, for Requirement
 }

@@ -70,7 +70,7 @@ func testMayCallReturnsFalse(t *testing.T, own bool) {
 		in.MayBegin = once
 	}
 	_, err := near.Invite(in)
-	require.NoError(t, err, "asked for the first time") // the first check
+	require.NoError(t, err, "the first check")
 	f := next[sip.Refused](t, here).Final
 	assert.True(t, f.CallsSuspended)
 	in.Attempt = "b"

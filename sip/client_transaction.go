@@ -40,7 +40,7 @@ type clientTransaction struct {
 	ackOf2xx    bool
 	reliable    bool        // 100rel is offered
 	beginsCall  bool        // an initial INVITE
-	mayBegin    func() bool // Invite.May of an initial INVITE
+	mayBegin    func() bool // Invite.MayBegin of an initial INVITE
 
 	bytes      []byte
 	branch     string

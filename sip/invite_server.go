@@ -9,9 +9,9 @@ import (
 
 // serverTransaction is the server transaction of an INVITE (RFC 3261 §17.2.1).
 type serverTransaction struct {
-	request         *received // the response to a retransmitted INVITE
-	last            []byte    // status code of the final response; 0: none was sent
-	code            int       // of the final response; 0: none was sent
+	request         *received
+	last            []byte // the response to a retransmitted INVITE
+	code            int    // status code of the final response; 0: none was sent
 	acked           bool
 	offerless       bool           // the INVITE had no offer, so its ACK has to bring the answer
 	endBeforeNotify *outcome.Final // how the call ended, if it ended before Incoming.Notify

@@ -27,8 +27,8 @@ type IncomingMessage struct {
 	Network                   string
 	MatchFields               map[string]string // for domain.TrunkMatch
 	ContentType               string            // with its parameters
-	Body                      []byte            // the same for each retransmission
-	Key                       string            // the same for whatever repeats it
+	Body                      []byte
+	Key                       string // the same for each retransmission
 
 	ua              *UserAgent
 	request         *received

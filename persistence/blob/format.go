@@ -124,10 +124,10 @@ func readAt(f io.ReaderAt, p []byte, off int64) error {
 	switch {
 	case n == len(p):
 		return nil
-	case errors.Is(err, domain.ErrBlobsUnavailable): // also where its connection ended early
+	case errors.Is(err, domain.ErrBlobsUnavailable): // also if the connection ended early
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return ErrDamaged
-	} // also if the connection ended early
+	}
 	return fmt.Errorf("blob: %w", err)
 }
 

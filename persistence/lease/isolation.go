@@ -7,11 +7,11 @@ import (
 
 // PeerView is what a node knows about the reachability of the others.
 type PeerView struct {
-	Self            string // live nodes according to the store
-	Nodes           []Node // at least one other node answers
-	AnyAnswered     bool   // rounds in a row without an answer, including this one
-	MissedRounds    int    // minimum rounds after which a dead node is no longer in Nodes; 0: defaultMissedRounds
-	MinMissedRounds int    // rounds in which a node that has died is lost sight of; 0: defaultMissedRounds
+	Self            string
+	Nodes           []Node // live nodes according to the store
+	AnyAnswered     bool   // at least one other node answers
+	MissedRounds    int    // rounds in a row without an answer, including this one
+	MinMissedRounds int    // minimum rounds after which a dead node is no longer in Nodes; 0: defaultMissedRounds
 }
 
 // defaultMissedRounds is the minimum number of rounds without any answer after which a node counts as isolated. A

@@ -206,8 +206,8 @@ var globEscaper = strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[",
 
 // Tables returns the names of the tables that have rows and end in a text. It scans all keys.
 func (r reader) Tables(ctx context.Context, ending string) ([]string, error) {
-	before := r.d.prefix + "k:"    // SCAN may return a key twice
-	found := make(map[string]bool) // a key may come twice
+	before := r.d.prefix + "k:"
+	found := make(map[string]bool) // SCAN may return a key twice
 	for cursor := uint64(0); ; {
 		var page *redis.ScanCmd
 		if err := r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {

@@ -70,8 +70,8 @@ func testPrefixes(t *testing.T, d persistence.Driver) {
 	}
 	equal(t, under("c1/", "", false), []string{"c1/0=v@1", "c1/1=v@1", "c1/2=v@1"})
 	equal(t, under("c1/", "", true), []string{"c1/2=v@1", "c1/1=v@1", "c1/0=v@1"})
-	equal(t, under("c1/", "c1/0", false), []string{"c1/1=v@1", "c1/2=v@1"})  // there is no row with the id c1/00
-	equal(t, under("c1/", "c1/00", false), []string{"c1/1=v@1", "c1/2=v@1"}) // no such row
+	equal(t, under("c1/", "c1/0", false), []string{"c1/1=v@1", "c1/2=v@1"})
+	equal(t, under("c1/", "c1/00", false), []string{"c1/1=v@1", "c1/2=v@1"}) // there is no row with the id c1/00
 	equal(t, under("c1/", "c1/2", true), []string{"c1/1=v@1", "c1/0=v@1"})
 	equal(t, under("c1/", "c2", false), []string{})
 	equal(t, under("c2", "a", false), []string{"c2/0=v@1"})

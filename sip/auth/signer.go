@@ -28,8 +28,8 @@ type Signer struct {
 }
 
 // realmDigest is the latest challenge of one realm.
-type realmDigest struct { // name of the header that carries the credentials
-	header     string // that carries the credentials
+type realmDigest struct {
+	header     string // name of the header that carries the credentials
 	challenge  *digest.Challenge
 	count      int // requests signed with the nonce of the challenge
 	challenges int // challenges answered for the current request

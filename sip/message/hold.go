@@ -16,9 +16,9 @@ const (
 // ReadHold returns how the first audio stream of an offer puts the call on hold. An offer without audio, or with
 // rejected audio (port 0), is no hold.
 func ReadHold(offer []byte) Hold {
-	var session, audio Hold                          // directions
-	var zeroSession, zeroAudio, named, directed bool // 0: session level, 1: first audio section, 2: later sections
-	section := 0                                     // 0: session, 1: the first audio, 2: beyond
+	var session, audio Hold // directions
+	var zeroSession, zeroAudio, named, directed bool
+	section := 0 // 0: session level, 1: first audio section, 2: later sections
 	for line := range strings.Lines(string(offer)) {
 		line = strings.TrimRight(line, "\r\n \t")
 		if strings.HasPrefix(line, "m=") {

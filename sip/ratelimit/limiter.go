@@ -32,8 +32,8 @@ type buckets = simplelru.LRU[netip.Addr, *bucket]
 
 // bucket is a token bucket.
 type bucket struct {
-	tokens float64   // time at which the bucket had these tokens
-	at     time.Time // when it had these tokens
+	tokens float64
+	at     time.Time // time at which the bucket had these tokens
 }
 
 // NewLimiter returns a limiter with a rate in tokens per second and a burst for each source.

@@ -69,17 +69,17 @@ type State struct {
 
 // Registration refreshes its Contact with jitter, accepts the longer interval that a registrar demands (423), backs
 // off after failures, and registers again when its connection is lost.
-type Registration struct { // its lock guards all fields
+type Registration struct {
 	requests          *sip.StandaloneClient // its lock guards all fields
-	cfg               Config                // Request-URI of REGISTERs
-	uri               string                // of REGISTER requests
-	expires           time.Duration         // requested interval
-	addresses         []resolve.Target      // addresses of the registrar, not tried yet
-	signer            *auth.Signer          // nil: Config has no credentials
-	failures          int                   // failures in a row
-	raisedExpires     bool                  // this round has raised the interval once
-	answeredChallenge bool                  // this round has answered a challenge
-	busy              bool                  // a round is under way
+	cfg               Config
+	uri               string           // Request-URI of REGISTERs
+	expires           time.Duration    // requested interval
+	addresses         []resolve.Target // addresses of the registrar, not tried yet
+	signer            *auth.Signer     // nil: Config has no credentials
+	failures          int              // failures in a row
+	raisedExpires     bool             // this round has raised the interval once
+	answeredChallenge bool             // this round has answered a challenge
+	busy              bool             // a round is under way
 	stopped           bool
 	onRemoved         func()
 	timer             *time.Timer // starts the next round

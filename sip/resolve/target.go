@@ -22,9 +22,9 @@ const (
 
 // Target is the destination of a request: a proxy of a trunk, or a phone.
 type Target struct {
-	Host      string `json:"host"`      // 0: by SRV if Host is a name, otherwise 5060, over TLS 5061
-	Port      int    `json:"port"`      // udp, tcp or tls; "": by NAPTR and SRV if Host is a name and Port is 0, otherwise udp
-	Transport string `json:"transport"` // udp, tcp or tls; "": by NAPTR and SRV where Host is a name and Port is 0, else udp
+	Host      string `json:"host"`
+	Port      int    `json:"port"`      // 0: by SRV if Host is a name, otherwise 5060, over TLS 5061
+	Transport string `json:"transport"` // udp, tcp or tls; "": by NAPTR and SRV if Host is a name and Port is 0, otherwise udp
 	TrunkID   string `json:"trunk_id,omitempty"`
 	// Local is the UDP socket to send from, because the NAT of a phone may require it. Zero: any suitable socket.
 	Local netip.AddrPort `json:"local,omitzero"`

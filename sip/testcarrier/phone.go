@@ -13,10 +13,10 @@ import (
 
 // Timing of the phones.
 const (
-	greetingDelay        = 200 * time.Millisecond // after the caller pauses
-	keyDelay             = 300 * time.Millisecond // a second key answers a second question
-	keyInterval          = 3 * time.Second        // acts even without a pause of the caller
-	actWithoutPauseAfter = 8 * time.Second        // press without a pause of the caller
+	greetingDelay        = 200 * time.Millisecond
+	keyDelay             = 300 * time.Millisecond // after the caller pauses
+	keyInterval          = 3 * time.Second        // a second key answers a second question
+	actWithoutPauseAfter = 8 * time.Second        // acts even without a pause of the caller
 	maxCallDuration      = 3 * time.Minute        // of a call
 	byeTimeout           = 3 * time.Second        // maximum wait for the end of the call after the BYE
 	synthesisTimeout     = 5 * time.Second

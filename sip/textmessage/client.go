@@ -32,11 +32,11 @@ type Message struct {
 	// peer remembers the first one (RFC 3261 §17.2.3).
 	Name        string
 	Environment domain.Environment // as in sip.Invite
-	Target      resolve.Target     // outbound proxy: the message is sent there with a Route, and Target stays in the Request-URI
-	Proxy       *resolve.Target    // an outbound proxy: sent there with a Route, Target stays in the Request-URI
-	Credentials *auth.Credentials  // users, preferably in E.164 format
-	To, From    string             // "": the public host
-	FromDomain  string             // "" is the public host
+	Target      resolve.Target
+	Proxy       *resolve.Target // outbound proxy: the message is sent there with a Route, and Target stays in the Request-URI
+	Credentials *auth.Credentials
+	To, From    string // users, preferably in E.164 format
+	FromDomain  string // "": the public host
 	ContentType string
 	Body        []byte        // at most 8 KiB
 	Timeout     time.Duration // for the last address. Default: 32 s, and 10 s for the addresses before

@@ -4,16 +4,16 @@
 //
 // # Keys
 //
-// Each key follows the prefix, the hash tag {cb} and "lease:". The data store has the same tag, so that an installation
-// is in one hash slot:
+// Each key follows the prefix and the hash tag {cb}. The data store has the same tag, so that an installation
+// is in one hash slot.
 //
-//	nodes      sorted set: node → end of its lease in milliseconds of Redis's clock.
-//	who        hash: node → its JSON.
-//	rows       hash: shard → token; "epoch|": the shard is free.
-//	changed    sorted set: shard → number of its last change.
-//	n          hash: rows, nodes: number of the last change; sum: of changed, modulo 2^32.
-//	parameters hash: setting → its value on all live nodes (lease.Parameter).
-//	news       channel: announces changes.
+//	lease:nodes      sorted set: node → end of its lease in milliseconds of Redis's clock.
+//	lease:who        hash: node → its JSON.
+//	lease:rows       hash: shard → token; "epoch|": the shard is free.
+//	lease:changed    sorted set: shard → number of its last change.
+//	lease:n          hash: rows, nodes: number of the last change; sum: of changed, modulo 2^32.
+//	lease:parameters hash: setting → its value on all live nodes (lease.Parameter).
+//	lease:news       channel: announces changes.
 //
 // The number of a change is one more than the previous number, or a clock in milliseconds if that is higher. The number
 // of a claim is its epoch. The sum shows that a replica lacks changes.
