@@ -21,12 +21,12 @@ func IsToken(s string) bool {
 	return s != ""
 }
 
-// IsAlnum reports whether a character is a letter or a digit of ASCII.
+// IsAlnum reports whether a character is an ASCII letter or digit.
 func IsAlnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// EscapeUser escapes what a telephone user may hold and refuses the rest.
+// EscapeUser escapes the user part of a telephone URI (RFC 3261 §25.1). A user with other characters is refused.
 func EscapeUser(s string) (string, error) {
 	for i := range len(s) {
 		if !IsAlnum(s[i]) && !strings.ContainsRune("+-_.!~*#", rune(s[i])) {
@@ -39,7 +39,7 @@ func EscapeUser(s string) (string, error) {
 	return strings.ReplaceAll(s, "#", "%23"), nil
 }
 
-// IsHost reports whether a text has only what a host name or an address may hold.
+// IsHost reports whether a text has only characters of a host name or an IP address.
 func IsHost(s string) bool {
 	for i := range len(s) {
 		if !IsAlnum(s[i]) && !strings.ContainsRune("-._:[]", rune(s[i])) {
@@ -49,7 +49,7 @@ func IsHost(s string) bool {
 	return s != "" && len(s) <= 253
 }
 
-// QuoteString is a display name or text as a quoted string (RFC 3261 25.1).
+// QuoteString returns a display name or a text as a quoted string (RFC 3261 §25.1).
 func QuoteString(s string) string {
 	if !strings.ContainsAny(s, `\"`) {
 		return `"` + s + `"`
@@ -57,7 +57,8 @@ func QuoteString(s string) string {
 	return `"` + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), `"`, `\"`) + `"`
 }
 
-// ReplaceControlChar maps a control character to a space, for strings.Map.
+// ReplaceControlChar returns a space for a control character, and any other character unchanged. It is meant for
+// strings.Map.
 func ReplaceControlChar(r rune) rune {
 	if r < ' ' || r == 0x7F {
 		return ' '
@@ -65,16 +66,16 @@ func ReplaceControlChar(r rune) rune {
 	return r
 }
 
-// IsMethod reports whether a text may be a method (RFC 3261 section 25.1).
+// IsMethod reports whether a text can be a method (RFC 3261 §25.1).
 func IsMethod(b []byte) bool { return IsToken(string(b)) }
 
-// IsSIPURI reports whether a text begins as a sip: or sips: URI does.
+// IsSIPURI reports whether a text begins with sip: or sips:.
 func IsSIPURI(s string) bool {
 	s = strings.ToLower(s)
 	return strings.HasPrefix(s, "sip:") || strings.HasPrefix(s, "sips:")
 }
 
-// hasOnlyURIChars has only what a URI may hold.
+// hasOnlyURIChars reports whether a text has only characters that a URI may contain.
 func hasOnlyURIChars(s string) bool {
 	for i := range len(s) {
 		if !IsAlnum(s[i]) && !strings.ContainsRune("-_.!~*'()%&=+$,;?/:@[]", rune(s[i])) {
@@ -84,7 +85,7 @@ func hasOnlyURIChars(s string) bool {
 	return s != ""
 }
 
-// IsDialable takes sip:, sips: and tel: URIs without headers.
+// IsDialable reports whether a text is a sip:, sips: or tel: URI without headers.
 func IsDialable(uri string) bool {
 	if !hasOnlyURIChars(uri) || strings.Contains(uri, "?") {
 		return false
@@ -103,7 +104,7 @@ func IsDialable(uri string) bool {
 	return method == "" || method == MethodInvite
 }
 
-// EscapeHeaderValue writes a header value into a URI (RFC 3261 25.1, hvalue).
+// EscapeHeaderValue escapes a header value for a URI (hvalue of RFC 3261 §25.1).
 func EscapeHeaderValue(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
