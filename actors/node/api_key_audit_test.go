@@ -45,7 +45,7 @@ func TestKeyCreationAndRevocationWriteOneAuditRowInTheirCommit(t *testing.T) {
 	local, _, err := h.keys.Create(ctx, record.Author{}, key())
 	require.NoError(t, err)
 	require.NoError(t, h.keys.Revoke(ctx, record.Author{}, h.live.WorkspaceID, local.ID))
-	assert.Equal(t, []string{"auth api_key.created by system from ", "auth api_key.revoked by system from "}, rows(local.ID), "by the command line")
+	assert.Equal(t, []string{"auth api_key.created by system  from  ", "auth api_key.revoked by system  from  "}, rows(local.ID), "by the command line")
 }
 
 func TestCommandLineChangesToWorkspacesAndUsersWriteAuditRowsInTheirCommit(t *testing.T) {

@@ -62,7 +62,7 @@ func TestConcurrentBookingsOfOneSlotSucceedOnce(t *testing.T) {
 	h := newFixture(t, nil)
 	ctx, d, p := h.Context(), h.services(), h.live
 	x := h.createProvider(p, "Dr. Rivera")
-	_, err := d.Appointments.CreateProvider(ctx, p, &domain.Provider{Name: "dr. RIVERA"})
+	_, err := d.Appointments.CreateProvider(ctx, p, &domain.Provider{Name: "dr.  RIVERA"})
 	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err))
 	at := noonInDays(3)
 

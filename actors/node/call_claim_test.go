@@ -70,17 +70,17 @@ func TestNodeClaimRanksByTrunkAndNumber(t *testing.T) {
 		rank  domain.ClaimRank
 		trunk *domain.Trunk
 	}{
-		"a number":                       {node.ClaimQuery{To: "+442079460001", Source: both}, domain.ClaimNumber, open},
-		"without its country":            {node.ClaimQuery{To: "02079460001", Source: one}, domain.ClaimNumber, open},
-		"the rest":                       {node.ClaimQuery{To: "+442079460009", Source: both}, domain.ClaimCatchAll, rest},
-		"nobody's":                       {node.ClaimQuery{To: "+442079460009", Source: one}, domain.ClaimSource, open},
-		"only the source":                {node.ClaimQuery{Source: both}, domain.ClaimSource, open},
-		"a number that wants a proof":    {node.ClaimQuery{To: "02079460002", Source: proofs}, domain.ClaimUnauthenticatedNumber, closed},
-		"whatever wants a proof":         {node.ClaimQuery{To: "+442079460009", Source: proofs}, domain.ClaimUnauthenticated, closed},
-		"as if it were proved":           {node.ClaimQuery{To: "02079460002", User: "carrier", Source: proofs}, domain.ClaimNumber, closed},
-		"the rest, as if it were proved": {node.ClaimQuery{To: "1", User: "carrier", Source: proofs}, domain.ClaimCatchAll, closed},
-		"another trunk's user":           {node.ClaimQuery{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
-		"nobody's user":                  {node.ClaimQuery{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnauthenticatedNumber, closed},
+		"number":                                  {node.ClaimQuery{To: "+442079460001", Source: both}, domain.ClaimNumber, open},
+		"number without country code":             {node.ClaimQuery{To: "02079460001", Source: one}, domain.ClaimNumber, open},
+		"catch-all number":                        {node.ClaimQuery{To: "+442079460009", Source: both}, domain.ClaimCatchAll, rest},
+		"number of no trunk":                      {node.ClaimQuery{To: "+442079460009", Source: one}, domain.ClaimSource, open},
+		"known source":                            {node.ClaimQuery{Source: both}, domain.ClaimSource, open},
+		"number of a trunk with digest":           {node.ClaimQuery{To: "02079460002", Source: proofs}, domain.ClaimUnauthenticatedNumber, closed},
+		"catch-all number of a trunk with digest": {node.ClaimQuery{To: "+442079460009", Source: proofs}, domain.ClaimUnauthenticated, closed},
+		"number, stated user":                     {node.ClaimQuery{To: "02079460002", User: "carrier", Source: proofs}, domain.ClaimNumber, closed},
+		"catch-all number, stated user":           {node.ClaimQuery{To: "1", User: "carrier", Source: proofs}, domain.ClaimCatchAll, closed},
+		"user of another trunk":                   {node.ClaimQuery{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
+		"unknown user":                            {node.ClaimQuery{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnauthenticatedNumber, closed},
 	} {
 		got, all := board.FindClaim(ctx, c.query)
 		assert.True(t, all, name)
@@ -159,11 +159,11 @@ func TestTrunkWithHeaderMatchReceivesCallsWithItsHeader(t *testing.T) {
 	check("+442079460008", id("acme"), source, domain.ClaimCatchAll, acme)
 	check("+442079460008", nil, source, domain.ClaimCatchAll, plain)
 	got, _ := board.FindClaim(ctx, node.ClaimQuery{To: "+442079460008", Source: source, MatchFields: id("acme")})
-	assert.True(t, plain.CreatedAt.Equal(got.Since), "the age of the oldest trunk with a wildcard number decides between workspaces")
+	assert.True(t, plain.CreatedAt.Equal(got.Since), "the age of the oldest trunk with a catch-all number decides between workspaces")
 	number(theirs, "+442079460004", foreign)
 	check("+442079460004", id("foreign"), source, domain.ClaimNumber, foreign)
 	check("+442079460004", id("acme"), source, domain.ClaimCatchAll, acme)
-	check("+442079460004", nil, source, domain.ClaimSource, nil)               // a number of another workspace is not for plain's wildcard number
+	check("+442079460004", nil, source, domain.ClaimSource, nil)               // a number of another workspace is not for plain's catch-all number
 	check("+442079460008", id("foreign"), source, domain.ClaimCatchAll, plain) // plain is older, so a later workspace takes none of its calls
 }
 

@@ -125,19 +125,19 @@ func TestDraftCampaignActorStartsOnDemand(t *testing.T) {
 	h := newFixture(t, nil)
 	agent := h.createAgent(h.test, keyMenuPathway())
 	for what, want := range map[string]func(ctx context.Context, d *services.Services, id string) error{
-		"its status": func(ctx context.Context, d *services.Services, id string) error {
+		"status": func(ctx context.Context, d *services.Services, id string) error {
 			st, err := d.Campaigns.CampaignStatus(ctx, h.test, id)
 			if err == nil {
 				assert.Equal(t, 1, st.Progress.Total)
 			}
 			return err
 		},
-		"a contact less": func(ctx context.Context, d *services.Services, id string) error {
+		"delete contact": func(ctx context.Context, d *services.Services, id string) error {
 			all, err := d.Contacts.ListContacts(ctx, h.test, id, contactsservice.Query{Limit: 1})
 			require.NoError(t, err)
 			return d.Contacts.DeleteContact(ctx, h.test, id, all.Data[0].ID)
 		},
-		"its end": func(ctx context.Context, d *services.Services, id string) error {
+		"cancel": func(ctx context.Context, d *services.Services, id string) error {
 			st, err := d.Campaigns.CancelCampaign(ctx, h.test, id, false)
 			assert.Equal(t, domain.CampaignCancelled, st.Status)
 			return err
@@ -179,9 +179,9 @@ func TestFailedCampaignActorIsNotRestartedByRequests(t *testing.T) {
 	require.NoError(t, h.node.EndCampaign(h.live.WorkspaceID, id))
 	require.False(t, h.hasCampaignActor(id))
 	for what, want := range map[string]func() error{
-		"its status":     func() error { _, err := d.Campaigns.CampaignStatus(ctx, h.test, id); return err },
-		"to go on":       func() error { _, err := d.Campaigns.ResumeCampaign(ctx, h.test, id); return err },
-		"a contact less": func() error { return d.Contacts.DeleteContact(ctx, h.test, id, all.Data[0].ID) },
+		"status":         func() error { _, err := d.Campaigns.CampaignStatus(ctx, h.test, id); return err },
+		"resume":         func() error { _, err := d.Campaigns.ResumeCampaign(ctx, h.test, id); return err },
+		"delete contact": func() error { return d.Contacts.DeleteContact(ctx, h.test, id, all.Data[0].ID) },
 	} {
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(want()), what)
 		assert.False(t, h.hasCampaignActor(id), what)

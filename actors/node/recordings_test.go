@@ -129,7 +129,7 @@ func TestRecordingsAreDeletedAfterTheirRetentionPeriod(t *testing.T) {
 	again, err := d.Recordings.CreateRecordingLink(ctx, h.live, young, time.Now().Add(-time.Second))
 	require.NoError(t, err)
 	for name, bad := range map[string]struct{ id, token, code string }{
-		"another call": {young, token, string(domain.CodeInvalidLink)}, "too late": {young, again, string(domain.CodeExpiredLink)},
+		"link of another call": {young, token, string(domain.CodeInvalidLink)}, "expired link": {young, again, string(domain.CodeExpiredLink)},
 		"nonsense": {old, "x", string(domain.CodeInvalidLink)}, "nobody's": {old, mailbox.NewID(domain.PrefixWorkspace) + ".9999999999.AAAA", string(domain.CodeInvalidLink)},
 	} {
 		_, err = d.Recordings.AuthenticateRecordingLink(ctx, bad.id, bad.token)

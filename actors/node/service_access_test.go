@@ -100,7 +100,7 @@ func (h *fixture) readFuncs(p domain.Principal, e workspaceResources) map[string
 		"upload": func() error {
 			return errorOf(d.Contacts.AddContacts(ctx, p, e.campaign, contactRows(carrierNumber(1, 3, "11"))))
 		},
-		"calls of": func() error {
+		"list calls": func() error {
 			return errorOf(d.Calls.ListCalls(ctx, p, calls.Query{CampaignID: e.campaign, PageQuery: record.PageQuery{Limit: 1}}))
 		},
 		"call":       func() error { return errorOf(d.Calls.Call(ctx, p, e.call)) },
@@ -124,11 +124,11 @@ func (h *fixture) readFuncs(p domain.Principal, e workspaceResources) map[string
 		"edit webhook": func() error {
 			return errorOf(d.Webhooks.UpdateWebhook(ctx, p, e.webhook, func(*domain.Webhook) error { return nil }))
 		},
-		"pause hook":  func() error { return errorOf(d.Webhooks.PauseWebhook(ctx, p, e.webhook)) },
-		"resume hook": func() error { return errorOf(d.Webhooks.ResumeWebhook(ctx, p, e.webhook)) },
-		"test hook":   func() error { return errorOf(d.Webhooks.TestWebhook(ctx, p, e.webhook, event.WebhookTest)) },
-		"hook log":    func() error { return errorOf(d.Webhooks.WebhookLog(ctx, p, e.webhook, record.PageQuery{Limit: 1})) },
-		"hook failed": func() error {
+		"pause webhook":  func() error { return errorOf(d.Webhooks.PauseWebhook(ctx, p, e.webhook)) },
+		"resume webhook": func() error { return errorOf(d.Webhooks.ResumeWebhook(ctx, p, e.webhook)) },
+		"test webhook":   func() error { return errorOf(d.Webhooks.TestWebhook(ctx, p, e.webhook, event.WebhookTest)) },
+		"webhook log":    func() error { return errorOf(d.Webhooks.WebhookLog(ctx, p, e.webhook, record.PageQuery{Limit: 1})) },
+		"failed deliveries": func() error {
 			return errorOf(d.Webhooks.FailedDeliveries(ctx, p, e.webhook, record.PageQuery{Limit: 1}))
 		},
 		"key": func() error { return errorOf(d.Keys.APIKey(ctx, p, e.key)) },

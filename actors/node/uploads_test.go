@@ -241,8 +241,8 @@ func TestContactCanBeChangedWhileItIsPending(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{"+12025559999", domain.Context{"city": "Bonn"}, "Europe/Berlin", "pending"}, []any{c.Phone, c.Context, c.Timezone, c.Status})
 	for what, change := range map[string]contactChange{
-		"another's number": {phone: phoneNumber(2)}, "one that was changed": {phone: "+12025559999"},
-		"no number": {phone: "12"}, "no zone": {timezone: "Mars/Olympus"},
+		"number of another contact": {phone: phoneNumber(2)}, "number of a changed contact": {phone: "+12025559999"},
+		"invalid number": {phone: "12"}, "invalid time zone": {timezone: "Mars/Olympus"},
 	} {
 		_, err = d.Contacts.UpdateContact(ctx, h.live, id, contact(1), change.apply)
 		assert.Contains(t, []domain.Code{domain.CodeAlreadyExists, domain.CodeValidation}, domain.CodeOf(err), what)

@@ -408,7 +408,7 @@ func (s *soakTest) recordPeak(calls int, after time.Duration) {
 	if !ok || !s.full {
 		return
 	}
-	fmt.Printf(" %6d calls after %v: %d goroutines, %d files, %.1f MB live, %.1f MB resident, %d media sessions, %d dialogs\n", calls,
+	fmt.Printf("  %6d calls after %v: %d goroutines, %d files, %.1f MB live, %.1f MB resident, %d media sessions, %d dialogs\n", calls,
 		after.Round(time.Second), n.Process.Goroutines, n.Process.Files, n.Process.HeapLive/mb, n.Process.Resident/mb, n.Media.Sessions, n.SIP.Dialogs)
 	if n.Process.Goroutines > s.peakCounters.Process.Goroutines {
 		at := s.peakCounters.at

@@ -13,7 +13,7 @@ import (
 )
 
 // A number may match no number in the store, because the trunk writes numbers without their country code or has a
-// wildcard number. Only the node with the trunk then knows the owner. Therefore all nodes that own shards are
+// catch-all number. Only the node with the trunk then knows the owner. Therefore all nodes that own shards are
 // queried (docs/adr/0087-nodes-ask-each-other-whose-a-call-is.md).
 
 // cancelLifetime is how long a CANCEL finds the node of its call. A CANCEL lacks the credentials and header fields
@@ -56,7 +56,7 @@ func (w *Finder) isDisputable(a cluster.OwnerQuery, name, workspace string) bool
 }
 
 // checkNumberClaim returns the workspace if its stored claim to the number is valid for the call, and "" otherwise.
-// Any workspace may register a number that belongs to the wildcard number of another workspace's trunk. If that
+// Any workspace may register a number that belongs to the catch-all number of another workspace's trunk. If that
 // trunk is on this node, the stored claim is valid only if its own node has a trunk to the source too.
 func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, name, workspace string) string {
 	q := claimQuery(a)
