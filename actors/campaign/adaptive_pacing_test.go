@@ -17,7 +17,7 @@ func TestAdaptiveCampaignSlowsDownWhileTrunkFails(t *testing.T) {
 		c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 50, Mode: domain.PacingAdaptive}
 	}, func(w *fixture) {
 		n := 0
-		w.changeFarEnd(func() {
+		w.changeRemoteSide(func() {
 			w.callPlan = func(domain.Call) callPlan {
 				if n++; n%3 == 0 && n < 600 {
 					return callPlan{verdict: trunkFailed, duration: time.Second, reached: true}

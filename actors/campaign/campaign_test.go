@@ -256,7 +256,7 @@ func TestCallsWithoutTrunkTargetCostNoAttempt(t *testing.T) {
 		o := w.mustRequest(campaign.GetStatus{})
 		assert.Equal(w, domain.CampaignRunning, o.Status)
 		assert.Zero(w, o.Outcomes[domain.OutcomeFailed])
-		w.changeFarEnd(func() {
+		w.changeRemoteSide(func() {
 			w.callPlan = func(c domain.Call) callPlan {
 				one := untaken
 				one.TrunkOut = false
@@ -282,7 +282,7 @@ func TestFailingTrunkPausesCampaign(t *testing.T) {
 		assert.Equal(w, "trunk_failures", o.PauseReason)
 		assert.LessOrEqual(w, len(w.callTimes()), 11)
 		time.Sleep(time.Minute)
-		w.changeFarEnd(func() { w.callPlan = nil })
+		w.changeRemoteSide(func() { w.callPlan = nil })
 		o = w.mustRequest(campaign.Resume{})
 		assert.Equal(w, domain.CampaignRunning, o.Status)
 		assert.Empty(w, o.PauseReason)
@@ -450,7 +450,7 @@ func TestStartWithDeletedScriptIsRefused(t *testing.T) {
 		w.scriptErr = domain.Errorf(domain.CodeNotFound, "no such agent")
 		_, err := w.request(campaign.Start{})
 		assert.Equal(w, domain.CodeNotFound, domain.CodeOf(err))
-		w.changeFarEnd(func() { w.scriptErr = nil })
+		w.changeRemoteSide(func() { w.scriptErr = nil })
 		w.mustRequest(campaign.Start{})
 		w.waitForStatus(time.Hour, domain.CampaignCompleted)
 	})
@@ -482,7 +482,7 @@ func TestEstimatedCompletionIsAccurate(t *testing.T) {
 		c.Retry = domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 1.5, RetryOn: []string{"no_answer"}}
 	}, func(w *fixture) {
 		rung := make(map[string]int)
-		w.changeFarEnd(func() {
+		w.changeRemoteSide(func() {
 			w.callPlan = func(c domain.Call) callPlan {
 				rung[c.To]++
 				if (len(c.To)+int(c.To[11])*7+int(c.To[10])*3+rung[c.To])%5 < 2 {

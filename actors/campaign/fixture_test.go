@@ -246,8 +246,8 @@ func (w *fixture) mustRequest(m any) domain.CampaignStatusObject {
 	return s
 }
 
-// changeFarEnd changes the behavior of the remote side.
-func (w *fixture) changeFarEnd(f func()) {
+// changeRemoteSide changes the behavior of the remote side.
+func (w *fixture) changeRemoteSide(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f()

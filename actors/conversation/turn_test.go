@@ -37,28 +37,28 @@ func (*fakeRecognizer) SupportsLanguage(language string) bool { return language 
 
 func (e *fakeRecognizer) TranscribesFreeSpeech(string) bool { return !e.phrases }
 
-func (e *fakeRecognizer) Open(w speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
+func (e *fakeRecognizer) Open(w speech.RecognitionRequest, onResult func(speech.RecognitionResult)) speech.Stream {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wanted = w.Phrases
 	e.languages = append(e.languages, w.Language)
 	e.opened++
-	e.onResult = told
-	return &stream{e, told}
+	e.onResult = onResult
+	return &stream{e, onResult}
 }
 
 // sendInterim sends an interim result of the current turn.
 func (e *fakeRecognizer) sendInterim(text string) {
 	e.mu.Lock()
-	told := e.onResult
+	onResult := e.onResult
 	e.mu.Unlock()
-	told(speech.RecognitionResult{Text: text, Confidence: 0.9})
+	onResult(speech.RecognitionResult{Text: text, Confidence: 0.9})
 	synctest.Wait()
 }
 
 type stream struct {
-	of   *fakeRecognizer
-	told func(speech.RecognitionResult)
+	of       *fakeRecognizer
+	onResult func(speech.RecognitionResult)
 }
 
 func (*stream) Write([]byte) {}
@@ -70,7 +70,7 @@ func (s *stream) End() {
 	s.of.mu.Unlock()
 	h.Final = true
 	if !deaf {
-		time.AfterFunc(takes, func() { s.told(h) })
+		time.AfterFunc(takes, func() { s.onResult(h) })
 	}
 }
 
@@ -362,8 +362,8 @@ func TestKeyEndsTurnAndSecretWordsAreNotRecorded(t *testing.T) {
 		assert.True(t, ok)
 		assert.Equal(t, "[hidden]", f.Segments[1].Text)
 		for _, m := range messages {
-			_, told := m.(conversation.OptOutRequested)
-			assert.False(t, told)
+			_, isOptOut := m.(conversation.OptOutRequested)
+			assert.False(t, isOptOut)
 		}
 	})
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {

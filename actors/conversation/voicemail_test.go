@@ -148,8 +148,8 @@ func TestActionByDetectedAnswererAndMode(t *testing.T) {
 			}
 			s.send(answererEvent(k.by))
 			time.Sleep(200 * time.Millisecond)
-			told := s.reports()
-			end := len(told) > 0 && told[len(told)-1] == leftOver
+			messages := s.reports()
+			end := len(messages) > 0 && messages[len(messages)-1] == leftOver
 			assert.Equal(t, k.want, want{s.player.actions(), end}, name)
 			s.close()
 		})

@@ -190,8 +190,8 @@ func TestRepeatedOptOutAfterLostReplyHasOneEvent(t *testing.T) {
 		r := register.New(s, fakeHash, nil)
 		require.NoError(t, r.LoadList(t.Context(), ws, defaultList))
 		add := func(call string) error {
-			told := event.Draft{ID: "event_" + call, Type: event.ContactOptedOut, WorkspaceID: ws, Environment: env, Subject: call, CreatedAt: origin.At}
-			_, err := r.AddNumbers(t.Context(), ws, defaultList, []uint64{12025550123}, dnc.Origin{Source: domain.DNCOptOut, At: origin.At, CallID: call}, told)
+			draft := event.Draft{ID: "event_" + call, Type: event.ContactOptedOut, WorkspaceID: ws, Environment: env, Subject: call, CreatedAt: origin.At}
+			_, err := r.AddNumbers(t.Context(), ws, defaultList, []uint64{12025550123}, dnc.Origin{Source: domain.DNCOptOut, At: origin.At, CallID: call}, draft)
 			return err
 		}
 		s.loseReplies.Store(true)
@@ -200,9 +200,9 @@ func TestRepeatedOptOutAfterLostReplyHasOneEvent(t *testing.T) {
 		require.NoError(t, add("call_1"))
 		require.NoError(t, add("call_1"))
 		assert.True(t, isListed(t, r, 12025550123))
-		told, err := s.Events(t.Context(), ws, 0, 100)
+		events, err := s.Events(t.Context(), ws, 0, 100)
 		require.NoError(t, err)
-		assert.Len(t, told, 1)
+		assert.Len(t, events, 1)
 		require.NoError(t, add("call_2"))
 	})
 }

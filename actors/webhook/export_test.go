@@ -25,8 +25,8 @@ func WithIdleTimeout(cfg ClientConfig, idle time.Duration) ClientConfig {
 }
 
 // Enqueue stores rows for an endpoint incarnation that lasts until life ends.
-func (l *ResultCommitter) Enqueue(life context.Context, workspace string, told func(error), rows ...*domain.Delivery) {
-	l.enqueue(workspace, resultBatch{lifetime: func() context.Context { return life }, rows: rows, report: told})
+func (l *ResultCommitter) Enqueue(life context.Context, workspace string, report func(error), rows ...*domain.Delivery) {
+	l.enqueue(workspace, resultBatch{lifetime: func() context.Context { return life }, rows: rows, report: report})
 }
 
 // ActiveWorkspaces returns the number of workspaces with results being stored.

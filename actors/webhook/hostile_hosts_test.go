@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// undialled returns the errors of requests that end before a connection is made.
-func undialled() []string {
+// undialedErrors returns the errors of requests that end before a connection is made.
+func undialedErrors() []string {
 	return []string{"this address may not be reached from here", "the host name does not resolve", "the URL is not valid"}
 }
 
@@ -34,7 +34,7 @@ func TestHostileHostsAreNotDialed(t *testing.T) {
 		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.CheckURL(t.Context(), url)), "create and PATCH: %q", host)
 		got := sendEvent(t, c, url)
 		assert.Zero(t, got.Status, host)
-		assert.Contains(t, undialled(), got.Error, "%q", host)
+		assert.Contains(t, undialedErrors(), got.Error, "%q", host)
 	}
 	for _, scheme := range []string{"http", "ftp", "file", "gopher", "unix", "ws", "HTTPS ", ""} {
 		url := scheme + "://" + own.String() + "/ok"

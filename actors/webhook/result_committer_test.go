@@ -25,8 +25,8 @@ type committerFixture struct {
 	committer *webhook.ResultCommitter
 	rowCount  int
 
-	mu   sync.Mutex
-	told []error
+	mu      sync.Mutex
+	reports []error
 }
 
 func newCommitterFixture(t *testing.T) *committerFixture {
@@ -46,7 +46,7 @@ func (d *committerFixture) storeResult(life context.Context, ws string) *domain.
 	d.committer.Enqueue(life, ws, func(err error) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.told = append(d.told, err)
+		d.reports = append(d.reports, err)
 	}, row)
 	return row
 }
@@ -62,15 +62,15 @@ func (d *committerFixture) isStored(row *domain.Delivery) bool {
 }
 
 // waitForReports waits until everything is stored and returns the outcomes reported since the last call.
-func (d *committerFixture) waitForReports() (told []error) {
+func (d *committerFixture) waitForReports() (reports []error) {
 	d.t.Helper()
 	time.Sleep(time.Second)
 	synctest.Wait()
 	assert.Zero(d.t, d.committer.ActiveWorkspaces(), "nothing is kept of a workspace that is at rest")
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	told, d.told = d.told, nil
-	return told
+	reports, d.reports = d.reports, nil
+	return reports
 }
 
 func TestFirstResultIsStoredAtOnceAndLaterOnesTogether(t *testing.T) {
@@ -134,9 +134,9 @@ func TestCommitErrorIsReportedToAllWaiters(t *testing.T) {
 		assert.Equal(t, []error{away, away, away}, d.waitForReports())
 		d.store.FailOperation = func(string) error { panic("broken") }
 		d.storeResult(t.Context(), workspace)
-		told := d.waitForReports()
-		require.Len(t, told, 1)
-		require.ErrorContains(t, told[0], "broken")
+		reports := d.waitForReports()
+		require.Len(t, reports, 1)
+		require.ErrorContains(t, reports[0], "broken")
 		d.store.FailOperation = nil
 		d.storeResult(t.Context(), workspace)
 		assert.Equal(t, []error{nil}, d.waitForReports())

@@ -66,7 +66,7 @@ func TestNonReadingServerTimesOutAndFreesSlot(t *testing.T) {
 	})
 	t.Cleanup(func() { close(done) })
 	store, sys, pool := webhooktest.NewStore(), mailbox.NewSystem(slog.New(slog.DiscardHandler)), webhook.NewSendPool(0)
-	told, err := store.Apply(t.Context(), commit.Change{Events: []event.Draft{{
+	events, err := store.Apply(t.Context(), commit.Change{Events: []event.Draft{{
 		ID: "evt_1", Type: event.CallEnded, CreatedAt: time.Now(), WorkspaceID: workspace, Subject: "call_1",
 		Data: map[string]string{"notes": strings.Repeat("long ", 8<<20)}, // more than the buffers of a connection can hold
 	}}})
@@ -74,7 +74,7 @@ func TestNonReadingServerTimesOutAndFreesSlot(t *testing.T) {
 	_, err = store.Apply(t.Context(), commit.Change{Puts: []domain.Record{
 		&domain.Webhook{Meta: domain.Meta{ID: endpoint, WorkspaceID: workspace}, URL: s.URL, Secret: plainSecret, Status: domain.WebhookActive},
 		&domain.Delivery{
-			ID: "dlv_1", WorkspaceID: workspace, WebhookID: endpoint, EventID: "evt_1", EventType: string(event.CallEnded), EventOffset: told[0].Offset,
+			ID: "dlv_1", WorkspaceID: workspace, WebhookID: endpoint, EventID: "evt_1", EventType: string(event.CallEnded), EventOffset: events[0].Offset,
 			Subject: "call_1", State: domain.DeliveryQueued, CreatedAt: time.Now(),
 		},
 	}})

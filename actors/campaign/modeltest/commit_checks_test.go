@@ -157,7 +157,7 @@ func (m *model) checkOpened(b *campaignModel, x *change, ordinal, attempts int, 
 		m.addFault("%s: %d times call.started", name, x.begun[a.CallID])
 	case a.Boot != m.boot:
 		m.addFault("%s: opened for another process", name)
-	case m.farEnd.calls[a.CallID] != nil:
+	case m.remoteSide.calls[a.CallID] != nil:
 		m.addFault("%s: a call that was rung before", name)
 	}
 	b.open[a.ID] = *a
@@ -211,7 +211,7 @@ func (m *model) checkVerdict(c *domain.Call, a domain.Attempt, name string) (ans
 		m.addFault("%s: the end of its call is not in the commit", name)
 		return answerRow{}, false
 	}
-	rung := m.farEnd.calls[a.CallID]
+	rung := m.remoteSide.calls[a.CallID]
 	switch {
 	case c.EndedReason == domain.ReasonNotSent:
 		if rung != nil {

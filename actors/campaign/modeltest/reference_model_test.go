@@ -14,11 +14,11 @@ import (
 // model is the reference: a plain sequential program that knows what is allowed. It checks every durable commit,
 // call and request, and records violations.
 type model struct {
-	farEnd  *farEnd
-	tenants map[string]*tenant
-	byID    map[string]*campaignModel
-	boot    string
-	broken  []string
+	remoteSide *remoteSide
+	tenants    map[string]*tenant
+	byID       map[string]*campaignModel
+	boot       string
+	broken     []string
 }
 
 type tenant struct {
@@ -69,8 +69,8 @@ type contactModel struct {
 // graceTime is how long earlier state may still be acted on. Nothing in the scenarios takes longer.
 const graceTime = 25 * time.Second
 
-func newModel(s scenario, far *farEnd) *model {
-	m := &model{farEnd: far, tenants: make(map[string]*tenant), byID: make(map[string]*campaignModel)}
+func newModel(s scenario, far *remoteSide) *model {
+	m := &model{remoteSide: far, tenants: make(map[string]*tenant), byID: make(map[string]*campaignModel)}
 	for _, sp := range s.spaces {
 		t := &tenant{tenantPlan: sp, forbidden: make(map[string]time.Time), ledger: make(map[string]bool)}
 		m.tenants[sp.id] = t
@@ -128,7 +128,7 @@ func (m *model) checkCall(r *simulatedCall) {
 	case r.number != who.attempts || r.phone != who.Phone || r.space != b.tenant.id:
 		m.addFault("%s: attempt %d of %s is open, rung was %d of %s", name, who.attempts, who.Phone, r.number, r.phone)
 	}
-	for _, before := range m.farEnd.rings {
+	for _, before := range m.remoteSide.rings {
 		if before.campaign != r.campaign || before.ordinal != r.ordinal {
 			continue
 		}
@@ -165,11 +165,11 @@ func (m *model) checkLimits(b *campaignModel, r *simulatedCall, name string) {
 	for _, p := range valuesSince(b.pacings, r.at.Add(-graceTime)) {
 		pacing.MaxConcurrent = max(pacing.MaxConcurrent, p.MaxConcurrent)
 	}
-	if n := 1 + m.farEnd.callsSince(r.at.Add(-time.Minute), mine); n > pacing.CallsPerMinute {
+	if n := 1 + m.remoteSide.callsSince(r.at.Add(-time.Minute), mine); n > pacing.CallsPerMinute {
 		m.addFault("%s: the %dth call within a minute at a pace of %d", name, n, pacing.CallsPerMinute)
 	}
 	gap := time.Minute / time.Duration(pacing.CallsPerMinute)
-	for _, o := range slices.Backward(m.farEnd.rings) {
+	for _, o := range slices.Backward(m.remoteSide.rings) {
 		if mine(o) {
 			if r.at.Sub(o.at) < gap {
 				m.addFault("%s: %v after the call before at a pace of %d in a minute", name, r.at.Sub(o.at), pacing.CallsPerMinute)
@@ -177,13 +177,13 @@ func (m *model) checkLimits(b *campaignModel, r *simulatedCall, name string) {
 			break
 		}
 	}
-	if n := 1 + m.farEnd.liveCalls(mine); n > pacing.MaxConcurrent {
+	if n := 1 + m.remoteSide.liveCalls(mine); n > pacing.MaxConcurrent {
 		m.addFault("%s: %d live calls of a campaign that may have %d", name, n, pacing.MaxConcurrent)
 	}
-	if n := 1 + m.farEnd.liveCalls(ours); n > b.tenant.lines {
+	if n := 1 + m.remoteSide.liveCalls(ours); n > b.tenant.lines {
 		m.addFault("%s: %d live calls of a workspace that has %d lines", name, n, b.tenant.lines)
 	}
-	if n := 1 + m.farEnd.callsSince(r.at.Add(-time.Minute), ours); b.tenant.perMinute > 0 && n > b.tenant.perMinute {
+	if n := 1 + m.remoteSide.callsSince(r.at.Add(-time.Minute), ours); b.tenant.perMinute > 0 && n > b.tenant.perMinute {
 		m.addFault("%s: the %dth call of a workspace within a minute that may have %d", name, n, b.tenant.perMinute)
 	}
 }

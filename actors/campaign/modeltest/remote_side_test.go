@@ -74,15 +74,15 @@ type simulatedCall struct {
 	boot                   string
 }
 
-// farEnd is the remote side of all calls. It outlives the processes and remembers each call.
-type farEnd struct {
+// remoteSide is the remote side of all calls. It outlives the processes and remembers each call.
+type remoteSide struct {
 	seed  uint64
 	rings []*simulatedCall
 	calls map[string]*simulatedCall
 }
 
 // answerFor returns how a number answers its nth call. The seed determines it, independent of the order of calls.
-func (f *farEnd) answerFor(phone string, nth int) (answerRow, time.Duration) {
+func (f *remoteSide) answerFor(phone string, nth int) (answerRow, time.Duration) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(phone + "#" + strconv.Itoa(nth)))
 	r := rand.New(rand.NewPCG(f.seed, h.Sum64()))
@@ -97,7 +97,7 @@ func (f *farEnd) answerFor(phone string, nth int) (answerRow, time.Duration) {
 	return rows[r.IntN(len(rows))], lasts
 }
 
-func (f *farEnd) callCount(phone string) int {
+func (f *remoteSide) callCount(phone string) int {
 	n := 0
 	for _, r := range f.rings {
 		if r.phone == phone {
@@ -108,7 +108,7 @@ func (f *farEnd) callCount(phone string) int {
 }
 
 // liveCalls returns the number of calls that ring or talk now.
-func (f *farEnd) liveCalls(of func(*simulatedCall) bool) int {
+func (f *remoteSide) liveCalls(of func(*simulatedCall) bool) int {
 	n := 0
 	for _, r := range f.rings {
 		if r.ended.IsZero() && r.isKnown && of(r) {
@@ -119,7 +119,7 @@ func (f *farEnd) liveCalls(of func(*simulatedCall) bool) int {
 }
 
 // callsSince counts the calls after a time.
-func (f *farEnd) callsSince(t time.Time, of func(*simulatedCall) bool) int {
+func (f *remoteSide) callsSince(t time.Time, of func(*simulatedCall) bool) int {
 	n := 0
 	for _, r := range slices.Backward(f.rings) {
 		if !r.at.After(t) {

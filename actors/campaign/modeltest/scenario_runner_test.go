@@ -29,7 +29,7 @@ type world struct {
 
 	mu             sync.Mutex
 	dice           *rand.Rand
-	far            *farEnd
+	far            *remoteSide
 	model          *model
 	trace          []traceLine
 	plannedFaults  []plannedFault // faults of the next commits
@@ -64,7 +64,7 @@ type traceLine struct {
 func playScenario(t *testing.T, s scenario, sys *actor.ActorSystem) (broken, trace []string) {
 	t.Helper()
 	w := &world{
-		scenario: s, t: t, sys: sys, dice: rand.New(rand.NewPCG(s.seed, 7)), far: &farEnd{seed: s.seed, calls: make(map[string]*simulatedCall)},
+		scenario: s, t: t, sys: sys, dice: rand.New(rand.NewPCG(s.seed, 7)), far: &remoteSide{seed: s.seed, calls: make(map[string]*simulatedCall)},
 		noTrunk: make(map[string]time.Time), traps: make(map[string]int), uploads: make(map[string]int),
 		fs: vfs.NewCrashableMem(), died: make(chan *process, 8),
 	}
