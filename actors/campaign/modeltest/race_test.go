@@ -4,4 +4,4 @@ package modeltest_test
 
 // defaultScenarios is the number of scenarios with the race detector, which makes each about eight times slower.
 // TestModelDetectsPlantedFaults runs more scenarios without it.
-const usual = 40
+const defaultScenarios = 40
