@@ -54,12 +54,12 @@ func TestRemovedContactIsNeverCalled(t *testing.T) {
 		assert.Empty(w, w.changeContact(campaign.RemoveContact{Ordinal: 7}), "of a draft")
 		w.mustRequest(campaign.Start{})
 		time.Sleep(6500 * time.Millisecond)
-		assert.Empty(w, w.changeContact(campaign.RemoveContact{Ordinal: 39}), "nobody has looked at it yet")
-		assert.Empty(w, w.changeContact(campaign.RemoveContact{Ordinal: 10}), "it is at hand")
+		assert.Empty(w, w.changeContact(campaign.RemoveContact{Ordinal: 39}), "the contact is not classified yet")
+		assert.Empty(w, w.changeContact(campaign.RemoveContact{Ordinal: 10}), "the contact is ready")
 		assert.Empty(w, w.changeContact(campaign.RemoveContact{Ordinal: 0}), "it waits for its retry")
-		assert.Equal(w, domain.CodeInvalidState, w.changeContact(campaign.RemoveContact{Ordinal: 5}), "it is rung")
+		assert.Equal(w, domain.CodeInvalidState, w.changeContact(campaign.RemoveContact{Ordinal: 5}), "the contact is being called")
 		assert.Equal(w, domain.CodeInvalidState, w.changeContact(campaign.RemoveContact{Ordinal: 2}), "it is done")
-		assert.Equal(w, domain.CodeInvalidState, w.changeContact(campaign.RemoveContact{Ordinal: 10}), "it is out already")
+		assert.Equal(w, domain.CodeInvalidState, w.changeContact(campaign.RemoveContact{Ordinal: 10}), "the contact is already removed")
 		assert.Equal(w, domain.CodeNotFound, w.changeContact(campaign.RemoveContact{Ordinal: 40}))
 		o := w.waitForStatus(3*time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, 4, o.Outcomes[domain.OutcomeCancelled])
@@ -68,8 +68,8 @@ func TestRemovedContactIsNeverCalled(t *testing.T) {
 		for _, i := range []int{7, 10, 39} {
 			assert.Zero(w, w.callCount(number(i)), i)
 		}
-		assert.Equal(w, []int{1, 2}, []int{w.callCount(number(0)), w.callCount(number(1))}, "no retry of who was taken out")
-		assert.Equal(w, domain.CodeUnavailable, w.changeContact(campaign.RemoveContact{Ordinal: 3}), "the campaign is over and its actor gone: the desk says why")
+		assert.Equal(w, []int{1, 2}, []int{w.callCount(number(0)), w.callCount(number(1))}, "no retry of a removed contact")
+		assert.Equal(w, domain.CodeUnavailable, w.changeContact(campaign.RemoveContact{Ordinal: 3}), "the campaign has ended and its actor has stopped")
 	})
 }
 

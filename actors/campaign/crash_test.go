@@ -45,7 +45,7 @@ func (w *fixture) runToEnd(n int) {
 	for _, v := range o.Outcomes {
 		sum += v
 	}
-	assert.Equal(w, n, sum, "everybody has an outcome")
+	assert.Equal(w, n, sum, "every contact has an outcome")
 	assert.Zero(w, o.Progress.Remaining+o.Progress.InProgress)
 	w.checkOneCallPerAttempt()
 	w.store.mu.Lock()
@@ -141,7 +141,7 @@ func TestCampaignSurvivesStoreOutage(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		before := len(w.callTimes())
 		time.Sleep(10 * time.Second)
-		assert.Len(w, w.callTimes(), before, "nobody is rung meanwhile")
+		assert.Len(w, w.callTimes(), before, "no call starts meanwhile")
 		o := w.mustRequest(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "store", o.Waiting.Reason)
@@ -164,7 +164,7 @@ func TestCampaignIsPausedWhileTheStoreIsFull(t *testing.T) {
 		before, commits := len(w.callTimes()), 0
 		w.store.withLock(func(m *memoryStore) { commits = m.commits })
 		time.Sleep(50 * time.Second)
-		assert.Len(w, w.callTimes(), before, "nobody is called meanwhile")
+		assert.Len(w, w.callTimes(), before, "no call starts meanwhile")
 		w.store.withLock(func(m *memoryStore) { commits = m.commits - commits })
 		assert.Less(w, commits, 15, "it tries again each five seconds")
 		o := w.mustRequest(campaign.GetStatus{})
@@ -318,7 +318,7 @@ func TestAbandonedCallCountsAsConcurrentUntilItsEnd(t *testing.T) {
 			time.Sleep(time.Second)
 			require.Len(w, w.callTimes(), 3)
 			time.Sleep(32 * time.Second)
-			require.Len(w, w.callTimes(), 4, "a dialog that nobody ends is given up")
+			require.Len(w, w.callTimes(), 4, "a dialog without an end expires")
 		})
 	}
 }
@@ -352,6 +352,6 @@ func TestNumberRequestsAreRepeatedAfterLoss(t *testing.T) {
 		require.Len(w, w.callTimes(), 3, "before their permits would have run out: %v", asked)
 		assert.Less(w, w.callTimes()[0].Sub(begun), 3*time.Second)
 		assert.Equal(w, 3, first)
-		assert.Zero(w, returned, "no number is given back that is rung")
+		assert.Zero(w, returned, "no grant of a called number is returned")
 	})
 }

@@ -38,7 +38,7 @@ func TestTimeFactorShortensDayOfTestCampaign(t *testing.T) {
 		assert.WithinDuration(w, begun.Add(time.Minute), time.Now(), time.Second, "four hours in a minute")
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "calling_hours", o.Waiting.Reason)
-		assert.WithinDuration(w, begun.Add(90*time.Second), *o.Waiting.Until, time.Second, "told in our time")
+		assert.WithinDuration(w, begun.Add(90*time.Second), *o.Waiting.Until, time.Second, "reported in real time")
 		time.Sleep(time.Minute)
 		sent := w.callTimes()
 		require.Len(w, sent, 40)

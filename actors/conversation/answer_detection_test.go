@@ -88,7 +88,7 @@ func TestKeyPressMeansPersonOnce(t *testing.T) {
 
 	a = answerDetection{waitsForVerdict: true}
 	_, counts = a.onKey(true)
-	assert.False(t, counts, "somebody else has the caller")
+	assert.False(t, counts, "the agent is paused")
 	do, _ = a.onKey(false)
 	assert.Equal(t, beginPathway, do)
 }

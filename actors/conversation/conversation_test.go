@@ -303,7 +303,7 @@ func TestKeyInterruptsPromptAndNextPromptIsPrepared(t *testing.T) {
 				Turns:       []domain.TurnLatency{{Input: domain.InputDTMF, AtMs: 600}},
 			},
 		}, messages)
-		assert.Equal(t, 1850*time.Millisecond, s.took[0], "the end waits until the last word has been heard")
+		assert.Equal(t, 1850*time.Millisecond, s.took[0], "the end waits for the last audio")
 		assert.Equal(t, map[string]int{"Ask Ada": 1, "Yes": 1, "Bye": 1}, s.voice.synthesized, "nothing is made twice")
 	})
 }
@@ -368,7 +368,7 @@ func TestAgentWithLateFirstWordsCountsAsUnable(t *testing.T) {
 	}{
 		"it owes its first words for long": {time.Minute, 2 * time.Second, true},
 		"the caller leaves at once":        {time.Minute, 1900 * time.Millisecond, false},
-		"it was heard":                     {1900 * time.Millisecond, 2 * time.Second, false},
+		"the agent was heard":              {1900 * time.Millisecond, 2 * time.Second, false},
 		"it owes a later word":             {100 * time.Millisecond, time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -71,7 +71,7 @@ func TestStreamedPromptPlaysEarlyAndKeyCancelsSynthesis(t *testing.T) {
 		s.send(conversation.MediaEvent{Event: media.Digit{Key: '1'}})
 		synctest.Wait()
 		assert.Equal(t, []string{"feed A", "stop"}, s.player.actions())
-		assert.Equal(t, "Ask", <-e.ended, "nobody pays for what nobody hears")
+		assert.Equal(t, "Ask", <-e.ended, "the synthesis is cancelled")
 		s.close()
 	})
 }
@@ -85,9 +85,9 @@ func TestSynthesisBeforePlaybackIsCancelled(t *testing.T) {
 		s.send(conversation.MediaEvent{Event: media.Digit{Key: '1'}})
 		synctest.Wait()
 		assert.Equal(t, "Hangs", <-e.ended)
-		assert.Empty(t, s.player.actions(), "and is not heard late")
+		assert.Empty(t, s.player.actions(), "the late audio is not played")
 		for _, message := range s.close() {
-			assert.IsNotType(t, conversation.Fault{}, message, "it is nobody's fault")
+			assert.IsNotType(t, conversation.Fault{}, message, "a cancelled synthesis is no fault")
 		}
 	})
 }

@@ -70,7 +70,7 @@ func TestLanguageChangeSwitchesVoiceAndRecognizer(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		s.callerSays("yes", 0.9, time.Second)
 		s.recognizer.mu.Lock()
-		assert.Equal(t, []string{"en-GB", "de-DE", "en-GB"}, s.recognizer.languages, "French is not heard")
+		assert.Equal(t, []string{"en-GB", "de-DE", "en-GB"}, s.recognizer.languages, "French is not recognized")
 		s.recognizer.mu.Unlock()
 		s.voice.mu.Lock()
 		for _, want := range []string{"en-us en-US Which language?", "de+f2 de-DE Kommen Sie?", " fr-FR Vous venez ?", "en-us en-US Will you come?"} {

@@ -55,9 +55,9 @@ func TestOptOutKeywordBeforeHangupCounts(t *testing.T) {
 		}, said, []string{"Ask Ada", "stop calling me"}, 510 * time.Millisecond},
 		"where words are asked for": {questionScript(), func(s *fixture) { s.callerBegins("stop", 500*time.Millisecond) }, said, nil, 510 * time.Millisecond},
 		"after other words":         {menuScript(), func(s *fixture) { s.callerBegins("who is this", 500*time.Millisecond) }, nil, []string{"Ask Ada", "who is this"}, 510 * time.Millisecond},
-		"to who understands late":   {menuScript(), func(s *fixture) { s.callerBegins("stop", 2*time.Second) }, nil, []string{"Ask Ada"}, 910 * time.Millisecond},
+		"slow recognizer":           {menuScript(), func(s *fixture) { s.callerBegins("stop", 2*time.Second) }, nil, []string{"Ask Ada"}, 910 * time.Millisecond},
 		"where it is secret":        {secret, func(s *fixture) { s.callerBegins("stop", 500*time.Millisecond) }, nil, []string{"Ask Ada"}, 10 * time.Millisecond},
-		"who has said it before": {menuScript(), func(s *fixture) {
+		"said before already": {menuScript(), func(s *fixture) {
 			s.callerSays("stop", 0.9, 500*time.Millisecond)
 			s.callerBegins("stop", 500*time.Millisecond)
 		}, said, []string{"Ask Ada", "stop"}, 10 * time.Millisecond},

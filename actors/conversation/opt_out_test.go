@@ -39,13 +39,13 @@ func TestOptOutKeywordIsReportedOnce(t *testing.T) {
 			s.callerSays("Please STOP it", 0.9, time.Second)
 			s.callerSays("stop", 0.9, time.Second)
 		}, said},
-		"says it where nothing is asked, to who knows phrases alone":    {noticeScript(), func(s *fixture) { s.recognizer.phrases = true; s.callerSays("stop", 0.9, 300*time.Millisecond) }, nil},
-		"says it where words are asked for, to who knows phrases alone": {questionScript(), func(s *fixture) { s.recognizer.phrases = true; s.callerSays("stop", 0.9, time.Second) }, said},
-		"seems to say it":     {menuScript(), func(s *fixture) { s.callerSays("stop", 0.5, time.Second) }, nil},
-		"says otherwise":      {menuScript(), func(s *fixture) { s.callerSays("unstoppable", 0.9, time.Second) }, nil},
-		"says it to somebody": {menuScript(), func(s *fixture) { s.send(conversation.PauseAgent{}); s.callerSays("stop", 0.9, time.Second) }, nil},
-		"presses it":          {menuScript(), func(s *fixture) { s.pressKeys("9") }, []conversation.OptOutRequested{{Channel: "dtmf", Keyword: "9"}}},
-		"presses others":      {menuScript(), func(s *fixture) { s.pressKeys("38") }, nil},
+		"says it without a question, phrase recognizer": {noticeScript(), func(s *fixture) { s.recognizer.phrases = true; s.callerSays("stop", 0.9, 300*time.Millisecond) }, nil},
+		"says it as an answer, phrase recognizer":       {questionScript(), func(s *fixture) { s.recognizer.phrases = true; s.callerSays("stop", 0.9, time.Second) }, said},
+		"seems to say it":                   {menuScript(), func(s *fixture) { s.callerSays("stop", 0.5, time.Second) }, nil},
+		"says otherwise":                    {menuScript(), func(s *fixture) { s.callerSays("unstoppable", 0.9, time.Second) }, nil},
+		"says it while the agent is paused": {menuScript(), func(s *fixture) { s.send(conversation.PauseAgent{}); s.callerSays("stop", 0.9, time.Second) }, nil},
+		"presses it":                        {menuScript(), func(s *fixture) { s.pressKeys("9") }, []conversation.OptOutRequested{{Channel: "dtmf", Keyword: "9"}}},
+		"presses others":                    {menuScript(), func(s *fixture) { s.pressKeys("38") }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,7 +103,7 @@ func TestSecretInputIsNoOptOut(t *testing.T) {
 		s.send(conversation.StartConversation{})
 		time.Sleep(time.Second)
 		s.callerSays("stop", 0.9, time.Second)
-		assert.Zero(t, s.recognizer.opened, "nobody listens to what is secret")
+		assert.Zero(t, s.recognizer.opened, "secret input is not recognized")
 		s.pressKeys("9")
 		for _, m := range s.close() {
 			_, isOptOut := m.(conversation.OptOutRequested)

@@ -31,9 +31,9 @@ func finishedAndOptedOut(s *fixture) (finished int, optedOut bool) {
 func TestLateRealtimeTranscriptWithOptOutCounts(t *testing.T) {
 	t.Parallel()
 	leaves := map[string]func(s *fixture){
-		"the caller hangs up":          func(s *fixture) { s.send(conversation.FinishConversation{}) },
-		"a key leads on":               func(s *fixture) { s.pressKeys("0") },
-		"somebody else has the caller": func(s *fixture) { s.send(conversation.PauseAgent{}) },
+		"the caller hangs up": func(s *fixture) { s.send(conversation.FinishConversation{}) },
+		"a key leads on":      func(s *fixture) { s.pressKeys("0") },
+		"the agent is paused": func(s *fixture) { s.send(conversation.PauseAgent{}) },
 	}
 	for name, leave := range leaves {
 		for _, stopped := range []bool{true, false} {
@@ -88,10 +88,10 @@ func TestWaitForLateTranscriptIsLimited(t *testing.T) {
 		"the engine is gone": func(l *realtimeRuntime) {
 			l.emit(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
 		},
-		"they are none": func(l *realtimeRuntime) {
+		"empty transcript": func(l *realtimeRuntime) {
 			l.emit(speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: "u1"})
 		},
-		"somebody else's say": func(l *realtimeRuntime) {
+		"an unrelated event": func(l *realtimeRuntime) {
 			l.emit(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{ordersCall}})
 		},
 	} {
@@ -104,7 +104,7 @@ func TestWaitForLateTranscriptIsLimited(t *testing.T) {
 				s.send(conversation.FinishConversation{})
 				tell(l)
 				advanceTime(0)
-				if finished, _ := finishedAndOptedOut(s); name == "the engine is gone" || name == "they are none" {
+				if finished, _ := finishedAndOptedOut(s); name == "the engine is gone" || name == "empty transcript" {
 					assert.Equal(t, 1, finished, "at once")
 				}
 				advanceTime(900 * time.Millisecond)

@@ -59,7 +59,7 @@ func TestToolResultDuringPauseIsInNextRealtimeHistory(t *testing.T) {
 				advanceTime(time.Second)
 				s.send(conversation.PauseAgent{})
 				advanceTime(away)
-				assert.Equal(t, []string{"close"}, l.actions(), "nobody is message, and nobody asked for an answer")
+				assert.Equal(t, []string{"close"}, l.actions(), "the closed session gets neither the result nor a request")
 				s.send(conversation.ResumeAgent{})
 				advanceTime(5 * time.Second)
 				require.Len(t, l.sessions(), 2)
@@ -91,10 +91,10 @@ func TestKeyEdgeIsTakenAfterToolCall(t *testing.T) {
 func TestUnneededRealtimeSessionIsClosedWhenItOpens(t *testing.T) {
 	t.Parallel()
 	for name, leaves := range map[string]func(s *fixture){
-		"a key leads on":               func(s *fixture) { s.pressKeys("0") },
-		"somebody else has the caller": func(s *fixture) { s.send(conversation.PauseAgent{}) },
-		"the caller hangs up":          func(s *fixture) { s.send(conversation.FinishConversation{}) },
-		"the call is gone":             func(s *fixture) { s.sys.Root.Poison(s.root) },
+		"a key leads on":      func(s *fixture) { s.pressKeys("0") },
+		"the agent is paused": func(s *fixture) { s.send(conversation.PauseAgent{}) },
+		"the caller hangs up": func(s *fixture) { s.send(conversation.FinishConversation{}) },
+		"the call is gone":    func(s *fixture) { s.sys.Root.Poison(s.root) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -202,7 +202,7 @@ func TestRealtimeEngineWithoutEndOfTurnIsReplaced(t *testing.T) {
 
 func TestRealtimeEngineStaysWhenOnlyItHearsCaller(t *testing.T) {
 	t.Parallel()
-	for name, ours := range map[string]bool{"our ears never heard him": false, "our ears heard him long ago": true} {
+	for name, ours := range map[string]bool{"no voice activity was detected": false, "voice activity was detected long ago": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := &realtimeRuntime{instead: true}
@@ -278,7 +278,7 @@ func TestOptOutIsRecognizedDuringAudioOnlyRealtime(t *testing.T) {
 		"says it":                               {func(s *fixture) { s.callerSays("please stop calling me", 0.9, time.Second) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
 		"says otherwise":                        {func(s *fixture) { s.callerSays("who is this", 0.9, time.Second) }, nil},
 		"seems to say it":                       {func(s *fixture) { s.callerSays("stop", 0.5, time.Second) }, nil},
-		"says it to who knows phrases alone":    {func(s *fixture) { s.recognizer.phrases = true; s.callerSays("stop", 0.9, time.Second) }, nil},
+		"says it, phrase recognizer":            {func(s *fixture) { s.recognizer.phrases = true; s.callerSays("stop", 0.9, time.Second) }, nil},
 		"presses it":                            {func(s *fixture) { s.pressKeys("9") }, []conversation.OptOutRequested{{Channel: "dtmf", Keyword: "9"}}},
 		"says it while the bot hangs up":        {func(s *fixture) { optOutWhileSessionEnds(s, speech.RealtimeEnded) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
 		"says it while the bot's socket breaks": {func(s *fixture) { optOutWhileSessionEnds(s, speech.RealtimeFailed) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
@@ -292,13 +292,13 @@ func TestOptOutIsRecognizedDuringAudioOnlyRealtime(t *testing.T) {
 				s.ear.Frame([]byte{7, 7})
 				l.mu.Lock()
 				if !bytes.Contains(l.heard, []byte{7, 7}) {
-					assert.Contains(t, l.recorded, "close", "the bot hears him all the time")
+					assert.Contains(t, l.recorded, "close", "the engine stays connected")
 				}
 				l.mu.Unlock()
 				advanceTime(time.Second)
 			})
 			assert.Equal(t, c.want, optOuts(messages))
-			assert.NotContains(t, segmentTexts(finalSegments(t, messages)), "who is this", "what he says to the bot is not written down")
+			assert.NotContains(t, segmentTexts(finalSegments(t, messages)), "who is this", "speech to the engine is not transcribed")
 		})
 	}
 }

@@ -73,7 +73,7 @@ func TestRealtimeAnswersPlayInOrder(t *testing.T) {
 	assert.True(t, ok)
 	assert.Equal(t, "One two three four", text)
 	_, ok = r.playNext()
-	assert.False(t, ok, "one is heard")
+	assert.False(t, ok, "an answer is playing")
 	r.dropWaiting()
 	assert.True(t, r.markStopped())
 	assert.False(t, r.markStopped(), "it was stopped")

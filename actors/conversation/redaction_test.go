@@ -124,9 +124,9 @@ func TestRedactedTextIsUsedButNotReported(t *testing.T) {
 		for _, message := range messages {
 			kinds = append(kinds, strings.TrimPrefix(fmt.Sprintf("%T", message), "conversation."))
 		}
-		assert.Subset(t, kinds, []string{"ActionPerformed", "Fault", "IntentRecognized", "RequestTransfer", "ConversationFinished"}, "all that could tell has told")
+		assert.Subset(t, kinds, []string{"ActionPerformed", "Fault", "IntentRecognized", "RequestTransfer", "ConversationFinished"}, "all kinds of messages were sent")
 		last, _ := m.read.Load(3)
-		assert.Equal(t, "my number is [redacted]", last, "who reads along")
+		assert.Equal(t, "my number is [redacted]", last, "the watcher gets redacted text")
 
 		m.mu.Lock()
 		all := strings.Join(m.wrote, "\n")

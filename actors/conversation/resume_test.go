@@ -69,7 +69,7 @@ func TestTransferredConversationCannotBeResumed(t *testing.T) {
 		}
 		require.NotNil(t, stands())
 		s.send(conversation.PauseAgent{})
-		assert.Nil(t, stands(), "the caller is with somebody else")
+		assert.Nil(t, stands(), "the agent is paused")
 		s.send(conversation.ResumeAgent{})
 		assert.NotNil(t, stands())
 		s.close()
@@ -105,7 +105,7 @@ func TestToolCallStartsAfterCheckpointIsStored(t *testing.T) {
 		acts, saved := s.toolCalls, s.saved
 		s.mu.Unlock()
 		require.Equal(t, 1, acts)
-		assert.True(t, saved.State.WasActing, "whoever goes on knows that it was begun")
+		assert.True(t, saved.State.WasActing, "the next process knows that the call started")
 		for range 2 { // a commit may be reported twice
 			s.send(conversation.CheckpointStored{ToolCalls: acts})
 			assert.Equal(t, 1, begun())
@@ -119,7 +119,7 @@ func TestToolCallFailsWithoutStoredCheckpoint(t *testing.T) {
 	t.Parallel()
 	runPendingToolCall(t, "Sorry.", func(s *fixture, begun func() int) {
 		time.Sleep(15 * time.Second) // the store is unavailable
-		assert.Equal(t, "play S", s.player.actions()[len(s.player.actions())-1], "the caller is told")
+		assert.Equal(t, "play S", s.player.actions()[len(s.player.actions())-1], "the failure is announced")
 		s.send(conversation.CheckpointStored{ToolCalls: 1}) // the store is available again
 		assert.Zero(t, begun())
 	})

@@ -85,7 +85,7 @@ func TestSpeculativeRequestIsSentBeforeEndOfTurn(t *testing.T) {
 	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way."}, segmentTexts(finalSegments(t, messages)))
 	turn := turnLatencies(t, messages)[0]
 	assert.Equal(t, domain.SpeculativeHit, turn.Speculative)
-	assert.Equal(t, int64(1), turn.LLMFirstTokenMs, "nobody waited for it")
+	assert.Equal(t, int64(1), turn.LLMFirstTokenMs, "the response was ready before the turn ended")
 	assert.Contains(t, messages, any(conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}), "and what it wanted was done")
 }
 
@@ -120,7 +120,7 @@ func TestFurtherSpeechCancelsSpeculativeRequest(t *testing.T) {
 		s.callerPauses("where is my order for friday or rather monday")
 		assert.Len(t, m.sentRequests(), 2, "twice a turn at most")
 		m.mu.Lock()
-		assert.Equal(t, 2, m.cancelled, "nobody waits for what was asked before")
+		assert.Equal(t, 2, m.cancelled, "the earlier requests are cancelled")
 		m.mu.Unlock()
 		time.Sleep(3 * time.Second)
 		synctest.Wait()

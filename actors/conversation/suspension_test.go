@@ -59,7 +59,7 @@ func TestSuspendedConversationHandlesFinish(t *testing.T) {
 		time.Sleep(1200 * time.Millisecond)
 		s.send(conversation.Suspend{})
 		s.pressKeys("1")
-		assert.Equal(t, []string{"agent: Ask Ada", "caller: [pressed 1]"}, transcriptLines(s.close())[:2], "what came before is heard before")
+		assert.Equal(t, []string{"agent: Ask Ada", "caller: [pressed 1]"}, transcriptLines(s.close())[:2], "earlier messages are handled first")
 	})
 }
 
@@ -71,7 +71,7 @@ func TestTransferredConversationHasNoSavedState(t *testing.T) {
 		time.Sleep(1200 * time.Millisecond)
 		s.send(conversation.PauseAgent{}, conversation.Suspend{})
 		saved, _ := s.suspensionReplies()
-		assert.Equal(t, []*conversation.SavedState{nil}, saved, "somebody else has the caller")
+		assert.Equal(t, []*conversation.SavedState{nil}, saved, "the agent is paused")
 		s.close()
 	})
 }

@@ -173,7 +173,7 @@ func TestCallerTurnsByWordsAndTiming(t *testing.T) {
 			},
 			want: []string{"play A", "play P"},
 		},
-		"who is not sure asks, and hears yes": {
+		"an uncertain answer is confirmed": {
 			does: func(s *fixture) {
 				time.Sleep(1200 * time.Millisecond)
 				s.callerSays("a real person", 0.5, 900*time.Millisecond)
@@ -191,7 +191,7 @@ func TestCallerTurnsByWordsAndTiming(t *testing.T) {
 			},
 			want: []string{"play A", "play D", "stop", "play Y"},
 		},
-		"what nobody understood is asked again": {
+		"an answer that was not understood is asked again": {
 			script: func(d *domain.Script) { d.Pathway.Nodes[0].Retries = 1 },
 			does: func(s *fixture) {
 				time.Sleep(1200 * time.Millisecond)
@@ -211,7 +211,7 @@ func TestCallerTurnsByWordsAndTiming(t *testing.T) {
 			},
 			want: []string{"play A", "play Y"},
 		},
-		"silence leads on, but not while somebody speaks": {
+		"the input timeout waits while the caller speaks": {
 			does: func(s *fixture) {
 				time.Sleep(4500 * time.Millisecond)
 				s.callerSays("yes", 0.9, 3*time.Second)

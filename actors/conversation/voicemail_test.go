@@ -48,14 +48,14 @@ func TestVoicemailMessageIsLeftAfterBeep(t *testing.T) {
 		time.Sleep(600 * time.Millisecond)
 		assert.Equal(t, []string{"play A"}, s.player.actions(), "the greeting is not held back")
 		s.send(answererEvent(amd.Voicemail))
-		assert.Equal(t, []string{"play A", "stop"}, s.player.actions(), "nobody listens")
+		assert.Equal(t, []string{"play A", "stop"}, s.player.actions(), "no person listens")
 		time.Sleep(8 * time.Second)
 		s.send(beep)
 		assert.Equal(t, []string{"play A", "stop", "play M"}, s.player.actions(), "at once: it was made meanwhile")
 		time.Sleep(1200 * time.Millisecond)
 		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}}, s.reports())
 		time.Sleep(100 * time.Millisecond)
-		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, leftOver}, s.reports(), "its last word is heard first")
+		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, leftOver}, s.reports(), "the end waits for the last audio")
 		messages := s.close()
 		f := messages[2].(conversation.ConversationFinished)
 		assert.Equal(t, "Message for Ada", f.Segments[1].Text)
@@ -124,19 +124,19 @@ func TestActionByDetectedAnswererAndMode(t *testing.T) {
 		by           amd.Class
 		want         want
 	}{
-		"off":                    {"off", "hangup", amd.Voicemail, want{[]string{"play A"}, false}},
-		"a person":               {"async", "hangup", amd.Human, want{[]string{"play A"}, false}},
-		"nobody knows":           {"async", "leave_message", amd.Unknown, want{[]string{"play A"}, false}},
-		"hang up":                {"async", "hangup", amd.Voicemail, want{[]string{"play A", "stop"}, true}},
-		"nothing is said of it":  {"async", "", amd.Voicemail, want{[]string{"play A"}, false}},
-		"continue":               {"async", "continue", amd.Voicemail, want{[]string{"play A"}, false}},
-		"no message to a fax":    {"async", "leave_message", amd.Fax, want{[]string{"play A", "stop"}, true}},
-		"nor to an announcement": {"async", "leave_message", amd.Unavailable, want{[]string{"play A", "stop"}, true}},
-		"a menu is spoken with":  {"async", "hangup", amd.IVR, want{[]string{"play A"}, false}},
-		"a person is waited for": {"wait", "hangup", amd.Human, want{[]string{"play A"}, false}},
-		"and nobody known":       {"wait", "hangup", amd.Unknown, want{[]string{"play A"}, false}},
-		"a machine hears not":    {"wait", "hangup", amd.Voicemail, want{nil, true}},
-		"unless it shall":        {"wait", "continue", amd.Voicemail, want{[]string{"play A"}, false}},
+		"off":                       {"off", "hangup", amd.Voicemail, want{[]string{"play A"}, false}},
+		"a person":                  {"async", "hangup", amd.Human, want{[]string{"play A"}, false}},
+		"unknown answerer":          {"async", "leave_message", amd.Unknown, want{[]string{"play A"}, false}},
+		"hang up":                   {"async", "hangup", amd.Voicemail, want{[]string{"play A", "stop"}, true}},
+		"nothing is said of it":     {"async", "", amd.Voicemail, want{[]string{"play A"}, false}},
+		"continue":                  {"async", "continue", amd.Voicemail, want{[]string{"play A"}, false}},
+		"no message to a fax":       {"async", "leave_message", amd.Fax, want{[]string{"play A", "stop"}, true}},
+		"nor to an announcement":    {"async", "leave_message", amd.Unavailable, want{[]string{"play A", "stop"}, true}},
+		"a menu is spoken with":     {"async", "hangup", amd.IVR, want{[]string{"play A"}, false}},
+		"a person is waited for":    {"wait", "hangup", amd.Human, want{[]string{"play A"}, false}},
+		"unknown answerer, waiting": {"wait", "hangup", amd.Unknown, want{[]string{"play A"}, false}},
+		"a machine hears not":       {"wait", "hangup", amd.Voicemail, want{nil, true}},
+		"unless it shall":           {"wait", "continue", amd.Voicemail, want{[]string{"play A"}, false}},
 	}
 	for name, k := range cases {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {

@@ -245,7 +245,7 @@ func TestChangeOfUnknownOutcomeIsReadFromStore(t *testing.T) {
 		s.loseReplies.Store(true)
 		_, err := r.AddNumbers(t.Context(), ws, defaultList, []uint64{12025550123}, origin)
 		require.ErrorIs(t, err, errLostReply)
-		require.True(t, r.MayBeListed(ws, scrub, 12025550123), "nobody knows")
+		require.True(t, r.MayBeListed(ws, scrub, 12025550123), "the outcome is unknown")
 		assert.True(t, isListed(t, r, 12025550123))
 	})
 }
@@ -344,7 +344,7 @@ func TestErasedNumberIsMatchedByHash(t *testing.T) {
 	require.Len(t, entries, 1, "the list does not show it")
 	removed, err := next.RemoveNumber(ctx, ws, defaultList, n)
 	require.NoError(t, err)
-	assert.True(t, removed, "who asks to be called again is found by the hash")
+	assert.True(t, removed, "removal finds the number by its hash")
 	hit, err := next.MatchPhone(ctx, ws, dnc.ScrubRules{Default: defaultList}, "+12025550123")
 	require.NoError(t, err)
 	assert.Nil(t, hit)

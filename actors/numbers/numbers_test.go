@@ -157,7 +157,7 @@ func TestCampaignsDoNotCallOneNumberConcurrently(t *testing.T) {
 		require.True(w, ok)
 		assert.Equal(w, numbers.Busy, w.requestDenied("call_2", true).Reason)
 		_, ok = w.request("call_3", false).(numbers.NumberGranted)
-		assert.True(w, ok, "a single call is somebody's own will")
+		assert.True(w, ok, "a single call is not exclusive")
 		w.send(numbers.ReleaseNumber{CallID: "call_3"})
 		w.send(numbers.CallStarted{CallID: "call_1", Number: phone, Environment: domain.Live})
 		time.Sleep(time.Hour) // far beyond the validity of the grant
@@ -173,7 +173,7 @@ func TestCampaignsDoNotCallOneNumberConcurrently(t *testing.T) {
 
 func TestNumberOfInboundCallIsBusy(t *testing.T) {
 	withFixture(t, 0, []numbers.LiveCall{{CallID: "call_in", Number: phone, Environment: domain.Live}}, func(w *fixture) {
-		assert.Equal(w, numbers.Busy, w.requestDenied("call_1", true).Reason, "the census knows him")
+		assert.Equal(w, numbers.Busy, w.requestDenied("call_1", true).Reason, "the live call is known")
 		w.send(numbers.CallEnded{CallID: "call_in"})
 		w.send(numbers.CallStarted{CallID: "call_again", Number: phone, Environment: domain.Live})
 		assert.Equal(w, numbers.Busy, w.requestDenied("call_2", true).Reason)

@@ -368,7 +368,7 @@ func TestOutboxContinuesAfterLostCommitReply(t *testing.T) {
 		synctest.Wait()
 		before := s.notificationCount("wh_1")
 		advanceTime(time.Second)
-		assert.Greater(t, s.notificationCount("wh_1"), before, "what was kept all the same is told")
+		assert.Greater(t, s.notificationCount("wh_1"), before, "the endpoint is notified of the stored deliveries")
 		ids = append(ids, s.commitEvents(3, nil)...)
 		advanceTime(time.Second)
 		assert.Equal(t, ids, s.queuedEvents("wh_1"))

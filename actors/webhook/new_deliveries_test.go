@@ -23,7 +23,7 @@ func TestDeliveryQueuedDuringReplayIsNotSkipped(t *testing.T) {
 		tell   func(late domain.Delivery, s *fixture) any
 		within time.Duration
 	}{
-		"nobody hands it over": {func(domain.Delivery, *fixture) any { return webhook.DeliveriesQueued{} }, time.Minute},
+		"not handed over": {func(domain.Delivery, *fixture) any { return webhook.DeliveriesQueued{} }, time.Minute},
 		"handed over": {func(late domain.Delivery, s *fixture) any {
 			got, err := s.store.Events(s.t.Context(), workspace, late.EventOffset-1, 1)
 			require.NoError(s.t, err)

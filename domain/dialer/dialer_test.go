@@ -76,13 +76,13 @@ func TestDecisionNamesReasonForWaiting(t *testing.T) {
 		"ends before that": {func(v *dialer.View) {
 			v.OpenHours, v.Schedule, v.ScheduleEnd = hours.GlobalWindow(), hours.ScheduleWindow(), later
 		}, seen{reason: "calling_hours", until: epoch.Add(2 * time.Hour), look: later}},
-		"everybody done": {func(v *dialer.View) { v.ReadyContacts, v.Remaining = 0, 0 }, seen{do: dialer.CompleteExhausted}},
-		"the end":        {func(v *dialer.View) { v.ScheduleEnd = epoch }, seen{do: dialer.CompleteExpired}},
-		"the end, live":  {func(v *dialer.View) { v.ScheduleEnd, v.OpenAttempts = epoch, 1 }, seen{reason: "schedule"}},
-		"draining":       {func(v *dialer.View) { v.Draining = true }, seen{}},
-		"armed":          {func(v *dialer.View) { v.Status, v.ScheduleStart = domain.CampaignScheduled, soon }, seen{reason: "schedule", until: soon, look: soon}},
-		"start":          {func(v *dialer.View) { v.Status, v.ScheduleStart = domain.CampaignScheduled, epoch }, seen{do: dialer.StartRunning}},
-		"armed too late": {func(v *dialer.View) { v.Status, v.ScheduleEnd = domain.CampaignScheduled, epoch }, seen{do: dialer.CompleteExpired}},
+		"all contacts done": {func(v *dialer.View) { v.ReadyContacts, v.Remaining = 0, 0 }, seen{do: dialer.CompleteExhausted}},
+		"the end":           {func(v *dialer.View) { v.ScheduleEnd = epoch }, seen{do: dialer.CompleteExpired}},
+		"the end, live":     {func(v *dialer.View) { v.ScheduleEnd, v.OpenAttempts = epoch, 1 }, seen{reason: "schedule"}},
+		"draining":          {func(v *dialer.View) { v.Draining = true }, seen{}},
+		"armed":             {func(v *dialer.View) { v.Status, v.ScheduleStart = domain.CampaignScheduled, soon }, seen{reason: "schedule", until: soon, look: soon}},
+		"start":             {func(v *dialer.View) { v.Status, v.ScheduleStart = domain.CampaignScheduled, epoch }, seen{do: dialer.StartRunning}},
+		"armed too late":    {func(v *dialer.View) { v.Status, v.ScheduleEnd = domain.CampaignScheduled, epoch }, seen{do: dialer.CompleteExpired}},
 	}
 	for name, c := range cases {
 		v := runningView()

@@ -68,7 +68,7 @@ func TestEstimateExamples(t *testing.T) {
 	require.NoError(t, err)
 	o = newInput()
 	o.Groups[0].Window = never.WindowForZones(nil)
-	assert.Nil(t, dialer.Estimate(o, epoch), "nobody can tell")
+	assert.Nil(t, dialer.Estimate(o, epoch), "the estimate is unknown")
 
 	for _, s := range []domain.CampaignStatus{domain.CampaignPaused, domain.CampaignDraft, domain.CampaignCompleted, domain.CampaignCancelled} {
 		o = newInput()

@@ -159,7 +159,7 @@ func TestModelDetectsPlantedFaults(t *testing.T) {
 		began := time.Now()
 		out, err := play(m.name, 1, 150)
 		t.Logf("%s: %v", m.name, time.Since(began).Round(time.Millisecond))
-		require.Error(t, err, "nobody noticed that %s", m.name)
+		require.Error(t, err, "the model did not detect: %s", m.name)
 		assert.Regexp(t, m.expectedFault, out, m.name)
 	}
 }
