@@ -68,9 +68,9 @@ func Restore(ctx context.Context, o store.Options, created Manifest, from string
 
 // configForFolder returns a configuration for a store in another folder with the same master key.
 func configForFolder(cfg *configs.Config, data string) *configs.Config {
-	own := *cfg
-	own.Data, own.MasterKeyFile = data, datafolder.MasterKeyFile(cfg)
-	return &own
+	copied := *cfg
+	copied.Data, copied.MasterKeyFile = data, datafolder.MasterKeyFile(cfg)
+	return &copied
 }
 
 // CheckTarget returns an error if a backup cannot be restored into the data folder of the settings.

@@ -15,8 +15,8 @@ import (
 
 // Rules returns the rules for addresses that tenants configure. allow are additional allow rules; front is the
 // address of the HTTP listener of this service.
-func Rules(cfg *configs.Config, allow []access.EgressRule, front netip.AddrPort) access.Egress {
-	e := access.Egress{Allow: slices.Clone(allow), OwnListeners: []netip.AddrPort{front}}
+func Rules(cfg *configs.Config, allow []access.EgressRule, httpAddr netip.AddrPort) access.Egress {
+	e := access.Egress{Allow: slices.Clone(allow), OwnListeners: []netip.AddrPort{httpAddr}}
 	for _, l := range cfg.SIP.Listeners {
 		e.OwnListeners = append(e.OwnListeners, l.Addr)
 	}

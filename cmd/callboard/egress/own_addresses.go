@@ -38,20 +38,20 @@ func blobAddrs(b configs.Blobs) []netip.AddrPort {
 	return out
 }
 
-// urlAddrs returns the addresses of the host in a URL, which tenants may not use. usual is the port if the URL has
-// none.
-func urlAddrs(text string, usual uint16) []netip.AddrPort {
-	u, err := url.Parse(text)
+// urlAddrs returns the addresses of the host in a URL, which tenants may not use. defaultPort is used if the
+// URL has no port.
+func urlAddrs(rawURL string, defaultPort uint16) []netip.AddrPort {
+	u, err := url.Parse(rawURL)
 	if err != nil || u.Hostname() == "" {
 		return nil
 	}
-	return addrsOf(u.Hostname(), u.Port(), usual)
+	return addrsOf(u.Hostname(), u.Port(), defaultPort)
 }
 
-// addrsOf returns the addresses of a host with the port, or with the port usual if port is empty.
-func addrsOf(host, port string, usual uint16) (out []netip.AddrPort) {
+// addrsOf returns the addresses of a host with the port, or with defaultPort if port is empty.
+func addrsOf(host, port string, defaultPort uint16) (out []netip.AddrPort) {
 	if n, err := strconv.ParseUint(port, 10, 16); err == nil {
-		usual = uint16(n)
+		defaultPort = uint16(n)
 	}
 	found, err := net.LookupIP(host) //nolint:noctx // once, at the start
 	if err != nil {
@@ -59,7 +59,7 @@ func addrsOf(host, port string, usual uint16) (out []netip.AddrPort) {
 	}
 	for _, ip := range found {
 		if a, ok := netip.AddrFromSlice(ip); ok {
-			out = append(out, netip.AddrPortFrom(a.Unmap(), usual))
+			out = append(out, netip.AddrPortFrom(a.Unmap(), defaultPort))
 		}
 	}
 	return out

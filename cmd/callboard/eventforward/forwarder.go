@@ -124,14 +124,14 @@ func (f *Forwarder) Forward(ctx context.Context, id, kind string, body []byte) e
 	return nil
 }
 
-// Follow reads the event stream until it ends or sends nothing for the time quiet. It calls do with each event and
+// Follow reads the event stream until it ends or sends nothing for silenceLimit. It calls do with each event and
 // its original bytes. last is the id of the last handled event, or "now". Follow returns the id of the last event
 // that it handled.
-func Follow(ctx context.Context, c *client.Client, quiet time.Duration, types, last string, opened func(), do func(id, kind string, body []byte)) (string, error) {
+func Follow(ctx context.Context, c *client.Client, silenceLimit time.Duration, types, last string, opened func(), do func(id, kind string, body []byte)) (string, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	silence := time.AfterFunc(quiet, func() { end(errSilent) })
-	defer silence.Stop()
+	silenceTimer := time.AfterFunc(silenceLimit, func() { end(errSilent) })
+	defer silenceTimer.Stop()
 	resp, err := c.StreamEvents(ctx, client.StreamEventsQuery{Type: types, After: last})
 	if err != nil {
 		var refusal *client.Error
@@ -145,7 +145,7 @@ func Follow(ctx context.Context, c *client.Client, quiet time.Duration, types, l
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, maxEvent)
 	for lines.Scan() {
-		silence.Reset(quiet)
+		silenceTimer.Reset(silenceLimit)
 		body, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
 		if !ok {
 			continue
@@ -154,10 +154,10 @@ func Follow(ctx context.Context, c *client.Client, quiet time.Duration, types, l
 		if json.Unmarshal(body, &e) != nil {
 			continue
 		}
-		silence.Stop() // do may take longer than quiet
+		silenceTimer.Stop() // do may take longer than silenceLimit
 		do(e.ID, e.Type, body)
 		last = e.ID
-		silence.Reset(quiet)
+		silenceTimer.Reset(silenceLimit)
 	}
 	if errors.Is(context.Cause(ctx), errSilent) {
 		return last, errSilent
