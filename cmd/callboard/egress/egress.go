@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Rules returns the rules for addresses that tenants configure. allow are additional allow rules; front is the
+// Rules returns the rules for addresses that tenants configure. allow are additional allow rules; httpAddr is the
 // address of the HTTP listener of this service.
 func Rules(cfg *configs.Config, allow []access.EgressRule, httpAddr netip.AddrPort) access.Egress {
 	e := access.Egress{Allow: slices.Clone(allow), OwnListeners: []netip.AddrPort{httpAddr}}
