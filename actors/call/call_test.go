@@ -18,20 +18,20 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-const area = "+1500555"
+const numberPrefix = "+1500555"
 
 func TestOutboundCallIsPlacedRecordedAndReported(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
-	id := h.dial(area+"0000", confirm())
-	e := h.end(id)
+	h := newFixture(t, fixtureOptions{})
+	id := h.dial(numberPrefix+"0000", confirmPathway())
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
 	assert.Equal(t, domain.ReasonCompleted, e.Verdict.Reason)
 	assert.True(t, e.Reached)
-	c := h.finished(id)
+	c := h.waitUntilFinished(id)
 	assert.Equal(t, []event.Type{
 		event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
-	}, h.store.told(id))
+	}, h.store.eventTypes(id))
 	assert.Equal(t, domain.CallCompleted, c.Status)
 	assert.Equal(t, "confirmed", c.Disposition)
 	assert.Equal(t, "agent", c.EndedBy)
@@ -61,9 +61,9 @@ func TestOutboundCallIsPlacedRecordedAndReported(t *testing.T) {
 	require.NoError(t, err)
 	assert.InDelta(t, c.RecordingSeconds, sound.Duration().Seconds(), 0.01)
 	assert.InDelta(t, float64(c.DurationSeconds), sound.Duration().Seconds(), 5)
-	h.until(2*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
-	h.until(2*time.Second, "the permit is released", func() bool { return h.inUse() == 0 })
-	assert.Len(t, h.ends(id), 1)
+	h.waitUntil(2*time.Second, "the spool is empty", func() bool { return h.countSpoolFiles() == 0 })
+	h.waitUntil(2*time.Second, "the permit is released", func() bool { return h.permitsInUse() == 0 })
+	assert.Len(t, h.endsOf(id), 1)
 	row := &domain.LedgerRow{AttemptID: id, WorkspaceID: workspace}
 	_, err = h.store.Get(t.Context(), row)
 	require.NoError(t, err, "one bill")
@@ -71,7 +71,7 @@ func TestOutboundCallIsPlacedRecordedAndReported(t *testing.T) {
 
 func TestCallOutcomeMatchesHowTheCallEnded(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
+	h := newFixture(t, fixtureOptions{})
 	type want struct {
 		outcome domain.Outcome
 		reason  domain.Reason
@@ -80,74 +80,74 @@ func TestCallOutcomeMatchesHowTheCallEnded(t *testing.T) {
 		status  domain.CallStatus
 	}
 	ends := map[string]want{
-		area + "0001": {domain.OutcomeBusy, domain.ReasonBusy, "remote", 486, domain.CallBusy},
-		area + "0002": {domain.OutcomeNoAnswer, domain.ReasonNoAnswer, "service", 487, domain.CallNoAnswer},
-		area + "0004": {domain.OutcomeDeclined, domain.ReasonCompleted, "agent", 200, domain.CallCompleted},
-		area + "0005": {domain.OutcomeFailed, domain.ReasonInvalidNumber, "remote", 404, domain.CallFailed},
-		area + "0006": {domain.OutcomeFailed, domain.ReasonTrunkError, "remote", 503, domain.CallFailed},
-		area + "0009": {domain.OutcomeCompleted, domain.ReasonCompleted, "agent", 200, domain.CallCompleted},
-		area + "4413": {domain.OutcomeFailed, domain.ReasonRejected, "remote", 603, domain.CallFailed},
-		area + "4418": {domain.OutcomeCompleted, domain.ReasonRemoteHangup, "remote", 200, domain.CallCompleted},
+		numberPrefix + "0001": {domain.OutcomeBusy, domain.ReasonBusy, "remote", 486, domain.CallBusy},
+		numberPrefix + "0002": {domain.OutcomeNoAnswer, domain.ReasonNoAnswer, "service", 487, domain.CallNoAnswer},
+		numberPrefix + "0004": {domain.OutcomeDeclined, domain.ReasonCompleted, "agent", 200, domain.CallCompleted},
+		numberPrefix + "0005": {domain.OutcomeFailed, domain.ReasonInvalidNumber, "remote", 404, domain.CallFailed},
+		numberPrefix + "0006": {domain.OutcomeFailed, domain.ReasonTrunkError, "remote", 503, domain.CallFailed},
+		numberPrefix + "0009": {domain.OutcomeCompleted, domain.ReasonCompleted, "agent", 200, domain.CallCompleted},
+		numberPrefix + "4413": {domain.OutcomeFailed, domain.ReasonRejected, "remote", 603, domain.CallFailed},
+		numberPrefix + "4418": {domain.OutcomeCompleted, domain.ReasonRemoteHangup, "remote", 200, domain.CallCompleted},
 	}
 	ids := make(map[string]string)
 	for n := range ends {
-		s := h.order(n, confirm())
+		s := h.prepareCall(n, confirmPathway())
 		switch n {
 		case never:
 			s.RingTimeout = 2 * time.Second
 		case quiet:
 			s.Script.Pathway.Nodes[1].TimeoutSeconds, s.Script.Pathway.Nodes[1].Retries = 1.5, 0
-		case area + "4418":
-			s.Script.Pathway = linger()
+		case numberPrefix + "4418":
+			s.Script.Pathway = waitingPathway()
 		}
-		ids[n] = h.start(s)
+		ids[n] = h.startCall(s)
 	}
 	got := make(map[string]want)
 	for n, id := range ids {
-		e := h.end(id)
-		c := h.finished(id)
+		e := h.waitForEnd(id)
+		c := h.waitUntilFinished(id)
 		got[n] = want{e.Verdict.Outcome, e.Verdict.Reason, c.EndedBy, c.Legs[0].Code, c.Status}
 		assert.True(t, e.Reached, n)
-		assert.Contains(t, h.store.told(id), event.CallEnded, n)
+		assert.Contains(t, h.store.eventTypes(id), event.CallEnded, n)
 		row := domain.Attempt{ID: id, WorkspaceID: workspace}
 		_, err := h.store.Get(t.Context(), &row)
 		require.ErrorIs(t, err, domain.ErrNotFound, "the attempt is closed")
 	}
 	assert.Equal(t, ends, got)
-	h.until(2*time.Second, "all permits are released", func() bool { return h.inUse() == 0 })
-	h.until(2*time.Second, "no phone is in a call", func() bool { return h.carrier.LiveCalls() == 0 && h.engine.Live() == 0 })
+	h.waitUntil(2*time.Second, "all permits are released", func() bool { return h.permitsInUse() == 0 })
+	h.waitUntil(2*time.Second, "no phone is in a call", func() bool { return h.carrier.LiveCalls() == 0 && h.engine.Live() == 0 })
 }
 
 func TestAPIHangupEndsRingingAnsweredAndStartingCalls(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
+	h := newFixture(t, fixtureOptions{})
 	hangup := func(id string) error {
 		_, err := mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: id})
 		return err
 	}
-	ringing := h.dial(area+"0002", confirm())
-	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(area+"0002", testcarrier.Ringing) == 1 })
+	ringing := h.dial(numberPrefix+"0002", confirmPathway())
+	h.waitUntil(5*time.Second, "it rings", func() bool { return h.phoneLog.count(numberPrefix+"0002", testcarrier.Ringing) == 1 })
 	require.NoError(t, hangup(ringing))
-	e := h.end(ringing)
+	e := h.waitForEnd(ringing)
 	assert.Equal(t, domain.OutcomeCancelled, e.Verdict.Outcome)
 	assert.Equal(t, "api", e.Call.EndedBy)
 	assert.Equal(t, domain.CallCancelled, e.Call.Status)
-	h.saw(area+"0002", testcarrier.Cancelled, "the phone has stopped ringing")
+	h.assertSeenOnce(numberPrefix+"0002", testcarrier.Cancelled, "the phone has stopped ringing")
 
-	talking := h.dial(area+"0009", linger())
-	h.until(5*time.Second, "the call is answered", func() bool { return h.store.call(talking).Status == domain.CallInProgress })
+	talking := h.dial(numberPrefix+"0009", waitingPathway())
+	h.waitUntil(5*time.Second, "the call is answered", func() bool { return h.store.readCall(talking).Status == domain.CallInProgress })
 	require.NoError(t, hangup(talking))
-	e = h.end(talking)
+	e = h.waitForEnd(talking)
 	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonHangup}, e.Verdict)
-	h.until(2*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.CallerHungUp) == 1 })
+	h.waitUntil(2*time.Second, "the BYE is seen", func() bool { return h.phoneLog.count(numberPrefix+"0009", testcarrier.CallerHungUp) == 1 })
 
-	at := h.order(area+"0000", linger())
-	h.start(at)
+	at := h.prepareCall(numberPrefix+"0000", waitingPathway())
+	h.startCall(at)
 	require.NoError(t, hangup(at.Call.ID), "at once")
-	e = h.end(at.Call.ID)
+	e = h.waitForEnd(at.Call.ID)
 	assert.Equal(t, "api", e.Call.EndedBy)
-	h.finished(at.Call.ID)
-	h.until(5*time.Second, "nothing is left", func() bool { return h.engine.Live() == 0 && h.carrier.LiveCalls() == 0 && h.inUse() == 0 })
+	h.waitUntilFinished(at.Call.ID)
+	h.waitUntil(5*time.Second, "nothing is left", func() bool { return h.engine.Live() == 0 && h.carrier.LiveCalls() == 0 && h.permitsInUse() == 0 })
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(hangup("call_nobody")))
 }
 
@@ -156,47 +156,47 @@ func TestByeFollowsTheCommitOfTheAnswer(t *testing.T) {
 	mute := domain.Pathway{Start: "bye", Nodes: []domain.Node{{ID: "bye", Type: domain.NodeEnd}}}
 	t.Run("the BYE waits for it", func(t *testing.T) {
 		t.Parallel()
-		h := build(t, plan{})
+		h := newFixture(t, fixtureOptions{})
 		gate := make(chan struct{})
-		h.store.slow = map[event.Type]chan struct{}{event.CallAnswered: gate}
-		id := h.dial(area+"0009", mute)
-		h.until(5*time.Second, "it is answered", func() bool { return h.diary.count(area+"0009", testcarrier.Answered) == 1 })
+		h.store.gates = map[event.Type]chan struct{}{event.CallAnswered: gate}
+		id := h.dial(numberPrefix+"0009", mute)
+		h.waitUntil(5*time.Second, "it is answered", func() bool { return h.phoneLog.count(numberPrefix+"0009", testcarrier.Answered) == 1 })
 		time.AfterFunc(100*time.Millisecond, func() { close(gate) })
-		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.CallerHungUp) == 1 })
-		assert.Contains(t, h.store.told(id), event.CallAnswered)
-		assert.Equal(t, domain.OutcomeCompleted, h.end(id).Verdict.Outcome)
-		h.finished(id)
+		h.waitUntil(5*time.Second, "the BYE is seen", func() bool { return h.phoneLog.count(numberPrefix+"0009", testcarrier.CallerHungUp) == 1 })
+		assert.Contains(t, h.store.eventTypes(id), event.CallAnswered)
+		assert.Equal(t, domain.OutcomeCompleted, h.waitForEnd(id).Verdict.Outcome)
+		h.waitUntilFinished(id)
 	})
 	t.Run("but not for a store that hangs", func(t *testing.T) {
 		t.Parallel()
-		h := build(t, plan{})
+		h := newFixture(t, fixtureOptions{})
 		gate := make(chan struct{})
-		h.store.slow = map[event.Type]chan struct{}{event.CallAnswered: gate}
-		id := h.dial(area+"0009", mute)
-		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.CallerHungUp) == 1 })
-		assert.NotContains(t, h.store.told(id), event.CallAnswered)
+		h.store.gates = map[event.Type]chan struct{}{event.CallAnswered: gate}
+		id := h.dial(numberPrefix+"0009", mute)
+		h.waitUntil(5*time.Second, "the BYE is seen", func() bool { return h.phoneLog.count(numberPrefix+"0009", testcarrier.CallerHungUp) == 1 })
+		assert.NotContains(t, h.store.eventTypes(id), event.CallAnswered)
 		close(gate)
-		assert.Equal(t, domain.OutcomeCompleted, h.end(id).Verdict.Outcome)
-		h.finished(id)
+		assert.Equal(t, domain.OutcomeCompleted, h.waitForEnd(id).Verdict.Outcome)
+		h.waitUntilFinished(id)
 	})
 }
 
 func TestCallEndsAtMaxDuration(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
-	o := h.order(area+"0009", linger())
+	h := newFixture(t, fixtureOptions{})
+	o := h.prepareCall(numberPrefix+"0009", waitingPathway())
 	o.MaxDuration = 500 * time.Millisecond
-	e := h.end(h.start(o))
+	e := h.waitForEnd(h.startCall(o))
 	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonMaxDuration}, e.Verdict)
 	assert.Equal(t, "service", e.Call.EndedBy)
 }
 
 func TestCallWithAnExpiredPermitSendsNoInvite(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
-	o := h.order(area+"0000", confirm())
+	h := newFixture(t, fixtureOptions{})
+	o := h.prepareCall(numberPrefix+"0000", confirmPathway())
 	o.Permit.Epoch = "another"
-	e := h.end(h.start(o))
+	e := h.waitForEnd(h.startCall(o))
 	assert.Equal(t, domain.ReasonNotSent, e.Verdict.Reason)
 	assert.False(t, e.Verdict.SpendsAttempt())
 	assert.False(t, e.Reached)
@@ -207,51 +207,51 @@ func TestCallWithAnExpiredPermitSendsNoInvite(t *testing.T) {
 
 func TestEndIsReportedUntilTheOwnerAcknowledges(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
-	h.mute = true
-	id := h.dial(area+"0001", confirm())
-	h.until(8*time.Second, "the end is reported again", func() bool { return len(h.ends(id)) >= 2 })
-	assert.Equal(t, 1, h.inUse(), "the call keeps its permit until then")
+	h := newFixture(t, fixtureOptions{})
+	h.withholdAck = true
+	id := h.dial(numberPrefix+"0001", confirmPathway())
+	h.waitUntil(8*time.Second, "the end is reported again", func() bool { return len(h.endsOf(id)) >= 2 })
+	assert.Equal(t, 1, h.permitsInUse(), "the call keeps its permit until then")
 	h.mu.Lock()
-	h.mute = false
+	h.withholdAck = false
 	h.ended[id] = nil
 	h.mu.Unlock()
-	h.finished(id)
-	h.until(2*time.Second, "the permit is released", func() bool { return h.inUse() == 0 })
+	h.waitUntilFinished(id)
+	h.waitUntil(2*time.Second, "the permit is released", func() bool { return h.permitsInUse() == 0 })
 }
 
 func TestCallWithoutOwnerIsStoredByCalls(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
-	o := h.order(area+"0000", confirm())
+	h := newFixture(t, fixtureOptions{})
+	o := h.prepareCall(numberPrefix+"0000", confirmPathway())
 	o.Owner = nil
-	c := h.finished(h.start(o))
+	c := h.waitUntilFinished(h.startCall(o))
 	assert.Equal(t, "confirmed", c.Disposition)
 	assert.Equal(t, []event.Type{
 		event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
-	}, h.store.told(c.ID))
+	}, h.store.eventTypes(c.ID))
 }
 
 func TestUnsentCallIsReportedAsUnspent(t *testing.T) {
 	t.Parallel()
 	told := make(chan numbers.UncountAttempt, 8)
-	h := build(t, plan{numbers: func(ctx actor.Context) {
+	h := newFixture(t, fixtureOptions{numbers: func(ctx actor.Context) {
 		if m, ok := ctx.Message().(numbers.UncountAttempt); ok {
 			told <- m
 		}
 	}})
-	rung, late := h.order(area+"0001", confirm()), h.order(area+"0000", confirm())
+	rung, late := h.prepareCall(numberPrefix+"0001", confirmPathway()), h.prepareCall(numberPrefix+"0000", confirmPathway())
 	rung.Owner, late.Owner, late.Permit.Epoch = nil, nil, "another"
-	h.finished(h.start(rung))
-	id := h.start(late)
-	h.finished(id)
-	h.until(5*time.Second, "no call is open", func() bool {
+	h.waitUntilFinished(h.startCall(rung))
+	id := h.startCall(late)
+	h.waitUntilFinished(id)
+	h.waitUntil(5*time.Second, "no call is open", func() bool {
 		now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 		return err == nil && now.Open == 0
 	})
 	select {
 	case m := <-told:
-		assert.Equal(t, numbers.UncountAttempt{CallID: id, Number: area + "0000", Environment: domain.Live}, m)
+		assert.Equal(t, numbers.UncountAttempt{CallID: id, Number: numberPrefix + "0000", Environment: domain.Live}, m)
 	case <-time.After(patience):
 		require.Fail(t, "no message arrived")
 	}
@@ -265,15 +265,15 @@ func TestCallFailsWithoutBillingIfTheAgentCannotSpeak(t *testing.T) {
 		verdict domain.Verdict
 		errors  int
 	}{
-		"its first words": {hum{fails: "Hello Ada."}, domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgentUnavailable}, 2},
-		"its last words":  {hum{panics: "Thanks."}, domain.Verdict{Outcome: domain.OutcomeConfirmed, Reason: domain.ReasonCompleted}, 1},
+		"its first words": {toneSpeaker{fails: "Hello Ada."}, domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgentUnavailable}, 2},
+		"its last words":  {toneSpeaker{panics: "Thanks."}, domain.Verdict{Outcome: domain.OutcomeConfirmed, Reason: domain.ReasonCompleted}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := build(t, plan{speaker: c.speaker})
-			id := h.dial(area+"0000", confirm())
-			e := h.end(id)
-			h.finished(id)
+			h := newFixture(t, fixtureOptions{speaker: c.speaker})
+			id := h.dial(numberPrefix+"0000", confirmPathway())
+			e := h.waitForEnd(id)
+			h.waitUntilFinished(id)
 			assert.Equal(t, c.verdict, e.Verdict)
 			bills := 0
 			for _, r := range call.EndChange(e, time.Now()).Puts {
@@ -283,7 +283,7 @@ func TestCallFailsWithoutBillingIfTheAgentCannotSpeak(t *testing.T) {
 			}
 			assert.Equal(t, e.Verdict.Reason == domain.ReasonCompleted, bills == 1, "a call without a word is free")
 			n := 0
-			for _, v := range h.store.told(id) {
+			for _, v := range h.store.eventTypes(id) {
 				if v == event.AgentError {
 					n++
 				}
@@ -295,38 +295,38 @@ func TestCallFailsWithoutBillingIfTheAgentCannotSpeak(t *testing.T) {
 
 func TestCallCancelledByItsCampaignHasOutcomeCancelled(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
-	id := h.dial(area+"0009", linger())
-	h.until(5*time.Second, "the call is answered", func() bool { return h.store.call(id).Status == domain.CallInProgress })
-	require.NoError(t, h.hangUpAs(call.HangUp{CallID: id, Cancelled: true}))
-	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}, h.end(id).Verdict)
-	assert.Equal(t, domain.CallCancelled, h.finished(id).Status)
+	h := newFixture(t, fixtureOptions{})
+	id := h.dial(numberPrefix+"0009", waitingPathway())
+	h.waitUntil(5*time.Second, "the call is answered", func() bool { return h.store.readCall(id).Status == domain.CallInProgress })
+	require.NoError(t, h.sendHangUp(call.HangUp{CallID: id, Cancelled: true}))
+	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}, h.waitForEnd(id).Verdict)
+	assert.Equal(t, domain.CallCancelled, h.waitUntilFinished(id).Status)
 }
 
 func TestDrainRefusesNewCallsAndWaitsForLiveOnes(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
-	id := h.dial(area+"0000", confirm())
-	h.until(5*time.Second, "the call is answered", func() bool { return h.store.call(id).Status == domain.CallInProgress })
+	h := newFixture(t, fixtureOptions{})
+	id := h.dial(numberPrefix+"0000", confirmPathway())
+	h.waitUntil(5*time.Second, "the call is answered", func() bool { return h.store.readCall(id).Status == domain.CallInProgress })
 	drained := make(chan struct{})
 	h.sys.Root.RequestWithCustomSender(h.calls, call.DrainCalls{}, h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		if _, ok := ctx.Message().(call.CallsDrained); ok {
 			close(drained)
 		}
 	})))
-	o := h.order(area+"0000", confirm())
-	assert.Equal(t, domain.ReasonNotSent, h.end(h.start(o)).Verdict.Reason)
-	soon(t, drained)
-	c := h.store.call(id)
+	o := h.prepareCall(numberPrefix+"0000", confirmPathway())
+	assert.Equal(t, domain.ReasonNotSent, h.waitForEnd(h.startCall(o)).Verdict.Reason)
+	receive(t, drained)
+	c := h.store.readCall(id)
 	assert.Equal(t, "confirmed", c.Disposition)
 	assert.True(t, c.RecordingAvailable, "its recording is kept")
 }
 
 func TestGetLiveCallsListsALiveCall(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
-	id := h.dial(area+"0009", linger())
-	h.until(5*time.Second, "the call is answered", func() bool { return h.store.call(id).Status == domain.CallInProgress })
+	h := newFixture(t, fixtureOptions{})
+	id := h.dial(numberPrefix+"0009", waitingPathway())
+	h.waitUntil(5*time.Second, "the call is answered", func() bool { return h.store.readCall(id).Status == domain.CallInProgress })
 	now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 	require.NoError(t, err)
 	require.Len(t, now.Calls, 1)
@@ -334,5 +334,5 @@ func TestGetLiveCallsListsALiveCall(t *testing.T) {
 	assert.Equal(t, domain.Outbound, now.Calls[0].Direction)
 	_, err = mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: id})
 	require.NoError(t, err)
-	h.finished(id)
+	h.waitUntilFinished(id)
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // collectPathway asks for a digit and waits up to a minute for it.
-func waits() domain.Pathway {
+func collectPathway() domain.Pathway {
 	return domain.Pathway{
 		Start: "ask",
 		Nodes: []domain.Node{
@@ -35,7 +35,7 @@ func waits() domain.Pathway {
 }
 
 // readRows returns the stored call and its open attempt.
-func (h *fixture) attempt(id string) (c domain.Call, a domain.Attempt) {
+func (h *fixture) readRows(id string) (c domain.Call, a domain.Attempt) {
 	h.t.Helper()
 	c.Meta, a.ID, a.WorkspaceID = domain.Meta{ID: id, WorkspaceID: workspace}, id, workspace
 	_, err := h.store.Get(context.Background(), &c)
@@ -50,24 +50,24 @@ func (h *fixture) attempt(id string) (c domain.Call, a domain.Attempt) {
 func TestAnotherProcessResumesACallAfterOwnershipIsLost(t *testing.T) {
 	t.Parallel()
 	var cut atomic.Bool
-	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints, c.OwnershipUncertain = true, cut.Load }})
-	const number = area + "0009" // says and presses nothing
-	start := h.order(number, waits())
-	id := h.start(start)
-	h.until(10*time.Second, "the checkpoint is stored", func() bool {
-		c, a := h.attempt(id)
+	h := newFixture(t, fixtureOptions{config: func(c *call.Config) { c.StoreCheckpoints, c.OwnershipUncertain = true, cut.Load }})
+	const number = numberPrefix + "0009" // says and presses nothing
+	start := h.prepareCall(number, collectPathway())
+	id := h.startCall(start)
+	h.waitUntil(10*time.Second, "the checkpoint is stored", func() bool {
+		c, a := h.readRows(id)
 		_, ok := recovery.NewResumable(c, a, "next", time.Now())
-		return ok && h.packets(id) > 60
+		return ok && h.packetsSent(id) > 60
 	})
 	cut.Store(true)
 	h.sys.Root.Poison(h.calls)
-	h.until(10*time.Second, "the calls actor has stopped", func() bool {
+	h.waitUntil(10*time.Second, "the calls actor has stopped", func() bool {
 		_, alive := h.sys.ProcessRegistry.Get(h.calls)
 		return !alive
 	})
-	h.never(500*time.Millisecond, "the peer gets a BYE", func() bool { return h.diary.count(number, testcarrier.CallerHungUp) > 0 })
+	h.assertNever(500*time.Millisecond, "the peer gets a BYE", func() bool { return h.phoneLog.count(number, testcarrier.CallerHungUp) > 0 })
 
-	c, a := h.attempt(id)
+	c, a := h.readRows(id)
 	s, ok := recovery.NewResumable(c, a, "next", time.Now())
 	require.True(t, ok)
 	assert.Equal(t, "next", s.Attempt.Boot)
@@ -83,20 +83,20 @@ func TestAnotherProcessResumesACallAfterOwnershipIsLost(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, now.Calls, 1, "the call is listed from the start")
 	h.sys.Root.Send(h.calls, call.ResumeCalls{})
-	assert.Equal(t, recovery.ResultResumed, soon(t, took))
-	h.until(10*time.Second, "the prompt is repeated", func() bool { return h.packets(id) > 60 })
+	assert.Equal(t, recovery.ResultResumed, receive(t, took))
+	h.waitUntil(10*time.Second, "the prompt is repeated", func() bool { return h.packetsSent(id) > 60 })
 	_, err = mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: id})
 	require.NoError(t, err)
-	e := h.end(id)
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.ReasonHangup, e.Verdict.Reason)
 	assert.Len(t, e.Segments, 2, "the prompt and its repetition")
-	done := h.finished(id)
+	done := h.waitUntilFinished(id)
 	assert.InDelta(t, done.EndedAt.Sub(*done.AnsweredAt).Seconds(), done.RecordingSeconds, 1, "the recording has both parts")
-	assert.Equal(t, 1, h.diary.count(number, testcarrier.Answered))
+	assert.Equal(t, 1, h.phoneLog.count(number, testcarrier.Answered))
 }
 
 // storedCounters returns the CSeq of the stored dialog and the SDP version of the stored checkpoint.
-func spoken(t *testing.T, a domain.Attempt) (cseq uint32, version uint64) {
+func storedCounters(t *testing.T, a domain.Attempt) (cseq uint32, version uint64) {
 	t.Helper()
 	var dialog sip.DialogState
 	require.NoError(t, json.Unmarshal(a.Legs[0].Dialog, &dialog))
@@ -107,13 +107,13 @@ func spoken(t *testing.T, a domain.Attempt) (cseq uint32, version uint64) {
 
 func TestUnsuitableCheckpointsAreNotResumable(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
-	id := h.dial(area+"0003", waits())
-	h.until(10*time.Second, "the checkpoint is stored", func() bool {
-		_, a := h.attempt(id)
+	h := newFixture(t, fixtureOptions{config: func(c *call.Config) { c.StoreCheckpoints = true }})
+	id := h.dial(numberPrefix+"0003", collectPathway())
+	h.waitUntil(10*time.Second, "the checkpoint is stored", func() bool {
+		_, a := h.readRows(id)
 		return len(a.ResumeState) > 0
 	})
-	c, a := h.attempt(id)
+	c, a := h.readRows(id)
 	now := time.Now()
 	_, ok := recovery.NewResumable(c, a, "next", now)
 	require.True(t, ok)
@@ -136,8 +136,8 @@ func TestUnsuitableCheckpointsAreNotResumable(t *testing.T) {
 	for range 3 {
 		s, ok := recovery.NewResumable(c, a, "next", now)
 		require.True(t, ok)
-		cseq, version := spoken(t, a)
-		cseqThen, versionThen := spoken(t, s.Attempt)
+		cseq, version := storedCounters(t, a)
+		cseqThen, versionThen := storedCounters(t, s.Attempt)
 		assert.GreaterOrEqual(t, cseqThen, cseq+4096, "the next process continues above the values of this one")
 		assert.GreaterOrEqual(t, versionThen, version+64)
 		a = s.Attempt
@@ -147,40 +147,40 @@ func TestUnsuitableCheckpointsAreNotResumable(t *testing.T) {
 }
 
 // observedRuntime calls onBegin when a tool call starts.
-type doer struct {
+type observedRuntime struct {
 	conversation.AgentRuntime
 
 	began func()
 }
 
-func (d doer) CallTool(context.Context, *domain.Script, pathway.ActionRequest) conversation.ToolResult {
+func (d observedRuntime) CallTool(context.Context, *domain.Script, pathway.ActionRequest) conversation.ToolResult {
 	d.began()
 	return conversation.ToolResult{OK: true}
 }
 
 func TestCheckpointIsStoredBeforeAToolRuns(t *testing.T) {
 	t.Parallel()
-	const number = area + "0003"
+	const number = numberPrefix + "0003"
 	var h *fixture
 	stood := make(chan string, 2)
-	h = build(t, plan{config: func(c *call.Config) {
+	h = newFixture(t, fixtureOptions{config: func(c *call.Config) {
 		c.StoreCheckpoints = true
 		c.AgentRuntime = func(of domain.Call) conversation.AgentRuntime {
-			return doer{began: func() {
-				_, a := h.attempt(of.ID)
+			return observedRuntime{began: func() {
+				_, a := h.readRows(of.ID)
 				var kept struct{ Talk conversation.SavedState }
 				assert.NoError(t, json.Unmarshal(a.ResumeState, &kept))
 				stood <- kept.Talk.State.Node + " " + kept.Talk.State.Stands
 			}}
 		}
 	}})
-	p := waits()
+	p := collectPathway()
 	p.Start = "ready"
 	p.Nodes = append(p.Nodes, domain.Node{ID: "ready", Type: domain.NodeSay, Prompt: "One moment."}, domain.Node{ID: "does", Type: domain.NodeTool, ToolID: "tool_1"})
 	p.Edges = append(p.Edges, domain.Edge{From: "ready", To: "does", When: domain.When{Type: domain.EdgeAlways}}, domain.Edge{From: "does", To: "ask", When: domain.When{Type: domain.EdgeElse}})
 	id := h.dial(number, p)
-	assert.Equal(t, "does acting", soon(t, stood))
+	assert.Equal(t, "does acting", receive(t, stood))
 	require.NoError(t, h.hangUp(id))
-	h.end(id)
+	h.waitForEnd(id)
 	assert.Empty(t, stood, "once")
 }

@@ -44,7 +44,7 @@ const (
 	comes, stays, moves, person, stops, gone = "comes/confirmed", "stays/declined", "moves/completed", "person/completed", "stops/declined", "gone/completed"
 )
 
-func meanings() map[string][]string {
+func acceptedPhrases() map[string][]string {
 	return map[string][]string{
 		comes:  {"yes", "yeah", "yep", "yes please", "sure", "correct", "that's right", "of course", "i confirm", "confirm"},
 		stays:  {"no", "nope", "no thanks", "no thank you", "not now", "wrong", "decline"},
@@ -81,13 +81,13 @@ func appointment() domain.Pathway {
 	intent("ask", "comes", "yes")
 	intent("ask", "stays", "no")
 	intent("*", "person", "person")
-	intent("ask", "moves", "move", meanings()[moves]...)
-	intent("*", "stops", "stop", meanings()[stops]...)
+	intent("ask", "moves", "move", acceptedPhrases()[moves]...)
+	intent("*", "stops", "stop", acceptedPhrases()[stops]...)
 	return p
 }
 
 // speakingPeer is a peer that speaks when the agent falls silent, or interrupts the agent.
-type mouth struct {
+type speakingPeer struct {
 	dialogue
 	t       *testing.T
 	clips   []media.Clip
@@ -104,13 +104,13 @@ type mouth struct {
 }
 
 // setPrompt stores the prompt that the agent starts to speak.
-func (m *mouth) question(text string) {
+func (m *speakingPeer) question(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked = text
 }
 
-func (m *mouth) notify(e media.Event) {
+func (m *speakingPeer) notify(e media.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch e := e.(type) {
@@ -136,7 +136,7 @@ func (m *mouth) notify(e media.Event) {
 }
 
 // answer speaks the answer to the last prompt. The caller holds the lock.
-func (m *mouth) answer() {
+func (m *speakingPeer) answer() {
 	if m.keys != "" {
 		m.sound.SendDigits(1000, m.keys)
 		return
@@ -144,7 +144,7 @@ func (m *mouth) answer() {
 	guess, back := strings.CutPrefix(m.asked, "Did you say: ")
 	switch {
 	case len(m.clips) == 0 || m.turns >= 16:
-	case back && slices.Contains(meanings()[m.goal], strings.TrimSuffix(guess, "?")):
+	case back && slices.Contains(acceptedPhrases()[m.goal], strings.TrimSuffix(guess, "?")):
 		m.say(m.yes)
 	case back:
 		m.say(m.no)
@@ -154,7 +154,7 @@ func (m *mouth) answer() {
 	}
 }
 
-func (m *mouth) say(clip media.Clip) {
+func (m *speakingPeer) say(clip media.Clip) {
 	if m.hiss != nil {
 		m.next = clip
 		return
@@ -163,7 +163,7 @@ func (m *mouth) say(clip media.Clip) {
 }
 
 // play plays speech, mixed with the noise if there is any.
-func (m *mouth) play(words media.Clip) {
+func (m *speakingPeer) play(words media.Clip) {
 	m.id++
 	m.talks = len(words) > 0
 	if m.hiss == nil {
@@ -186,7 +186,7 @@ func silence(d time.Duration) media.Clip {
 }
 
 // whiteNoise returns noise at a level of below dB under the speech.
-func hiss(words media.Clip, below float64) media.Clip {
+func whiteNoise(words media.Clip, below float64) media.Clip {
 	r := rand.New(rand.NewPCG(7, 7)) // a fixed seed
 	rms := 32768 * math.Pow(10, (vad.Level(words)-below)/20)
 	out := make(media.Clip, 3200)
@@ -197,7 +197,7 @@ func hiss(words media.Clip, below float64) media.Clip {
 }
 
 // synthesize returns a line in the caller's voice.
-func (m *mouth) sounds(line string, voice speech.Synthesizer) media.Clip {
+func (m *speakingPeer) sounds(line string, voice speech.Synthesizer) media.Clip {
 	m.t.Helper()
 	if m.engine == "espeak" {
 		clip, err := voice.Speak(m.t.Context(), speech.Request{Text: line, Voice: m.voice, Rate: 150})
@@ -214,20 +214,20 @@ func (m *mouth) sounds(line string, voice speech.Synthesizer) media.Clip {
 }
 
 // newSpeakingPeer returns a peer that speaks for a dialogue.
-func caller(t *testing.T, d dialogue, voice speech.Synthesizer) (*mouth, *peer) {
+func newSpeakingPeer(t *testing.T, d dialogue, voice speech.Synthesizer) (*speakingPeer, *peer) {
 	t.Helper()
-	m := &mouth{dialogue: d, t: t}
+	m := &speakingPeer{dialogue: d, t: t}
 	if d.keys == "" && len(d.lines) > 0 {
 		for _, line := range d.lines {
 			m.clips = append(m.clips, m.sounds(line, voice))
 		}
 		m.yes, m.no = m.sounds("Yes.", voice), m.sounds("No.", voice)
 		if d.noise > 0 {
-			m.hiss = hiss(m.clips[0], d.noise)
+			m.hiss = whiteNoise(m.clips[0], d.noise)
 		}
 	}
-	p := mute(t)
-	p.ua = agent(t, func(in *sip.Incoming) {
+	p := newPeerWithoutUserAgent(t)
+	p.ua = newUserAgent(t, func(in *sip.Incoming) {
 		s, err := p.engine.Open(media.Options{Notify: m.notify})
 		if err != nil {
 			in.Reject(500, 0)
@@ -241,7 +241,7 @@ func caller(t *testing.T, d dialogue, voice speech.Synthesizer) (*mouth, *peer) 
 		m.mu.Lock()
 		m.sound = s
 		m.mu.Unlock()
-		d := in.Answer(body, p.hear)
+		d := in.Answer(body, p.onEvent)
 		s.Begin()
 		m.mu.Lock()
 		if m.hiss != nil {
@@ -256,12 +256,12 @@ func caller(t *testing.T, d dialogue, voice speech.Synthesizer) (*mouth, *peer) 
 }
 
 // textSpeaker is a synthesizer that remembers the text of each clip.
-type spelt struct {
+type textSpeaker struct {
 	speech.Synthesizer
 	texts sync.Map // texts by the address of a clip's first byte
 }
 
-func (s *spelt) Speak(ctx context.Context, r speech.Request) (media.Clip, error) {
+func (s *textSpeaker) Speak(ctx context.Context, r speech.Request) (media.Clip, error) {
 	clip, err := s.Synthesizer.Speak(ctx, r)
 	if len(clip) > 0 {
 		clip = slices.Clone(clip)
@@ -271,18 +271,18 @@ func (s *spelt) Speak(ctx context.Context, r speech.Request) (media.Clip, error)
 }
 
 // run makes the call of a dialogue and returns notes and outcome.
-func (d dialogue) reaches(t *testing.T, voice speech.Synthesizer, ears speech.Recognizer) (end string, e call.Ended) {
+func (d dialogue) reaches(t *testing.T, voice speech.Synthesizer, recognizer speech.Recognizer) (end string, e call.Ended) {
 	t.Helper()
-	m, far := caller(t, d, voice)
-	words := &spelt{Synthesizer: voice}
-	h := build(t, plan{trunks: towards(far), speaker: words, ears: ears, plays: func(clip media.Clip) {
+	m, far := newSpeakingPeer(t, d, voice)
+	words := &textSpeaker{Synthesizer: voice}
+	h := newFixture(t, fixtureOptions{trunks: trunksToPeer(far), speaker: words, recognizer: recognizer, onPlay: func(clip media.Clip) {
 		if text, ok := words.texts.Load(&clip[0]); ok {
 			m.question(text.(string))
 		}
 	}})
-	id := h.start(h.order(area+"7777", appointment()))
-	h.until(4*patience, "the dialogue is over", func() bool { return len(h.ends(id)) > 0 })
-	e = h.ends(id)[0]
+	id := h.startCall(h.prepareCall(numberPrefix+"7777", appointment()))
+	h.waitUntil(4*patience, "the dialogue is over", func() bool { return len(h.endsOf(id)) > 0 })
+	e = h.endsOf(id)[0]
 	notes := ""
 	if e.Call.Outcome != nil {
 		notes = e.Call.Outcome.Notes
@@ -369,7 +369,7 @@ func TestCallersReachTheirGoalsByWords(t *testing.T) { //nolint:tparallel // par
 						got, good = got+", without an interruption", false
 					}
 					if !good {
-						t.Logf("%s came to %s, not %s: %q", d.kind, got, d.goal, said(e))
+						t.Logf("%s came to %s, not %s: %q", d.kind, got, d.goal, transcriptLines(e))
 					}
 				}
 				mu.Lock()

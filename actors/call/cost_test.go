@@ -17,7 +17,7 @@ import (
 
 func TestResumedCallKeepsThePriceOfADeletedTrunk(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{
+	h := newFixture(t, fixtureOptions{
 		config: func(c *call.Config) { c.StoreCheckpoints = true },
 		trunks: func(h *fixture) []domain.Trunk {
 			return []domain.Trunk{{
@@ -26,7 +26,7 @@ func TestResumedCallKeepsThePriceOfADeletedTrunk(t *testing.T) {
 			}}
 		},
 	})
-	c, a := h.keeps()
+	c, a := h.dialUntilCheckpoint()
 	resumes, ends := make(chan trunk.ResumeMeter, 4), make(chan trunk.CallEnded, 4)
 	broker := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		switch m := ctx.Message().(type) {
@@ -36,19 +36,19 @@ func TestResumedCallKeepsThePriceOfADeletedTrunk(t *testing.T) {
 			ends <- m
 		}
 	}))
-	m := medium{revive: func(r sip.Resumption) (leg.Dialog, error) {
+	m := resumingUserAgent{onResume: func(r sip.Resumption) (leg.Dialog, error) {
 		r.Notify(sip.Ended{ByRemote: true})
 		return nil, sip.ErrIncompleteState
 	}}
-	all := h.survivors(1, c, a)
+	all := h.makeResumable(1, c, a)
 	require.Nil(t, all[0].Trunk, "the trunk is deleted")
-	h.takesUp(all, m, func(c *call.Config) { c.Trunks = broker })
-	resumed := soon(t, resumes)
+	h.resumeInAnotherProcess(all, m, func(c *call.Config) { c.Trunks = broker })
+	resumed := receive(t, resumes)
 	assert.WithinDuration(t, *c.AnsweredAt, resumed.Answered, time.Second)
 	resumed.Answered = time.Time{}
 	assert.Equal(t, trunk.ResumeMeter{CallID: "call_0", Environment: domain.Live, PerMinute: 600_000}, resumed)
-	assert.Equal(t, "trunk_sim", soon(t, ends).TrunkID)
-	e := h.end("call_0")
+	assert.Equal(t, "trunk_sim", receive(t, ends).TrunkID)
+	e := h.waitForEnd("call_0")
 	require.NotNil(t, e.Call.Cost)
 	assert.NotEqual(t, "0.00", e.Call.Cost.Amount)
 }

@@ -23,31 +23,31 @@ func TestNextLegIsNotDialledIfTheNumberWasListedMeanwhile(t *testing.T) {
 		listed bool
 		err    error
 	}{
-		"listed":       {listed: true},
+		"listed":            {listed: true},
 		"lists unavailable": {err: errors.New("the store does not answer")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var refused atomic.Bool
-			ua := agent(t, func(in *sip.Incoming) {
+			ua := newUserAgent(t, func(in *sip.Incoming) {
 				refused.Store(true)
 				in.Reject(503, 0)
 			})
 			scrub := dnc.ScrubRules{Default: "dnc_own", List: "dnc_other"}
-			h := build(t, plan{trunks: behind(targetOf(ua)), listed: func(_ context.Context, s dnc.ScrubRules, to string) (bool, error) {
+			h := newFixture(t, fixtureOptions{trunks: trunkWithSecondTarget(targetOf(ua)), listed: func(_ context.Context, s dnc.ScrubRules, to string) (bool, error) {
 				assert.Equal(t, scrub, s, "the lists that apply to the call")
-				assert.Equal(t, area+"0000", to)
+				assert.Equal(t, numberPrefix+"0000", to)
 				assert.True(t, refused.Load(), "the first leg is checked by the starter of the call")
 				return c.listed, c.err
 			}})
-			s := h.order(area+"0000", confirm())
+			s := h.prepareCall(numberPrefix+"0000", confirmPathway())
 			s.Scrub = scrub
-			id := h.start(s)
-			e := h.end(id)
+			id := h.startCall(s)
+			e := h.waitForEnd(id)
 			assert.Equal(t, domain.OutcomeFailed, e.Verdict.Outcome, "the verdict of the first leg")
 			assert.True(t, e.Reached)
-			assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited), "no phone is called")
-			h.until(5*time.Second, "the permit is released", func() bool { return h.inUse() == 0 })
+			assert.Zero(t, h.phoneLog.count(numberPrefix+"0000", testcarrier.Invited), "no phone is called")
+			h.waitUntil(5*time.Second, "the permit is released", func() bool { return h.permitsInUse() == 0 })
 		})
 	}
 }
@@ -63,20 +63,20 @@ func TestTransferToAListedNumberIsNotDialled(t *testing.T) {
 				asked.Add(1)
 				r.Refuse(603)
 			})
-			h := build(t, plan{trunks: towards(p), listed: func(_ context.Context, s dnc.ScrubRules, to string) (bool, error) {
+			h := newFixture(t, fixtureOptions{trunks: trunksToPeer(p), listed: func(_ context.Context, s dnc.ScrubRules, to string) (bool, error) {
 				assert.Equal(t, dnc.DefaultScrub(workspace, domain.Live), s)
-				return to == quiet, nil
+				return to == silentNumber, nil
 			}})
-			id := h.talking(area+"7777", route(quiet, mode))
-			e := h.end(id)
+			id := h.dialUntilAnswered(numberPrefix+"7777", transferPathway(silentNumber, mode))
+			e := h.waitForEnd(id)
 			assert.Equal(t, domain.OutcomeDeclined, e.Verdict.Outcome, "the failure edge")
 			require.NotEmpty(t, e.Call.Transfers)
 			assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
 			assert.Equal(t, string(domain.CodeDNCBlocked), e.Call.Transfers[0].Reason)
-			assert.Equal(t, []string{"agent: One moment.", "agent: Nobody there."}, said(e))
-			assert.Zero(t, h.diary.count(quiet, testcarrier.Invited), "no phone is called")
+			assert.Equal(t, []string{"agent: One moment.", "agent: Nobody there."}, transcriptLines(e))
+			assert.Zero(t, h.phoneLog.count(silentNumber, testcarrier.Invited), "no phone is called")
 			assert.Zero(t, asked.Load(), "no REFER is sent")
-			h.until(5*time.Second, "the permits are released", func() bool { return h.inUse() == 0 })
+			h.waitUntil(5*time.Second, "the permits are released", func() bool { return h.permitsInUse() == 0 })
 		})
 	}
 }
@@ -85,8 +85,8 @@ func TestTransferToAListedNumberIsNotDialled(t *testing.T) {
 func TestHangupDuringTheDoNotCallCheckPreventsTheInvite(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}, 1), make(chan struct{})
-	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
-	h := build(t, plan{trunks: behind(targetOf(ua)), listed: func(ctx context.Context, _ dnc.ScrubRules, _ string) (bool, error) {
+	ua := newUserAgent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
+	h := newFixture(t, fixtureOptions{trunks: trunkWithSecondTarget(targetOf(ua)), listed: func(ctx context.Context, _ dnc.ScrubRules, _ string) (bool, error) {
 		asked <- struct{}{}
 		select {
 		case <-answer:
@@ -94,7 +94,7 @@ func TestHangupDuringTheDoNotCallCheckPreventsTheInvite(t *testing.T) {
 		}
 		return false, nil
 	}})
-	id := h.dial(area+"0000", confirm())
+	id := h.dial(numberPrefix+"0000", confirmPathway())
 	select {
 	case <-asked:
 	case <-time.After(patience):
@@ -102,9 +102,9 @@ func TestHangupDuringTheDoNotCallCheckPreventsTheInvite(t *testing.T) {
 	}
 	require.NoError(t, h.hangUp(id))
 	close(answer)
-	e := h.end(id)
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.OutcomeCancelled, e.Verdict.Outcome)
 	assert.Equal(t, "api", e.Call.EndedBy)
-	assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited))
-	h.until(5*time.Second, "the permit is released", func() bool { return h.inUse() == 0 })
+	assert.Zero(t, h.phoneLog.count(numberPrefix+"0000", testcarrier.Invited))
+	h.waitUntil(5*time.Second, "the permit is released", func() bool { return h.permitsInUse() == 0 })
 }

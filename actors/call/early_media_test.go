@@ -22,13 +22,13 @@ import (
 
 // newEarlyMediaPeer returns a peer that plays a tone as early media until answer is closed. With bare its 200 has
 // no SDP.
-func herald(t *testing.T, hz int, bare bool) (p *peer, answer chan struct{}) {
+func newEarlyMediaPeer(t *testing.T, hz int, bare bool) (p *peer, answer chan struct{}) {
 	t.Helper()
 	answer = make(chan struct{})
-	p = mute(t)
+	p = newPeerWithoutUserAgent(t)
 	var wait sync.WaitGroup
 	t.Cleanup(wait.Wait)
-	p.ua = agent(t, func(in *sip.Incoming) {
+	p.ua = newUserAgent(t, func(in *sip.Incoming) {
 		s, err := p.engine.Open(media.Options{})
 		if err != nil {
 			in.Reject(500, 0)
@@ -50,7 +50,7 @@ func herald(t *testing.T, hz int, bare bool) (p *peer, answer chan struct{}) {
 			if bare {
 				body = nil
 			}
-			d := in.Answer(body, p.hear)
+			d := in.Answer(body, p.onEvent)
 			p.mu.Lock()
 			p.dialog = d
 			p.mu.Unlock()
@@ -61,7 +61,7 @@ func herald(t *testing.T, hz int, bare bool) (p *peer, answer chan struct{}) {
 
 // countToneTenths returns for how many tenths of a second the right channel of a recording contains a tone. The
 // right channel is what the peer hears.
-func (h *fixture) sounding(id string, hz int) (n int) {
+func (h *fixture) countToneTenths(id string, hz int) (n int) {
 	h.t.Helper()
 	h.blobs.mu.Lock()
 	var kept []byte
@@ -91,46 +91,46 @@ func (h *fixture) sounding(id string, hz int) (n int) {
 
 func TestCallerHearsEarlyMediaOfTheTransferTarget(t *testing.T) {
 	t.Parallel()
-	p, answer := herald(t, 1900, false)
-	h := build(t, plan{trunks: towards(p)})
-	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
-	h.until(10*time.Second, "early media is announced", func() bool {
-		steps := h.handed(id).SIP
+	p, answer := newEarlyMediaPeer(t, 1900, false)
+	h := newFixture(t, fixtureOptions{trunks: trunksToPeer(p)})
+	id := h.dialUntilAnswered(silentNumber, waitingPathway())
+	require.NoError(t, h.request(call.StartTransfer{CallID: id, Target: transferleg.Target{To: numberPrefix + "7777"}, Mode: domain.TransferBridge}))
+	h.waitUntil(10*time.Second, "early media is announced", func() bool {
+		steps := h.lastTransfer(id).SIP
 		return len(steps) > 0 && steps[0].Code == 183 && steps[0].Phrase == "Session Progress"
 	})
-	h.until(10*time.Second, "the caller receives early media", func() bool {
+	h.waitUntil(10*time.Second, "the caller receives early media", func() bool {
 		h.mu.Lock()
 		s := h.sessions[unrecorded]
 		h.mu.Unlock()
 		return s != nil && s.Stats().PacketsReceived > 100
 	})
-	assert.Equal(t, domain.TransferStarted, h.handed(id).Status, "the target has not answered")
+	assert.Equal(t, domain.TransferStarted, h.lastTransfer(id).Status, "the target has not answered")
 	close(answer)
-	h.stands(id, domain.TransferConnected)
+	h.waitForTransferStatus(id, domain.TransferConnected)
 	require.NoError(t, h.hangUp(id))
-	h.end(id)
-	h.finished(id)
-	assert.GreaterOrEqual(t, h.sounding(id, 1900), 7, "tenths of a second of early sound in what the caller heard")
+	h.waitForEnd(id)
+	h.waitUntilFinished(id)
+	assert.GreaterOrEqual(t, h.countToneTenths(id, 1900), 7, "tenths of a second of early sound in what the caller heard")
 }
 
 func TestAnswerWithoutSDPUsesTheSDPOfTheEarlyDialog(t *testing.T) {
 	t.Parallel()
-	p, answer := herald(t, 1900, true)
-	h := build(t, plan{trunks: towards(p)})
-	s := h.order(area+"7777", linger())
-	id := h.start(s)
-	h.until(10*time.Second, "early media arrives", func() bool {
+	p, answer := newEarlyMediaPeer(t, 1900, true)
+	h := newFixture(t, fixtureOptions{trunks: trunksToPeer(p)})
+	s := h.prepareCall(numberPrefix+"7777", waitingPathway())
+	id := h.startCall(s)
+	h.waitUntil(10*time.Second, "early media arrives", func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		s := h.sessions[id]
 		return s != nil && s.Stats().PacketsReceived > 20
 	})
-	assert.Nil(t, h.store.call(id).AnsweredAt)
+	assert.Nil(t, h.store.readCall(id).AnsweredAt)
 	close(answer)
-	h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
+	h.waitUntil(10*time.Second, "the answer", func() bool { return h.store.readCall(id).AnsweredAt != nil })
 	require.NoError(t, h.hangUp(id))
-	e := h.end(id)
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
 	assert.Equal(t, "PCMU/8000", e.Call.Legs[0].Codec)
 }

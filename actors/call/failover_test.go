@@ -30,7 +30,7 @@ import (
 )
 
 // trunkWithSecondTarget returns a trunk with two targets: first, and then the test carrier.
-func behind(first resolve.Target) func(h *fixture) []domain.Trunk {
+func trunkWithSecondTarget(first resolve.Target) func(h *fixture) []domain.Trunk {
 	return func(h *fixture) []domain.Trunk {
 		a, b := proxyOf(first), proxyOf(h.carrier.Target())
 		b.Priority = 1
@@ -38,7 +38,7 @@ func behind(first resolve.Target) func(h *fixture) []domain.Trunk {
 	}
 }
 
-func codes(c *domain.Call) []int {
+func legCodes(c *domain.Call) []int {
 	var out []int
 	for _, l := range c.Legs {
 		out = append(out, l.Code)
@@ -62,36 +62,36 @@ func TestRefusedLegFailsOverToTheNextTarget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var invites atomic.Int32
-			ua := agent(t, func(in *sip.Incoming) {
+			ua := newUserAgent(t, func(in *sip.Incoming) {
 				invites.Add(1)
 				first.do(in)
 			})
-			h := build(t, plan{trunks: behind(targetOf(ua))})
-			id := h.dial(area+"0000", confirm())
-			e := h.end(id)
-			c := h.finished(id)
+			h := newFixture(t, fixtureOptions{trunks: trunkWithSecondTarget(targetOf(ua))})
+			id := h.dial(numberPrefix+"0000", confirmPathway())
+			e := h.waitForEnd(id)
+			c := h.waitUntilFinished(id)
 			assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
-			assert.Equal(t, []int{first.code, 200}, codes(c))
+			assert.Equal(t, []int{first.code, 200}, legCodes(c))
 			assert.Equal(t, h.ua.CallID(id, 1), c.Legs[0].SIPCallID)
 			assert.Equal(t, h.ua.CallID(id, 2), c.Legs[1].SIPCallID)
 			assert.NotNil(t, c.Legs[0].EndedAt)
 			assert.Equal(t, int32(1), invites.Load())
-			h.saw(area+"0000", testcarrier.Answered)
-			assert.Len(t, h.ends(id), 1)
+			h.assertSeenOnce(numberPrefix+"0000", testcarrier.Answered)
+			assert.Len(t, h.endsOf(id), 1)
 			assert.Equal(t, []event.Type{
 				event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
-			}, h.store.told(id), "one ringing and one end event")
+			}, h.store.eventTypes(id), "one ringing and one end event")
 		})
 	}
 }
 
 // delayedUserAgent returns the dialog of the first leg only after the INVITE of the second leg.
-type tardy struct {
+type delayedUserAgent struct {
 	leg.UserAgent
 	second chan struct{}
 }
 
-func (p tardy) Invite(in sip.Invite) (leg.Dialog, error) {
+func (p delayedUserAgent) Invite(in sip.Invite) (leg.Dialog, error) {
 	d, err := p.UserAgent.Invite(in)
 	if in.Leg == 2 {
 		time.AfterFunc(50*time.Millisecond, func() { close(p.second) })
@@ -103,66 +103,66 @@ func (p tardy) Invite(in sip.Invite) (leg.Dialog, error) {
 
 func TestLateDialogOfARefusedLegIsIgnored(t *testing.T) {
 	t.Parallel()
-	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
-	h := build(t, plan{trunks: behind(targetOf(ua)), phone: func(p leg.UserAgent) leg.UserAgent { return tardy{p, make(chan struct{})} }})
-	e := h.end(h.dial(area+"0000", confirm()))
+	ua := newUserAgent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
+	h := newFixture(t, fixtureOptions{trunks: trunkWithSecondTarget(targetOf(ua)), wrapUserAgent: func(p leg.UserAgent) leg.UserAgent { return delayedUserAgent{p, make(chan struct{})} }})
+	e := h.waitForEnd(h.dial(numberPrefix+"0000", confirmPathway()))
 	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
 	assert.Equal(t, "agent", e.Call.EndedBy, "the BYE goes to the phone that answered")
 }
 
 func TestUnreachableTargetFailsOverToTheNext(t *testing.T) {
 	t.Parallel()
-	dead := agent(t, func(*sip.Incoming) {})
+	dead := newUserAgent(t, func(*sip.Incoming) {})
 	target := targetOf(dead)
 	require.NoError(t, dead.Close()) // the port is closed, so the kernel reports it as unreachable
-	h := build(t, plan{trunks: behind(target)})
-	id := h.dial(area+"0000", confirm())
-	e := h.end(id)
+	h := newFixture(t, fixtureOptions{trunks: trunkWithSecondTarget(target)})
+	id := h.dial(numberPrefix+"0000", confirmPathway())
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
-	assert.Equal(t, []int{0, 200}, codes(h.finished(id)))
+	assert.Equal(t, []int{0, 200}, legCodes(h.waitUntilFinished(id)))
 }
 
 func TestFailoverShowsACallerIDOfTheNewTrunk(t *testing.T) {
 	t.Parallel()
-	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
-	h := build(t, plan{trunks: func(h *fixture) []domain.Trunk {
+	ua := newUserAgent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
+	h := newFixture(t, fixtureOptions{trunks: func(h *fixture) []domain.Trunk {
 		first, second := proxyOf(targetOf(ua)), proxyOf(h.carrier.Target())
 		return []domain.Trunk{
 			{Meta: domain.Meta{ID: "first", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{first}},
 			{Meta: domain.Meta{ID: "second", Environment: domain.Live}, CallerIDs: []string{"+12025550101"}, Proxies: []domain.Proxy{second}, Priority: 1},
 		}
 	}})
-	id := h.dial(area+"0000", confirm())
-	h.end(id)
-	c := h.finished(id)
-	assert.Equal(t, []int{503, 200}, codes(c))
+	id := h.dial(numberPrefix+"0000", confirmPathway())
+	h.waitForEnd(id)
+	c := h.waitUntilFinished(id)
+	assert.Equal(t, []int{503, 200}, legCodes(c))
 	assert.Equal(t, "+12025550101", c.From)
 }
 
 func TestBusyDoesNotFailOver(t *testing.T) {
 	t.Parallel()
-	ua := agent(t, func(in *sip.Incoming) { in.Reject(486, 0) })
-	h := build(t, plan{trunks: behind(targetOf(ua))})
-	id := h.dial(area+"0000", confirm())
-	e := h.end(id)
+	ua := newUserAgent(t, func(in *sip.Incoming) { in.Reject(486, 0) })
+	h := newFixture(t, fixtureOptions{trunks: trunkWithSecondTarget(targetOf(ua))})
+	id := h.dial(numberPrefix+"0000", confirmPathway())
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.OutcomeBusy, e.Verdict.Outcome)
-	assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited), "no other phone is called")
+	assert.Zero(t, h.phoneLog.count(numberPrefix+"0000", testcarrier.Invited), "no other phone is called")
 }
 
 func TestRefusedSDPIsRetriedOnceWithOtherCodecs(t *testing.T) {
 	t.Parallel()
 	offers := make(chan string, 8)
-	ua := agent(t, func(in *sip.Incoming) {
+	ua := newUserAgent(t, func(in *sip.Incoming) {
 		offers <- string(in.Body)
 		in.Reject(488, 0)
 	})
-	h := build(t, plan{trunks: func(*fixture) []domain.Trunk {
+	h := newFixture(t, fixtureOptions{trunks: func(*fixture) []domain.Trunk {
 		return []domain.Trunk{{Meta: domain.Meta{ID: "t", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(targetOf(ua))}, Codecs: []string{"PCMU"}}}
 	}})
-	id := h.dial(area+"0000", confirm())
-	e := h.end(id)
+	id := h.dial(numberPrefix+"0000", confirmPathway())
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.ReasonMediaRefused, e.Verdict.Reason)
-	assert.Equal(t, []int{488, 488}, codes(&e.Call))
+	assert.Equal(t, []int{488, 488}, legCodes(&e.Call))
 	require.Len(t, offers, 2)
 	assert.Contains(t, <-offers, "PCMU")
 	second := <-offers
@@ -172,10 +172,10 @@ func TestRefusedSDPIsRetriedOnceWithOtherCodecs(t *testing.T) {
 
 func TestThrottledAttemptDoesNotCount(t *testing.T) {
 	t.Parallel()
-	ua := agent(t, func(in *sip.Incoming) { in.Reject(429, 2*time.Second) })
-	h := build(t, plan{trunks: behind(targetOf(ua))})
-	id := h.dial(area+"0000", confirm())
-	e := h.end(id)
+	ua := newUserAgent(t, func(in *sip.Incoming) { in.Reject(429, 2*time.Second) })
+	h := newFixture(t, fixtureOptions{trunks: trunkWithSecondTarget(targetOf(ua))})
+	id := h.dial(numberPrefix+"0000", confirmPathway())
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.ReasonThrottled, e.Verdict.Reason)
 	assert.False(t, e.Verdict.SpendsAttempt())
 	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: id, WorkspaceID: workspace})
@@ -185,19 +185,19 @@ func TestThrottledAttemptDoesNotCount(t *testing.T) {
 func TestThrottledCallWithoutOwnerIsRetriedAfterRetryAfter(t *testing.T) {
 	t.Parallel()
 	var invites atomic.Int32
-	ua := agent(t, func(in *sip.Incoming) {
+	ua := newUserAgent(t, func(in *sip.Incoming) {
 		if invites.Add(1) == 1 {
 			in.Reject(429, time.Second)
 			return
 		}
 		in.Reject(503, 0)
 	})
-	h := build(t, plan{trunks: behind(targetOf(ua))})
-	o := h.order(area+"0000", confirm())
+	h := newFixture(t, fixtureOptions{trunks: trunkWithSecondTarget(targetOf(ua))})
+	o := h.prepareCall(numberPrefix+"0000", confirmPathway())
 	o.Owner = nil
-	c := h.finished(h.start(o))
+	c := h.waitUntilFinished(h.startCall(o))
 	assert.Equal(t, string(domain.OutcomeConfirmed), c.Disposition)
-	assert.Equal(t, []int{429, 503, 200}, codes(c), "only the throttled target is tried again")
+	assert.Equal(t, []int{429, 503, 200}, legCodes(c), "only the throttled target is tried again")
 	assert.GreaterOrEqual(t, c.Legs[1].StartedAt.Sub(*c.Legs[0].EndedAt), 900*time.Millisecond, "the trunk rested first")
 	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: c.ID, WorkspaceID: workspace})
 	require.NoError(t, err, "one bill")
@@ -205,86 +205,86 @@ func TestThrottledCallWithoutOwnerIsRetriedAfterRetryAfter(t *testing.T) {
 
 func TestThrottledCallWithoutOwnerFailsIfRetryAfterIsTooLong(t *testing.T) {
 	t.Parallel()
-	ua := agent(t, func(in *sip.Incoming) { in.Reject(429, time.Minute) })
-	h := build(t, plan{trunks: behind(targetOf(ua))})
-	o := h.order(area+"0000", confirm())
+	ua := newUserAgent(t, func(in *sip.Incoming) { in.Reject(429, time.Minute) })
+	h := newFixture(t, fixtureOptions{trunks: trunkWithSecondTarget(targetOf(ua))})
+	o := h.prepareCall(numberPrefix+"0000", confirmPathway())
 	o.Owner = nil
-	c := h.finished(h.start(o))
+	c := h.waitUntilFinished(h.startCall(o))
 	assert.Equal(t, domain.ReasonThrottled, c.EndedReason)
-	assert.Equal(t, []int{429}, codes(c))
+	assert.Equal(t, []int{429}, legCodes(c))
 	assert.Less(t, c.EndedAt.Sub(*c.StartedAt), 30*time.Second, "the call ends at once")
 }
 
 func TestAttemptDoesNotCountIfTheOtherTargetRests(t *testing.T) {
 	t.Parallel()
-	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
-	h := build(t, plan{trunks: behind(targetOf(ua))})
+	ua := newUserAgent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
+	h := newFixture(t, fixtureOptions{trunks: trunkWithSecondTarget(targetOf(ua))})
 	h.sys.Root.Send(h.trunks, trunk.LegResult{
 		TrunkID: "trunk_two", Key: "trunk_two|" + h.carrier.Target().String(),
 		Final: outcome.Final{Code: 503, RetryAfter: 5 * time.Minute}, Verdict: outcome.Classify(outcome.Final{Code: 503}),
 	})
-	id := h.dial(area+"0000", confirm())
-	e := h.end(id)
+	id := h.dial(numberPrefix+"0000", confirmPathway())
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.ReasonTrunkError, e.Verdict.Reason, "the campaign learns that its trunk fails")
 	assert.False(t, e.Verdict.SpendsAttempt())
-	assert.Equal(t, []int{503}, codes(&e.Call))
+	assert.Equal(t, []int{503}, legCodes(&e.Call))
 	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: id, WorkspaceID: workspace})
 	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
 func TestNextLegIsCommittedBeforeItsInvite(t *testing.T) {
 	t.Parallel()
-	var store atomic.Pointer[memory] // atomic, because packets on the wire give no happens-before relation
-	ua := agent(t, func(in *sip.Incoming) {
-		store.Load().set(true)
+	var store atomic.Pointer[memoryStore] // atomic, because packets on the wire give no happens-before relation
+	ua := newUserAgent(t, func(in *sip.Incoming) {
+		store.Load().setDown(true)
 		in.Reject(503, 0)
 	})
-	h := build(t, plan{trunks: behind(targetOf(ua))})
+	h := newFixture(t, fixtureOptions{trunks: trunkWithSecondTarget(targetOf(ua))})
 	store.Store(h.store)
-	id := h.dial(area+"0000", confirm())
-	h.until(5*time.Second, "the first leg is refused", func() bool { return ua.Counters().Incoming == 1 })
+	id := h.dial(numberPrefix+"0000", confirmPathway())
+	h.waitUntil(5*time.Second, "the first leg is refused", func() bool { return ua.Counters().Incoming == 1 })
 	<-time.After(700 * time.Millisecond)
-	assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited), "no INVITE before its commit")
-	h.store.set(false)
-	e := h.end(id)
+	assert.Zero(t, h.phoneLog.count(numberPrefix+"0000", testcarrier.Invited), "no INVITE before its commit")
+	h.store.setDown(false)
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
 }
 
 func TestCallsContinueWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
-	o := h.order(area+"0002", confirm())
+	h := newFixture(t, fixtureOptions{})
+	o := h.prepareCall(numberPrefix+"0002", confirmPathway())
 	o.RingTimeout = 2 * time.Second
-	h.store.set(true)
-	id := h.start(o)
-	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(area+"0002", testcarrier.Ringing) == 1 })
+	h.store.setDown(true)
+	id := h.startCall(o)
+	h.waitUntil(5*time.Second, "it rings", func() bool { return h.phoneLog.count(numberPrefix+"0002", testcarrier.Ringing) == 1 })
 	o = func() call.StartOutbound {
-		h.store.set(false)
-		defer h.store.set(true)
-		return h.order(area+"0000", confirm())
+		h.store.setDown(false)
+		defer h.store.setDown(true)
+		return h.prepareCall(numberPrefix+"0000", confirmPathway())
 	}()
-	talking := h.start(o)
-	h.until(8*time.Second, "the conversation runs to its end", func() bool { return h.diary.count(area+"0000", testcarrier.CallerHungUp) == 1 })
-	h.saw(area+"0000", testcarrier.KeyPressed)
+	talking := h.startCall(o)
+	h.waitUntil(8*time.Second, "the conversation runs to its end", func() bool { return h.phoneLog.count(numberPrefix+"0000", testcarrier.CallerHungUp) == 1 })
+	h.assertSeenOnce(numberPrefix+"0000", testcarrier.KeyPressed)
 	h.store.mu.Lock()
-	h.store.down, h.store.lost = false, 1 // the next commit succeeds, but its answer is an error
+	h.store.down, h.store.lostAnswers = false, 1 // the next commit succeeds, but its answer is an error
 	h.store.mu.Unlock()
-	h.finished(talking)
-	h.finished(id)
+	h.waitUntilFinished(talking)
+	h.waitUntilFinished(id)
 	assert.Equal(t, []event.Type{
 		event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
-	}, h.store.told(talking), "each event once and in order")
-	assert.Equal(t, []event.Type{event.CallStarted, event.CallRinging, event.CallEnded}, h.store.told(id))
+	}, h.store.eventTypes(talking), "each event once and in order")
+	assert.Equal(t, []event.Type{event.CallStarted, event.CallRinging, event.CallEnded}, h.store.eventTypes(id))
 }
 
 func TestInboundCallIsAnsweredCancelledOrHungUp(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
+	h := newFixture(t, fixtureOptions{})
 	var service *sip.UserAgent
 	incoming := make(chan *sip.Incoming, 4)
-	service = agent(t, func(in *sip.Incoming) { incoming <- in })
+	service = newUserAgent(t, func(in *sip.Incoming) { incoming <- in })
 	in := func() (call.StartInbound, string) {
-		i := soon(t, incoming)
+		i := receive(t, incoming)
 		now := time.Now().UTC()
 		id := mailbox.NewID(domain.PrefixCall)
 		c := domain.Call{
@@ -295,23 +295,23 @@ func TestInboundCallIsAnsweredCancelledOrHungUp(t *testing.T) {
 		a := domain.Attempt{ID: id, WorkspaceID: workspace, CallID: id, Direction: domain.Inbound, OpenedAt: now}
 		_, err := h.store.Apply(t.Context(), commit.Change{Puts: []domain.Record{&c, &a}})
 		require.NoError(t, err)
-		p, err := mailbox.Ask[lines.Permit](t.Context(), h.sys, h.inLines, lines.TryPermit{})
+		p, err := mailbox.Ask[lines.Permit](t.Context(), h.sys, h.inboundLines, lines.TryPermit{})
 		require.NoError(t, err)
-		return call.StartInbound{In: i, Call: c, Attempt: a, Script: domain.Script{Pathway: confirm()}, Permit: p, Owner: h.owner}, id
+		return call.StartInbound{In: i, Call: c, Attempt: a, Script: domain.Script{Pathway: confirmPathway()}, Permit: p, Owner: h.owner}, id
 	}
-	caller := dialer(t, h)
+	caller := newTestPhone(t, h)
 
 	first := caller.invite(targetOf(service), "a1")
 	m, id := in()
 	h.sys.Root.Send(h.calls, m)
 	caller.answered(first)
-	h.until(5*time.Second, "both are heard", func() bool { return caller.session.Mark() > 700*time.Millisecond })
+	h.waitUntil(5*time.Second, "both are heard", func() bool { return caller.session.Mark() > 700*time.Millisecond })
 	caller.session.SendDigits(1, "1")
-	e := h.end(id)
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
 	assert.Equal(t, "agent", e.Call.EndedBy)
-	h.finished(id)
-	assert.Equal(t, []event.Type{event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady}, h.store.told(id))
+	h.waitUntilFinished(id)
+	assert.Equal(t, []event.Type{event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady}, h.store.eventTypes(id))
 	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: id, WorkspaceID: workspace})
 	require.ErrorIs(t, err, domain.ErrNotFound, "calls that come in are not billed")
 
@@ -320,7 +320,7 @@ func TestInboundCallIsAnsweredCancelledOrHungUp(t *testing.T) {
 	second.Cancel("changed my mind")
 	require.IsType(t, sip.Refused{}, caller.next(t))
 	h.sys.Root.Send(h.calls, m)
-	e = h.end(id)
+	e = h.waitForEnd(id)
 	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}, e.Verdict)
 
 	third := caller.invite(targetOf(service), "a3")
@@ -328,13 +328,13 @@ func TestInboundCallIsAnsweredCancelledOrHungUp(t *testing.T) {
 	h.sys.Root.Send(h.calls, m)
 	caller.answered(third)
 	third.Bye(16, "")
-	e = h.end(id)
+	e = h.waitForEnd(id)
 	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonRemoteHangup}, e.Verdict)
-	h.finished(id)
+	h.waitUntilFinished(id)
 }
 
 // testPhone is a SIP phone with audio that calls the service.
-type telephone struct {
+type testPhone struct {
 	t       *testing.T
 	ua      *sip.UserAgent
 	session *media.Session
@@ -342,16 +342,16 @@ type telephone struct {
 	events  chan sip.Event
 }
 
-func dialer(t *testing.T, _ *fixture) *telephone {
+func newTestPhone(t *testing.T, _ *fixture) *testPhone {
 	t.Helper()
-	from, to := ports(t)
+	from, to := rtpPorts(t)
 	e, err := media.NewEngine(media.Config{BindIP: netip.MustParseAddr("127.0.0.1"), PortMin: from, PortMax: to})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = e.Close() })
-	return &telephone{t: t, ua: agent(t, nil), engine: e, events: make(chan sip.Event, 64)}
+	return &testPhone{t: t, ua: newUserAgent(t, nil), engine: e, events: make(chan sip.Event, 64)}
 }
 
-func (p *telephone) invite(to resolve.Target, attempt string) *sip.Dialog {
+func (p *testPhone) invite(to resolve.Target, attempt string) *sip.Dialog {
 	p.t.Helper()
 	s, err := p.engine.Open(media.Options{})
 	require.NoError(p.t, err)
@@ -365,10 +365,10 @@ func (p *telephone) invite(to resolve.Target, attempt string) *sip.Dialog {
 }
 
 // nextEvent returns the next event that reports an answer, a refusal or a request.
-func (p *telephone) next(t *testing.T) sip.Event {
+func (p *testPhone) next(t *testing.T) sip.Event {
 	t.Helper()
 	for {
-		e := soon(t, p.events)
+		e := receive(t, p.events)
 		switch e.(type) {
 		case sip.Trying, sip.Ringing, sip.Ended:
 		default:
@@ -377,7 +377,7 @@ func (p *telephone) next(t *testing.T) sip.Event {
 	}
 }
 
-func (p *telephone) answered(*sip.Dialog) {
+func (p *testPhone) answered(*sip.Dialog) {
 	p.t.Helper()
 	a, ok := p.next(p.t).(sip.Answered)
 	require.True(p.t, ok)
@@ -398,12 +398,12 @@ func TestRecordingsLeftByACrashAreStored(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 		require.NoError(t, os.Chtimes(filepath.Join(dir, name), past, past))
 	}
-	h := build(t, plan{spool: spool, store: interrupted(t, id)})
-	h.until(10*time.Second, "the recording is stored", func() bool { return h.store.call(id).RecordingAvailable })
-	assert.InDelta(t, 2, h.store.call(id).RecordingSeconds, 0.001)
-	assert.Equal(t, []event.Type{event.CallEnded, event.CallRecordingReady}, h.store.told(id))
+	h := newFixture(t, fixtureOptions{spool: spool, store: newStoreOfInterruptedCalls(t, id)})
+	h.waitUntil(10*time.Second, "the recording is stored", func() bool { return h.store.readCall(id).RecordingAvailable })
+	assert.InDelta(t, 2, h.store.readCall(id).RecordingSeconds, 0.001)
+	assert.Equal(t, []event.Type{event.CallEnded, event.CallRecordingReady}, h.store.eventTypes(id))
 	kept, err := wav.Decode(h.blobs.get(recording.BlobName(id)))
 	require.NoError(t, err)
 	assert.Equal(t, 2*time.Second, kept.Duration())
-	h.until(5*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+	h.waitUntil(5*time.Second, "the spool is empty", func() bool { return h.countSpoolFiles() == 0 })
 }

@@ -39,9 +39,9 @@ import (
 const workspace = "ws_01J0000000000000000000000A"
 
 // toneSpeaker synthesizes each text as a tone of 400 ms.
-type hum struct{ fails, panics string }
+type toneSpeaker struct{ fails, panics string }
 
-func (h hum) Speak(_ context.Context, r speech.Request) (media.Clip, error) {
+func (h toneSpeaker) Speak(_ context.Context, r speech.Request) (media.Clip, error) {
 	if h.fails != "" && r.Text == h.fails {
 		return nil, errors.New("hoarse")
 	}
@@ -52,18 +52,18 @@ func (h hum) Speak(_ context.Context, r speech.Request) (media.Clip, error) {
 }
 
 // phoneLog records the events of the test carrier's phones.
-type diary struct {
+type phoneLog struct {
 	mu     sync.Mutex
 	events []testcarrier.Event
 }
 
-func (d *diary) note(e testcarrier.Event) {
+func (d *phoneLog) note(e testcarrier.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.events = append(d.events, e)
 }
 
-func (d *diary) count(number, what string) int {
+func (d *phoneLog) count(number, what string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := 0
@@ -77,61 +77,61 @@ func (d *diary) count(number, what string) int {
 
 // fixture contains everything that a call needs: real components except for the store and the blob storage.
 type fixture struct {
-	t        *testing.T
-	sys      *actor.ActorSystem
-	store    *memory
-	blobs    *blobs
-	ua       *sip.UserAgent
-	engine   *media.Engine
-	carrier  *testcarrier.Carrier
-	diary    *diary
-	lines    *actor.PID
-	inLines  *actor.PID
-	trunks   *actor.PID
-	calls    *actor.PID
-	config   call.Config // configuration of calls
-	owner    *actor.PID
-	spool    string
-	traces   *siptrace.Buffer
-	mu       sync.Mutex
-	ended    map[string][]call.Ended
-	sessions map[string]leg.Session
-	mute     bool // the owner does not acknowledge ends
+	t            *testing.T
+	sys          *actor.ActorSystem
+	store        *memoryStore
+	blobs        *memoryBlobs
+	ua           *sip.UserAgent
+	engine       *media.Engine
+	carrier      *testcarrier.Carrier
+	phoneLog     *phoneLog
+	lines        *actor.PID
+	inboundLines *actor.PID
+	trunks       *actor.PID
+	calls        *actor.PID
+	config       call.Config // configuration of calls
+	owner        *actor.PID
+	spool        string
+	traces       *siptrace.Buffer
+	mu           sync.Mutex
+	ended        map[string][]call.Ended
+	sessions     map[string]leg.Session
+	withholdAck  bool // the owner does not acknowledge ends
 }
 
-type plan struct {
-	speaker speech.Synthesizer
-	ears    speech.Recognizer
-	before  func(actor, callID string, msg any)
-	trunks  func(h *fixture) []domain.Trunk
-	spool   string
-	store   *memory // nil: an empty store
-	phone   func(leg.UserAgent) leg.UserAgent
-	broker  actor.ReceiveFunc // replaces the trunks actor
-	numbers actor.ReceiveFunc // replaces the actor of numbers; nil: none
-	ours    func(domain.Environment, *sip.Incoming) (string, bool)
-	keyLife time.Duration // lifetime of SRTP keys
-	idle    time.Duration // silence after which a peer counts as vanished
-	listed  leg.IsListed
-	redact  domain.Redaction
-	plays   func(media.Clip) // called with each clip that a session starts to play
-	blobs   *blobs           // nil: empty
-	config  func(*call.Config)
+type fixtureOptions struct {
+	speaker          speech.Synthesizer
+	recognizer       speech.Recognizer
+	before           func(actor, callID string, msg any)
+	trunks           func(h *fixture) []domain.Trunk
+	spool            string
+	store            *memoryStore // nil: an empty store
+	wrapUserAgent    func(leg.UserAgent) leg.UserAgent
+	trunksActor      actor.ReceiveFunc // replaces the trunks actor
+	numbers          actor.ReceiveFunc // replaces the actor of numbers; nil: none
+	trunkInWorkspace func(domain.Environment, *sip.Incoming) (string, bool)
+	keyLife          time.Duration // lifetime of SRTP keys
+	idle             time.Duration // silence after which a peer counts as vanished
+	listed           leg.IsListed
+	redact           domain.Redaction
+	onPlay           func(media.Clip) // called with each clip that a session starts to play
+	blobs            *memoryBlobs     // nil: empty
+	config           func(*call.Config)
 }
 
 // rtpPorts returns a range of RTP ports that no other test uses.
-func ports(t *testing.T) (from, to int) {
+func rtpPorts(t *testing.T) (from, to int) {
 	t.Helper()
 	from = siptest.MediaPorts100(t)
 	return from, from + 99
 }
 
-var discard = slog.New(slog.DiscardHandler)
+var discardLog = slog.New(slog.DiscardHandler)
 
-func build(t *testing.T, p plan) *fixture {
+func newFixture(t *testing.T, p fixtureOptions) *fixture {
 	t.Helper()
 	h := &fixture{
-		t: t, store: newMemory(), blobs: &blobs{kept: make(map[string][]byte)}, diary: &diary{},
+		t: t, store: newMemoryStore(), blobs: &memoryBlobs{kept: make(map[string][]byte)}, phoneLog: &phoneLog{},
 		ended: make(map[string][]call.Ended), sessions: make(map[string]leg.Session), spool: p.spool,
 	}
 	if p.blobs != nil {
@@ -144,50 +144,50 @@ func build(t *testing.T, p plan) *fixture {
 		h.spool = t.TempDir()
 	}
 	if p.speaker == nil {
-		p.speaker = hum{}
+		p.speaker = toneSpeaker{}
 	}
-	from, to := ports(t)
+	from, to := rtpPorts(t)
 	carrier, err := testcarrier.New(testcarrier.Config{
-		PortMin: from, PortMax: to, Notify: h.diary.note,
+		PortMin: from, PortMax: to, Notify: h.phoneLog.note,
 		RingFor: func(string) time.Duration { return 100 * time.Millisecond },
 	})
 	require.NoError(t, err)
 	h.carrier = carrier
-	serve(t, carrier.Serve, carrier.Ready())
+	serveInBackground(t, carrier.Serve, carrier.Ready())
 	h.traces = siptrace.NewBuffer()
-	h.ua = agentWith(t, h.traces.Add, nil)
-	from, to = ports(t)
+	h.ua = newTracedUserAgent(t, h.traces.Add, nil)
+	from, to = rtpPorts(t)
 	h.engine, err = media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: to})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = h.engine.Close() })
 
-	h.sys = mailbox.NewSystem(discard)
+	h.sys = mailbox.NewSystem(discardLog)
 	spawn := func(a actor.Actor) *actor.PID {
 		return h.sys.Root.Spawn(mailbox.Props(func() actor.Actor { return a }, 1024))
 	}
-	h.lines = spawn(lines.New(lines.Config{Concurrent: 100, Log: discard}))
-	h.inLines = spawn(lines.New(lines.Config{Concurrent: 100, Log: discard}))
+	h.lines = spawn(lines.New(lines.Config{Concurrent: 100, Log: discardLog}))
+	h.inboundLines = spawn(lines.New(lines.Config{Concurrent: 100, Log: discardLog}))
 	list := []domain.Trunk{{Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(carrier.Target())}}}
 	if p.trunks != nil {
 		list = p.trunks(h)
 	}
-	h.trunks = spawn(trunk.New(trunk.Config{Trunks: list, Log: discard}))
-	if p.broker != nil {
-		h.trunks = h.sys.Root.Spawn(actor.PropsFromFunc(p.broker))
+	h.trunks = spawn(trunk.New(trunk.Config{Trunks: list, Log: discardLog}))
+	if p.trunksActor != nil {
+		h.trunks = h.sys.Root.Spawn(actor.PropsFromFunc(p.trunksActor))
 	}
 	var owner *actor.PID // actor of numbers
 	if p.numbers != nil {
 		owner = h.sys.Root.Spawn(actor.PropsFromFunc(p.numbers))
 	}
-	h.owner = h.sys.Root.Spawn(actor.PropsFromFunc(h.own))
+	h.owner = h.sys.Root.Spawn(actor.PropsFromFunc(h.acknowledgeEnds))
 	line := leg.NewUserAgent(h.ua, nil)
-	if p.phone != nil {
-		line = p.phone(line)
+	if p.wrapUserAgent != nil {
+		line = p.wrapUserAgent(line)
 	}
 	h.config = call.Config{
-		Workspace: workspace, Store: h.store, UserAgent: line, Media: listened{leg.NewMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Recognizer: p.ears,
-		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, FindTarget: reach, Traces: h.traces, SpoolDir: h.spool,
-		PublicURL: "https://calls.example", Log: discard, BeforeMessage: p.before, TrunkInWorkspace: p.ours, IsListed: p.listed,
+		Workspace: workspace, Store: h.store, UserAgent: line, Media: trackedMedia{leg.NewMedia(h.engine), h, p.keyLife, p.idle, p.onPlay}, Speaker: p.speaker, Recognizer: p.recognizer,
+		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inboundLines, Trunks: h.trunks, Numbers: owner, FindTarget: findTestTarget, Traces: h.traces, SpoolDir: h.spool,
+		PublicURL: "https://calls.example", Log: discardLog, BeforeMessage: p.before, TrunkInWorkspace: p.trunkInWorkspace, IsListed: p.listed,
 		Redactor: p.redact.Redactor,
 	}
 	if p.config != nil {
@@ -196,7 +196,7 @@ func build(t *testing.T, p plan) *fixture {
 	h.calls = h.sys.Root.Spawn(call.Props(h.config))
 	t.Cleanup(func() {
 		h.sys.Root.Poison(h.calls)
-		h.until(5*time.Second, "the calls actor has stopped", func() bool {
+		h.waitUntil(5*time.Second, "the calls actor has stopped", func() bool {
 			_, alive := h.sys.ProcessRegistry.Get(h.calls)
 			return !alive
 		})
@@ -206,7 +206,7 @@ func build(t *testing.T, p plan) *fixture {
 }
 
 // packetsSent returns the number of RTP packets that a live call has sent.
-func (h *fixture) packets(id string) uint64 {
+func (h *fixture) packetsSent(id string) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s := h.sessions[id]; s != nil {
@@ -219,35 +219,35 @@ func (h *fixture) packets(id string) uint64 {
 const unrecorded = "."
 
 // trackedMedia stores each session in fixture.sessions by the name of its recording.
-type listened struct {
+type trackedMedia struct {
 	leg.Media
 	h       *fixture
 	keyLife time.Duration
 	idle    time.Duration
-	plays   func(media.Clip)
+	onPlay  func(media.Clip)
 }
 
 // playObserver is a session that reports each clip that it starts to play.
-type player struct {
+type playObserver struct {
 	leg.Session
-	plays func(media.Clip)
+	onPlay func(media.Clip)
 }
 
-func (p player) Play(id uint64, clip media.Clip) {
+func (p playObserver) Play(id uint64, clip media.Clip) {
 	if len(clip) > 0 {
-		p.plays(clip)
+		p.onPlay(clip)
 	}
 	p.Session.Play(id, clip)
 }
 
-func (l listened) Open(o media.Options) (leg.Session, error) {
+func (l trackedMedia) Open(o media.Options) (leg.Session, error) {
 	o.KeyLife, o.IdleAfter = l.keyLife, l.idle
 	s, err := l.Media.Open(o)
 	l.h.mu.Lock()
 	defer l.h.mu.Unlock()
 	l.h.sessions[strings.TrimSuffix(filepath.Base(o.RecordPath), ".wav")] = s
-	if l.plays != nil && err == nil {
-		return player{s, l.plays}, nil
+	if l.onPlay != nil && err == nil {
+		return playObserver{s, l.onPlay}, nil
 	}
 	return s, err
 }
@@ -256,7 +256,7 @@ func proxyOf(t resolve.Target) domain.Proxy {
 	return domain.Proxy{Host: t.Host, Port: t.Port, Transport: t.Transport}
 }
 
-func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
+func serveInBackground(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -272,19 +272,19 @@ func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 }
 
 // newUserAgent starts a user agent on loopback. A nil onInvite accepts no calls.
-func agent(t *testing.T, onInvite func(*sip.Incoming)) *sip.UserAgent {
+func newUserAgent(t *testing.T, onInvite func(*sip.Incoming)) *sip.UserAgent {
 	t.Helper()
-	return agentWith(t, nil, onInvite)
+	return newTracedUserAgent(t, nil, onInvite)
 }
 
-func agentWith(t *testing.T, trace sip.Trace, onInvite func(*sip.Incoming)) *sip.UserAgent {
+func newTracedUserAgent(t *testing.T, trace sip.Trace, onInvite func(*sip.Incoming)) *sip.UserAgent {
 	t.Helper()
 	ua, err := sip.New(sip.Config{Trace: trace, OverloadAfter: patience, Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
 	require.NoError(t, err)
 	if onInvite != nil {
 		ua.OnInvite(onInvite)
 	}
-	serve(t, ua.Serve, ua.Ready())
+	serveInBackground(t, ua.Serve, ua.Ready())
 	return ua
 }
 
@@ -294,7 +294,7 @@ func targetOf(ua *sip.UserAgent) resolve.Target {
 }
 
 // acknowledgeEnds is the actor that owns the calls. It commits ends as a campaign does.
-func (h *fixture) own(ctx actor.Context) {
+func (h *fixture) acknowledgeEnds(ctx actor.Context) {
 	e, ok := ctx.Message().(call.Ended)
 	if !ok {
 		return
@@ -303,10 +303,10 @@ func (h *fixture) own(ctx actor.Context) {
 	defer h.mu.Unlock()
 	first := len(h.ended[e.CallID]) == 0
 	h.ended[e.CallID] = append(h.ended[e.CallID], e)
-	if h.mute {
+	if h.withholdAck {
 		return
 	}
-	if first || len(h.store.told(e.CallID)) == 0 || !slices.Contains(h.store.told(e.CallID), event.CallEnded) {
+	if first || len(h.store.eventTypes(e.CallID)) == 0 || !slices.Contains(h.store.eventTypes(e.CallID), event.CallEnded) {
 		if _, err := h.store.Apply(context.Background(), call.EndChange(e, time.Now())); err != nil {
 			return
 		}
@@ -314,14 +314,14 @@ func (h *fixture) own(ctx actor.Context) {
 	ctx.Send(ctx.Sender(), call.AcknowledgeEnd{CallID: e.CallID})
 }
 
-func (h *fixture) ends(id string) []call.Ended {
+func (h *fixture) endsOf(id string) []call.Ended {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.ended[id])
 }
 
 // prepareCall commits the opening of an outbound call and requests its permit and trunk slot.
-func (h *fixture) order(to string, p domain.Pathway) call.StartOutbound {
+func (h *fixture) prepareCall(to string, p domain.Pathway) call.StartOutbound {
 	h.t.Helper()
 	now := time.Now().UTC()
 	id := mailbox.NewID(domain.PrefixCall)
@@ -330,7 +330,7 @@ func (h *fixture) order(to string, p domain.Pathway) call.StartOutbound {
 		Direction: domain.Outbound, From: "+15550001111", To: to, AgentID: "agent_1", Status: domain.CallInitiated, Record: true,
 		StartedAt: &now, Attempt: 1, Context: domain.Context{"name": "Ada"},
 	}
-	slot := h.slot(to, id)
+	slot := h.requestSlot(to, id)
 	a := domain.Attempt{
 		ID: id, WorkspaceID: workspace, Environment: domain.Live, CallID: id, Number: 1, Direction: domain.Outbound, Boot: "b", OpenedAt: now,
 		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: slot.Trunk().ID, SIPCallID: h.ua.CallID(id, 1)}},
@@ -348,7 +348,7 @@ func (h *fixture) order(to string, p domain.Pathway) call.StartOutbound {
 	}
 }
 
-func (h *fixture) slot(to, id string) trunk.Slot {
+func (h *fixture) requestSlot(to, id string) trunk.Slot {
 	h.t.Helper()
 	got := make(chan any, 1)
 	pid := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
@@ -364,7 +364,7 @@ func (h *fixture) slot(to, id string) trunk.Slot {
 	return s
 }
 
-func (h *fixture) start(s call.StartOutbound) string {
+func (h *fixture) startCall(s call.StartOutbound) string {
 	h.sys.Root.Send(h.calls, s)
 	return s.Call.ID
 }
@@ -372,46 +372,46 @@ func (h *fixture) start(s call.StartOutbound) string {
 // dial places a call and returns its ID.
 func (h *fixture) dial(to string, p domain.Pathway) string {
 	h.t.Helper()
-	return h.start(h.order(to, p))
+	return h.startCall(h.prepareCall(to, p))
 }
 
 // waitForEnd waits until the owner gets the end of a call.
-func (h *fixture) end(id string) call.Ended {
+func (h *fixture) waitForEnd(id string) call.Ended {
 	h.t.Helper()
-	h.until(30*time.Second, "call "+id+" has ended", func() bool { return len(h.ends(id)) > 0 })
-	return h.ends(id)[0]
+	h.waitUntil(30*time.Second, "call "+id+" has ended", func() bool { return len(h.endsOf(id)) > 0 })
+	return h.endsOf(id)[0]
 }
 
 // waitUntilFinished waits until the final record and the recording of a call are stored.
-func (h *fixture) finished(id string) *domain.Call {
+func (h *fixture) waitUntilFinished(id string) *domain.Call {
 	h.t.Helper()
-	h.until(15*time.Second, "call "+id+" is finished", func() bool {
-		c := h.store.call(id)
+	h.waitUntil(15*time.Second, "call "+id+" is finished", func() bool {
+		c := h.store.readCall(id)
 		return c.Final() && !c.Processing
 	})
-	return h.store.call(id)
+	return h.store.readCall(id)
 }
 
 // patience is the limit of waits whose duration does not matter.
 const patience = time.Minute
 
 // waitUntil waits until f returns true. The limit is for an idle machine.
-func (h *fixture) until(limit time.Duration, what string, f func() bool) {
+func (h *fixture) waitUntil(limit time.Duration, what string, f func() bool) {
 	h.t.Helper()
 	for deadline := polltest.NewDeadline(limit); !f(); time.Sleep(5 * time.Millisecond) {
 		if deadline.HasPassed() {
-			h.diary.mu.Lock()
-			seen := slices.Clone(h.diary.events)
-			h.diary.mu.Unlock()
+			h.phoneLog.mu.Lock()
+			seen := slices.Clone(h.phoneLog.events)
+			h.phoneLog.mu.Unlock()
 			h.t.Logf("phones: %+v", seen)
-			h.t.Logf("sip: %+v, lines in use %d, sessions %d", h.ua.Counters(), h.inUse(), h.engine.Live())
+			h.t.Logf("sip: %+v, lines in use %d, sessions %d", h.ua.Counters(), h.permitsInUse(), h.engine.Live())
 			h.t.Fatalf("%s: not within %s", what, limit)
 		}
 	}
 }
 
 // receive returns the next value of a channel.
-func soon[T any](t *testing.T, ch <-chan T) (v T) {
+func receive[T any](t *testing.T, ch <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-ch:
@@ -422,20 +422,20 @@ func soon[T any](t *testing.T, ch <-chan T) (v T) {
 }
 
 // receiveEvent returns the next event of type T.
-func arrives[T sip.Event](t *testing.T, ch <-chan sip.Event) T {
+func receiveEvent[T sip.Event](t *testing.T, ch <-chan sip.Event) T {
 	t.Helper()
 	for {
-		if e, ok := soon(t, ch).(T); ok {
+		if e, ok := receive(t, ch).(T); ok {
 			return e
 		}
 	}
 }
 
 // waitUntilStable returns a count that has not changed for 200 ms.
-func (h *fixture) settled(what string, count func() uint64) (n uint64) {
+func (h *fixture) waitUntilStable(what string, count func() uint64) (n uint64) {
 	h.t.Helper()
 	since := time.Now()
-	h.until(patience, what, func() bool {
+	h.waitUntil(patience, what, func() bool {
 		if now := count(); now != n {
 			n, since = now, time.Now()
 		}
@@ -446,28 +446,28 @@ func (h *fixture) settled(what string, count func() uint64) (n uint64) {
 
 // assertSeenOnce waits until a phone has logged an event exactly once. A phone logs after its answer, so the
 // service may know of the event first.
-func (h *fixture) saw(number, what string, why ...any) {
+func (h *fixture) assertSeenOnce(number, what string, why ...any) {
 	h.t.Helper()
-	h.until(2*time.Second, "the diary of "+number+" says "+what, func() bool { return h.diary.count(number, what) > 0 })
-	require.Equal(h.t, 1, h.diary.count(number, what), why...)
+	h.waitUntil(2*time.Second, "the diary of "+number+" says "+what, func() bool { return h.phoneLog.count(number, what) > 0 })
+	require.Equal(h.t, 1, h.phoneLog.count(number, what), why...)
 }
 
 // assertNever checks repeatedly for a time that f returns false. Unlike assert.Never it runs in the goroutine of
 // the test.
-func (h *fixture) never(d time.Duration, what string, f func() bool) {
+func (h *fixture) assertNever(d time.Duration, what string, f func() bool) {
 	h.t.Helper()
 	for deadline := time.Now().Add(d); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		require.False(h.t, f(), what)
 	}
 }
 
-func (h *fixture) inUse() int {
+func (h *fixture) permitsInUse() int {
 	u, err := mailbox.Ask[lines.Usage](context.Background(), h.sys, h.lines, lines.GetUsage{})
 	require.NoError(h.t, err)
 	return u.Active
 }
 
-func (h *fixture) spooled() int {
+func (h *fixture) countSpoolFiles() int {
 	files, _ := os.ReadDir(filepath.Join(h.spool, workspace))
 	return len(files)
 }

@@ -38,8 +38,10 @@ func TestInboundAnswerModes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := build(t, plan{})
-			service := agent(t, func(in *sip.Incoming) { _ = h.take(in, domain.Script{Pathway: linger(), Inbound: c.how}) })
+			h := newFixture(t, fixtureOptions{})
+			service := newUserAgent(t, func(in *sip.Incoming) {
+				_ = h.startInbound(in, domain.Script{Pathway: waitingPathway(), Inbound: c.how})
+			})
 			s, err := newPeer(t).engine.Open(media.Options{}) // not the engine under test
 			require.NoError(t, err)
 			defer s.Close()
@@ -70,13 +72,13 @@ func TestInboundAnswerModes(t *testing.T) {
 				return func() bool { mu.Lock(); defer mu.Unlock(); return len(got) >= n }
 			}
 			if slices.Contains(c.want, "refused") {
-				h.until(5*time.Second, "it rings", seen(1))
+				h.waitUntil(5*time.Second, "it rings", seen(1))
 				d.Cancel("enough")
 			}
 			if slices.Contains(c.want, "early") {
-				h.until(5*time.Second, "the caller receives ringback", func() bool { return s.Stats().PacketsReceived > 5 || seen(2)() })
+				h.waitUntil(5*time.Second, "the caller receives ringback", func() bool { return s.Stats().PacketsReceived > 5 || seen(2)() })
 			}
-			h.until(10*time.Second, "the end of ringing", seen(len(c.want)))
+			h.waitUntil(10*time.Second, "the end of ringing", seen(len(c.want)))
 			d.Bye(16, "")
 			mu.Lock()
 			defer mu.Unlock()
@@ -88,11 +90,11 @@ func TestInboundAnswerModes(t *testing.T) {
 
 func TestCallWithoutAudioHasNoRecording(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
+	h := newFixture(t, fixtureOptions{})
 	ids := make(chan string, 1)
 	mute := domain.Pathway{Start: "wait", Nodes: []domain.Node{{ID: "wait", Type: domain.NodeCollect, TimeoutSeconds: 30}}}
-	service := agent(t, func(in *sip.Incoming) {
-		ids <- h.taken(in, domain.Script{Pathway: mute, Inbound: domain.AgentInbound{Answer: "direct"}}, true)
+	service := newUserAgent(t, func(in *sip.Incoming) {
+		ids <- h.startInboundCall(in, domain.Script{Pathway: mute, Inbound: domain.AgentInbound{Answer: "direct"}}, true)
 	})
 	s, err := newPeer(t).engine.Open(media.Options{})
 	require.NoError(t, err)
@@ -104,29 +106,29 @@ func TestCallWithoutAudioHasNoRecording(t *testing.T) {
 		}
 	}})
 	require.NoError(t, err)
-	soon(t, answered)
-	id := soon(t, ids)
-	h.until(5*time.Second, "audio is sent", func() bool { return h.packets(id) > 5 })
+	receive(t, answered)
+	id := receive(t, ids)
+	h.waitUntil(5*time.Second, "audio is sent", func() bool { return h.packetsSent(id) > 5 })
 	d.Bye(16, "")
-	h.end(id)
-	h.until(5*time.Second, "no call or recording is open", func() bool {
+	h.waitForEnd(id)
+	h.waitUntil(5*time.Second, "no call or recording is open", func() bool {
 		live, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 		return err == nil && live.Open == 0 && live.PendingRecordings == 0
 	})
-	c := h.finished(id)
+	c := h.waitUntilFinished(id)
 	assert.Empty(t, c.RecordingURL)
 	assert.False(t, c.RecordingAvailable)
 	assert.Equal(t, *c.EndedAt, c.UpdatedAt, "no commit follows the end")
-	assert.NotContains(t, h.store.told(id), event.CallRecordingReady)
-	assert.Zero(t, h.spooled())
+	assert.NotContains(t, h.store.eventTypes(id), event.CallRecordingReady)
+	assert.Zero(t, h.countSpoolFiles())
 }
 
 // startInbound starts the call of an inbound INVITE, recorded only for early media.
-func (h *fixture) take(in *sip.Incoming, script domain.Script) (callID string) {
-	return h.taken(in, script, false)
+func (h *fixture) startInbound(in *sip.Incoming, script domain.Script) (callID string) {
+	return h.startInboundCall(in, script, false)
 }
 
-func (h *fixture) taken(in *sip.Incoming, script domain.Script, record bool) (callID string) {
+func (h *fixture) startInboundCall(in *sip.Incoming, script domain.Script, record bool) (callID string) {
 	now := time.Now().UTC()
 	id := mailbox.NewID(domain.PrefixCall)
 	c := domain.Call{
@@ -139,7 +141,7 @@ func (h *fixture) taken(in *sip.Incoming, script domain.Script, record bool) (ca
 	if err != nil {
 		h.t.Error(err)
 	}
-	p, err := mailbox.Ask[lines.Permit](h.t.Context(), h.sys, h.inLines, lines.TryPermit{})
+	p, err := mailbox.Ask[lines.Permit](h.t.Context(), h.sys, h.inboundLines, lines.TryPermit{})
 	if err != nil {
 		h.t.Error(err)
 	}
@@ -149,10 +151,10 @@ func (h *fixture) taken(in *sip.Incoming, script domain.Script, record bool) (ca
 
 func TestEarlyMediaCanBeListenedToAndIsRecorded(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
+	h := newFixture(t, fixtureOptions{})
 	came := make(chan string, 1)
-	service := agent(t, func(in *sip.Incoming) {
-		came <- h.take(in, domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "early", RingSeconds: 10}}) // the ringback repeats, so that a late listener hears the second ring
+	service := newUserAgent(t, func(in *sip.Incoming) {
+		came <- h.startInbound(in, domain.Script{Pathway: waitingPathway(), Inbound: domain.AgentInbound{Answer: "early", RingSeconds: 10}}) // the ringback repeats, so that a late listener hears the second ring
 	})
 	s, err := newPeer(t).engine.Open(media.Options{})
 	require.NoError(t, err)
@@ -170,8 +172,8 @@ func TestEarlyMediaCanBeListenedToAndIsRecorded(t *testing.T) {
 		}
 	}})
 	require.NoError(t, err)
-	id := soon(t, came)
-	soon(t, early)
+	id := receive(t, came)
+	receive(t, early)
 	var loud atomic.Int32
 	tap, err := mailbox.Ask[call.ListenerAdded](t.Context(), h.sys, h.calls, call.AddListener{CallID: id, Mode: media.Listen, OnFrame: func(frame []byte) {
 		if len(frame) > 0 && frame[3]|0x80 != 0xFF {
@@ -179,14 +181,14 @@ func TestEarlyMediaCanBeListenedToAndIsRecorded(t *testing.T) {
 		}
 	}})
 	require.NoError(t, err)
-	h.until(5*time.Second, "the listener hears ringback", func() bool { return loud.Load() > 10 })
-	assert.Nil(t, h.store.call(id).AnsweredAt, "before the answer")
+	h.waitUntil(5*time.Second, "the listener hears ringback", func() bool { return loud.Load() > 10 })
+	assert.Nil(t, h.store.readCall(id).AnsweredAt, "before the answer")
 	tap.Tap.Close()
-	soon(t, up)
-	h.until(5*time.Second, "the call is answered", func() bool { return h.store.call(id).AnsweredAt != nil })
+	receive(t, up)
+	h.waitUntil(5*time.Second, "the call is answered", func() bool { return h.store.readCall(id).AnsweredAt != nil })
 	require.NoError(t, h.hangUp(id))
-	h.end(id)
-	require.True(t, h.finished(id).RecordingAvailable)
+	h.waitForEnd(id)
+	require.True(t, h.waitUntilFinished(id).RecordingAvailable)
 	h.blobs.mu.Lock()
 	defer h.blobs.mu.Unlock()
 	for name, b := range h.blobs.kept {

@@ -21,14 +21,14 @@ import (
 )
 
 // plantedPanics panics once per call, at a given message.
-type traps struct {
+type plantedPanics struct {
 	mu     sync.Mutex
 	set    map[string]string // message kind by call ID
-	sprung map[string]bool
+	thrown map[string]bool
 }
 
 // messageKind names a message: the actor, the type, and the SIP event in it.
-func kind(who string, msg any) string {
+func messageKind(who string, msg any) string {
 	name := fmt.Sprintf("%T", msg)
 	if strings.HasSuffix(name, ".dialogEvent") {
 		switch text := fmt.Sprintf("%+v", msg); {
@@ -45,12 +45,12 @@ func kind(who string, msg any) string {
 	return who + " " + name
 }
 
-func (p *traps) before(who, callID string, msg any) {
+func (p *plantedPanics) before(who, callID string, msg any) {
 	p.mu.Lock()
 	want, ok := p.set[callID]
-	hit := ok && !p.sprung[callID] && kind(who, msg) == want
+	hit := ok && !p.thrown[callID] && messageKind(who, msg) == want
 	if hit {
-		p.sprung[callID] = true
+		p.thrown[callID] = true
 	}
 	p.mu.Unlock()
 	if hit {
@@ -58,27 +58,27 @@ func (p *traps) before(who, callID string, msg any) {
 	}
 }
 
-func (p *traps) hit(callID string) bool {
+func (p *plantedPanics) hasThrown(callID string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.sprung[callID]
+	return p.thrown[callID]
 }
 
 func TestPanicAtAnyMessageEndsOnlyItsOwnCall(t *testing.T) {
 	t.Parallel()
-	p := &traps{set: make(map[string]string), sprung: make(map[string]bool)}
-	refusing := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
-	h := build(t, plan{before: p.before, speaker: hum{fails: "Goodbye."}, trunks: func(h *fixture) []domain.Trunk {
+	p := &plantedPanics{set: make(map[string]string), thrown: make(map[string]bool)}
+	refusing := newUserAgent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
+	h := newFixture(t, fixtureOptions{before: p.before, speaker: toneSpeaker{fails: "Goodbye."}, trunks: func(h *fixture) []domain.Trunk {
 		first, second := proxyOf(targetOf(refusing)), proxyOf(h.carrier.Target())
 		second.Priority = 1
 		return []domain.Trunk{
-			{Meta: domain.Meta{ID: "plain", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}, Prefixes: []string{area}},
+			{Meta: domain.Meta{ID: "plain", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}, Prefixes: []string{numberPrefix}},
 			{Meta: domain.Meta{ID: "over", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{first, second}, Prefixes: []string{"+1600555"}},
 			{Meta: domain.Meta{ID: "none", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{first}, Prefixes: []string{"+1700555"}},
 		}
 	}})
-	bystander := h.dial(area+"0009", linger())
-	h.until(5*time.Second, "the bystander talks", func() bool { return h.store.call(bystander).Status == domain.CallInProgress })
+	bystander := h.dial(numberPrefix+"0009", waitingPathway())
+	h.waitUntil(5*time.Second, "the bystander talks", func() bool { return h.store.readCall(bystander).Status == domain.CallInProgress })
 
 	// Each case names the message at which the panic is planted, the called number, and whether the call had
 	// already ended.
@@ -86,41 +86,41 @@ func TestPanicAtAnyMessageEndsOnlyItsOwnCall(t *testing.T) {
 		at, to string
 		over   bool
 	}{
-		{at: "call call.beginCall", to: area + "0000"},
-		{at: "call lines.PermitBound", to: area + "0000"},
-		{at: "call call.legPrepared", to: area + "0000"},
-		{at: "call call.dialogEvent", to: area + "0000"}, // Trying
-		{at: "call call.dialogEvent ringing", to: area + "0000"},
-		{at: "call call.dialogEvent answered", to: area + "0000"},
-		{at: "call call.dialogEvent refused", to: area + "0001"},
-		{at: "call call.dialogEvent ended", to: area + "0000"},
-		{at: "call call.mediaEvent", to: area + "0000"},
-		{at: "call call.commitDone", to: area + "0000"},
+		{at: "call call.beginCall", to: numberPrefix + "0000"},
+		{at: "call lines.PermitBound", to: numberPrefix + "0000"},
+		{at: "call call.legPrepared", to: numberPrefix + "0000"},
+		{at: "call call.dialogEvent", to: numberPrefix + "0000"}, // Trying
+		{at: "call call.dialogEvent ringing", to: numberPrefix + "0000"},
+		{at: "call call.dialogEvent answered", to: numberPrefix + "0000"},
+		{at: "call call.dialogEvent refused", to: numberPrefix + "0001"},
+		{at: "call call.dialogEvent ended", to: numberPrefix + "0000"},
+		{at: "call call.mediaEvent", to: numberPrefix + "0000"},
+		{at: "call call.commitDone", to: numberPrefix + "0000"},
 		{at: "call trunk.Slot", to: "+16005550000"},
 		{at: "call trunk.SlotDenied", to: "+17005550000"},
-		{at: "call conversation.Over", to: area + "0000"},
-		{at: "call conversation.Fault", to: area + "0009"},
-		{at: "call conversation.Finished", to: area + "0000"},
-		{at: "call call.HangUp", to: area + "0002"},
-		{at: "call call.maxDurationReached", to: area + "0009"},
-		{at: "call call.AcknowledgeEnd", to: area + "0001", over: true},
-		{at: "call call.repeatEnd", to: area + "0001", over: true},
-		{at: "conversation conversation.Begin", to: area + "0000"},
-		{at: "conversation conversation.Heard", to: area + "0000"},
-		{at: "conversation conversation.promptSynthesized", to: area + "0000"},
-		{at: "conversation conversation.clipPrepared", to: area + "0000"},
-		{at: "conversation conversation.inputTimeout", to: area + "0009"},
-		{at: "conversation conversation.delayedOver", to: area + "0000"},
-		{at: "conversation conversation.Finish", to: area + "0000", over: true},
+		{at: "call conversation.Over", to: numberPrefix + "0000"},
+		{at: "call conversation.Fault", to: numberPrefix + "0009"},
+		{at: "call conversation.Finished", to: numberPrefix + "0000"},
+		{at: "call call.HangUp", to: numberPrefix + "0002"},
+		{at: "call call.maxDurationReached", to: numberPrefix + "0009"},
+		{at: "call call.AcknowledgeEnd", to: numberPrefix + "0001", over: true},
+		{at: "call call.repeatEnd", to: numberPrefix + "0001", over: true},
+		{at: "conversation conversation.Begin", to: numberPrefix + "0000"},
+		{at: "conversation conversation.Heard", to: numberPrefix + "0000"},
+		{at: "conversation conversation.promptSynthesized", to: numberPrefix + "0000"},
+		{at: "conversation conversation.clipPrepared", to: numberPrefix + "0000"},
+		{at: "conversation conversation.inputTimeout", to: numberPrefix + "0009"},
+		{at: "conversation conversation.delayedOver", to: numberPrefix + "0000"},
+		{at: "conversation conversation.Finish", to: numberPrefix + "0000", over: true},
 	}
 	ids := make([]string, len(cases))
 	h.mu.Lock()
-	h.mute = true // so that calls repeat their end
+	h.withholdAck = true // so that calls repeat their end
 	h.mu.Unlock()
 	for i, c := range cases {
-		w := confirm()
+		w := confirmPathway()
 		w.Nodes[1].TimeoutSeconds, w.Nodes[1].Retries = 0.5, 0
-		o := h.order(c.to, w)
+		o := h.prepareCall(c.to, w)
 		if strings.HasSuffix(c.at, "maxDurationReached") {
 			o.MaxDuration = 300 * time.Millisecond
 		}
@@ -128,33 +128,33 @@ func TestPanicAtAnyMessageEndsOnlyItsOwnCall(t *testing.T) {
 		p.mu.Lock()
 		p.set[o.Call.ID] = c.at
 		p.mu.Unlock()
-		h.start(o)
+		h.startCall(o)
 		if strings.HasSuffix(c.at, "HangUp") {
-			h.until(5*time.Second, "it rings", func() bool { return h.store.call(o.Call.ID).Status == domain.CallRinging })
+			h.waitUntil(5*time.Second, "it rings", func() bool { return h.store.readCall(o.Call.ID).Status == domain.CallRinging })
 			h.sys.Root.RequestWithCustomSender(h.calls, call.HangUp{CallID: o.Call.ID}, h.sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {})))
 		}
 	}
-	before := h.packets(bystander)
-	h.until(20*time.Second, "each call has reported its end", func() bool {
+	before := h.packetsSent(bystander)
+	h.waitUntil(20*time.Second, "each call has reported its end", func() bool {
 		for i, id := range ids {
-			if len(h.ends(id)) == 0 || strings.HasSuffix(cases[i].at, "repeat") && !p.hit(id) {
+			if len(h.endsOf(id)) == 0 || strings.HasSuffix(cases[i].at, "repeat") && !p.hasThrown(id) {
 				return false
 			}
 		}
 		return true
 	})
 	h.mu.Lock()
-	h.mute = false
+	h.withholdAck = false
 	for _, id := range ids {
 		h.ended[id] = nil
 	}
 	h.mu.Unlock()
 	for i, id := range ids {
-		e := h.end(id)
-		h.finished(id)
-		h.until(5*time.Second, cases[i].at+" is planted", func() bool { return p.hit(id) })
+		e := h.waitForEnd(id)
+		h.waitUntilFinished(id)
+		h.waitUntil(5*time.Second, cases[i].at+" is planted", func() bool { return p.hasThrown(id) })
 		ended := 0
-		for _, v := range h.store.told(id) {
+		for _, v := range h.store.eventTypes(id) {
 			if v == event.CallEnded {
 				ended++
 			}
@@ -165,20 +165,20 @@ func TestPanicAtAnyMessageEndsOnlyItsOwnCall(t *testing.T) {
 			assert.Equal(t, domain.CallFailed, e.Call.Status, cases[i].at)
 		}
 	}
-	h.until(10*time.Second, "only the bystander has a permit, a session and a phone", func() bool {
-		return h.inUse() == 1 && h.engine.Live() == 1 && h.carrier.LiveCalls() == 1
+	h.waitUntil(10*time.Second, "only the bystander has a permit, a session and a phone", func() bool {
+		return h.permitsInUse() == 1 && h.engine.Live() == 1 && h.carrier.LiveCalls() == 1
 	})
-	h.until(10*time.Second, "the bystander still sends audio", func() bool { return h.packets(bystander) > before+100 })
+	h.waitUntil(10*time.Second, "the bystander still sends audio", func() bool { return h.packetsSent(bystander) > before+100 })
 	_, err := mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: bystander})
 	require.NoError(t, err)
-	c := h.finished(bystander)
+	c := h.waitUntilFinished(bystander)
 	assert.Equal(t, domain.ReasonHangup, c.EndedReason)
 	assert.Zero(t, c.Quality.LossPercent)
 }
 
 func TestPermitIsReleasedIfTheOwnerStoredTheEndAndStopped(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
+	h := newFixture(t, fixtureOptions{})
 	stored := make(chan struct{})
 	owner := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		e, ok := ctx.Message().(call.Ended)
@@ -190,12 +190,12 @@ func TestPermitIsReleasedIfTheOwnerStoredTheEndAndStopped(t *testing.T) {
 		ctx.Stop(ctx.Self())   // the acknowledgement gets lost
 		close(stored)
 	}))
-	o := h.order(area+"0001", confirm())
+	o := h.prepareCall(numberPrefix+"0001", confirmPathway())
 	o.Owner = owner
-	h.start(o)
-	soon(t, stored)
-	h.until(10*time.Second, "its permit is released", func() bool { return h.inUse() == 0 })
-	h.until(10*time.Second, "no call is open", func() bool {
+	h.startCall(o)
+	receive(t, stored)
+	h.waitUntil(10*time.Second, "its permit is released", func() bool { return h.permitsInUse() == 0 })
+	h.waitUntil(10*time.Second, "no call is open", func() bool {
 		now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 		return err == nil && now.Open == 0
 	})
@@ -204,18 +204,18 @@ func TestPermitIsReleasedIfTheOwnerStoredTheEndAndStopped(t *testing.T) {
 func TestUnstoredEndIsReportedAgainAfterItsOwnerStopped(t *testing.T) {
 	t.Parallel()
 	var sought atomic.Int32
-	h := build(t, plan{before: func(_, _ string, msg any) {
+	h := newFixture(t, fixtureOptions{before: func(_, _ string, msg any) {
 		if fmt.Sprintf("%T", msg) == "call.endStored" {
 			sought.Add(1)
 		}
 	}})
-	o := h.order(area+"0001", confirm())
+	o := h.prepareCall(numberPrefix+"0001", confirmPathway())
 	o.Owner = h.sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
 	require.NoError(t, h.sys.Root.StopFuture(o.Owner).Wait())
-	id := h.start(o)
-	h.until(10*time.Second, "the end is looked up in the store", func() bool { return sought.Load() > 1 })
+	id := h.startCall(o)
+	h.waitUntil(10*time.Second, "the end is looked up in the store", func() bool { return sought.Load() > 1 })
 	now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 	require.NoError(t, err)
 	assert.Equal(t, 1, now.Open, "the owner may return")
-	assert.NotContains(t, h.store.told(id), event.CallEnded)
+	assert.NotContains(t, h.store.eventTypes(id), event.CallEnded)
 }

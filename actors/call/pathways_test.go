@@ -2,7 +2,7 @@ package call_test
 
 import "github.com/callboard/callboard/domain"
 
-func edge(from, to string, t domain.EdgeType, digits ...string) domain.Edge {
+func newEdge(from, to string, t domain.EdgeType, digits ...string) domain.Edge {
 	e := domain.Edge{From: from, To: to, When: domain.When{Type: t}}
 	if len(digits) > 0 {
 		e.When.Digits = digits[0]
@@ -11,7 +11,7 @@ func edge(from, to string, t domain.EdgeType, digits ...string) domain.Edge {
 }
 
 // confirmPathway greets the caller and asks for the digit 1 or 2.
-func confirm() domain.Pathway {
+func confirmPathway() domain.Pathway {
 	return domain.Pathway{
 		Start: "hello",
 		Nodes: []domain.Node{
@@ -22,20 +22,20 @@ func confirm() domain.Pathway {
 			{ID: "bye", Type: domain.NodeEnd, Prompt: "Goodbye."},
 		},
 		Edges: []domain.Edge{
-			edge("hello", "ask", domain.EdgeAlways), edge("ask", "yes", domain.EdgeDTMF, "1"), edge("ask", "no", domain.EdgeDTMF, "2"),
-			edge("ask", "bye", domain.EdgeElse),
+			newEdge("hello", "ask", domain.EdgeAlways), newEdge("ask", "yes", domain.EdgeDTMF, "1"), newEdge("ask", "no", domain.EdgeDTMF, "2"),
+			newEdge("ask", "bye", domain.EdgeElse),
 		},
 	}
 }
 
 // waitingPathway repeats a prompt until the call ends, because nobody presses the digit.
-func linger() domain.Pathway {
+func waitingPathway() domain.Pathway {
 	return domain.Pathway{
 		Start: "wait",
 		Nodes: []domain.Node{
 			{ID: "wait", Type: domain.NodeCollect, Input: "dtmf", Length: 1, Values: []string{"9"}, TimeoutSeconds: 0.2, Retries: 2000, Prompt: "Go on."},
 			{ID: "end", Type: domain.NodeEnd},
 		},
-		Edges: []domain.Edge{edge("wait", "end", domain.EdgeElse)},
+		Edges: []domain.Edge{newEdge("wait", "end", domain.EdgeElse)},
 	}
 }

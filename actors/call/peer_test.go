@@ -25,10 +25,10 @@ type peer struct {
 }
 
 // newPeerWithoutUserAgent returns a peer with a media engine only.
-func mute(t *testing.T) *peer {
+func newPeerWithoutUserAgent(t *testing.T) *peer {
 	t.Helper()
 	p := &peer{t: t}
-	from, to := ports(t)
+	from, to := rtpPorts(t)
 	var err error
 	p.engine, err = media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: to})
 	require.NoError(t, err)
@@ -38,8 +38,8 @@ func mute(t *testing.T) *peer {
 
 func newPeer(t *testing.T) *peer {
 	t.Helper()
-	p := mute(t)
-	p.ua = agent(t, func(in *sip.Incoming) {
+	p := newPeerWithoutUserAgent(t)
+	p.ua = newUserAgent(t, func(in *sip.Incoming) {
 		s, err := p.engine.Open(media.Options{})
 		if err != nil {
 			in.Reject(500, 0)
@@ -50,7 +50,7 @@ func newPeer(t *testing.T) *peer {
 			in.Reject(488, 0)
 			return
 		}
-		d := in.Answer(body, p.hear)
+		d := in.Answer(body, p.onEvent)
 		s.Begin()
 		p.mu.Lock()
 		p.dialog = d
@@ -59,7 +59,7 @@ func newPeer(t *testing.T) *peer {
 	return p
 }
 
-func (p *peer) hear(e sip.Event) {
+func (p *peer) onEvent(e sip.Event) {
 	p.mu.Lock()
 	p.events = append(p.events, e)
 	refer := p.refer
@@ -76,7 +76,7 @@ func (p *peer) onRefer(f func(sip.Referred)) {
 }
 
 // waitForDialog returns the peer's dialog. The service may see the answer before the peer has stored the dialog.
-func (p *peer) line() (d *sip.Dialog) {
+func (p *peer) waitForDialog() (d *sip.Dialog) {
 	p.t.Helper()
 	require.Eventually(p.t, func() bool {
 		p.mu.Lock()
@@ -87,7 +87,7 @@ func (p *peer) line() (d *sip.Dialog) {
 	return d
 }
 
-func (p *peer) over() bool {
+func (p *peer) hasEnded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, e := range p.events {
@@ -99,13 +99,13 @@ func (p *peer) over() bool {
 }
 
 // trunksToPeer returns trunks that route numbers with prefix 7 to a peer and all others to the test carrier.
-func towards(p *peer) func(h *fixture) []domain.Trunk {
+func trunksToPeer(p *peer) func(h *fixture) []domain.Trunk {
 	return func(h *fixture) []domain.Trunk {
 		live := domain.Meta{ID: "trunk_sim", Environment: domain.Live}
 		own := domain.Meta{ID: "trunk_peer", Environment: domain.Live}
 		return []domain.Trunk{
 			{Meta: live, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}},
-			{Meta: own, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(targetOf(p.ua))}, Prefixes: []string{area + "7"}},
+			{Meta: own, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(targetOf(p.ua))}, Prefixes: []string{numberPrefix + "7"}},
 		}
 	}
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-const partedID = "call_01J0000000000000000000000P"
+const partedCallID = "call_01J0000000000000000000000P"
 
 // muLawSeconds returns stereo audio with one byte value per second.
-func sounding(seconds ...byte) (sound []byte) {
+func muLawSeconds(seconds ...byte) (sound []byte) {
 	for _, v := range seconds {
 		sound = append(sound, bytes.Repeat([]byte{v}, 16000)...)
 	}
@@ -29,22 +29,22 @@ func sounding(seconds ...byte) (sound []byte) {
 
 // newFixtureWithPart returns a fixture whose spool contains a part of a recording, in a file with the suffix. kept
 // is the stored recording; nil: none can be read. putting runs before a blob is stored.
-func parted(t *testing.T, suffix string, part, kept []byte, deleted bool, putting func(store *memory)) *fixture {
+func newFixtureWithPart(t *testing.T, suffix string, part, kept []byte, deleted bool, putting func(store *memoryStore)) *fixture {
 	t.Helper()
 	spool := t.TempDir()
 	dir := filepath.Join(spool, workspace)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	path, past := filepath.Join(dir, partedID+suffix), time.Now().Add(-time.Minute)
+	path, past := filepath.Join(dir, partedCallID+suffix), time.Now().Add(-time.Minute)
 	require.NoError(t, os.WriteFile(path, append(wav.Header(2, wav.Unknown), part...), 0o600))
 	require.NoError(t, os.Chtimes(path, past, past))
-	b := &blobs{kept: make(map[string][]byte)}
+	b := &memoryBlobs{kept: make(map[string][]byte)}
 	if kept != nil {
-		b.kept[recording.BlobName(partedID)] = wav.EncodeMu(2, kept)
+		b.kept[recording.BlobName(partedCallID)] = wav.EncodeMu(2, kept)
 	}
-	return build(t, plan{spool: spool, blobs: b, config: func(c *call.Config) {
-		store, ok := c.Store.(*memory)
+	return newFixture(t, fixtureOptions{spool: spool, blobs: b, config: func(c *call.Config) {
+		store, ok := c.Store.(*memoryStore)
 		require.True(t, ok)
-		storedCall(store, deleted)
+		storeFinishedCall(store, deleted)
 		if putting != nil {
 			b.putting = func() { putting(store) }
 		}
@@ -52,8 +52,8 @@ func parted(t *testing.T, suffix string, part, kept []byte, deleted bool, puttin
 }
 
 // storeFinishedCall stores the ended call of the part.
-func storedCall(store *memory, deleted bool) {
-	c := &domain.Call{Meta: domain.Meta{ID: partedID, WorkspaceID: workspace}, Status: domain.CallCompleted, Record: true, RecordingAvailable: !deleted, RecordingSeconds: 3}
+func storeFinishedCall(store *memoryStore, deleted bool) {
+	c := &domain.Call{Meta: domain.Meta{ID: partedCallID, WorkspaceID: workspace}, Status: domain.CallCompleted, Record: true, RecordingAvailable: !deleted, RecordingSeconds: 3}
 	if deleted {
 		c.RecordingDeletedAt = new(time.Now())
 	}
@@ -70,59 +70,59 @@ func storedCall(store *memory, deleted bool) {
 func TestPartIsJoinedWithTheStoredRecording(t *testing.T) {
 	t.Parallel()
 	for _, suffix := range []string{".wav", ".wav.beginning"} { // the name of a live recording, and the name of a part
-		h := parted(t, suffix, sounding(1, 2), sounding(0xFF, 0xFF, 3), false, nil)
-		h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
-		assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(partedID)))
-		c := h.store.call(partedID)
+		h := newFixtureWithPart(t, suffix, muLawSeconds(1, 2), muLawSeconds(0xFF, 0xFF, 3), false, nil)
+		h.waitUntil(10*time.Second, "the spool is empty", func() bool { return h.countSpoolFiles() == 0 })
+		assert.Equal(t, wav.EncodeMu(2, muLawSeconds(1, 2, 3)), h.blobs.get(recording.BlobName(partedCallID)))
+		c := h.store.readCall(partedCallID)
 		assert.True(t, c.RecordingAvailable)
 		assert.InDelta(t, 3, c.RecordingSeconds, 0.001)
-		assert.Empty(t, h.store.told(partedID), "the event was sent before")
+		assert.Empty(t, h.store.eventTypes(partedCallID), "the event was sent before")
 	}
 }
 
 func TestRedundantPartIsRemoved(t *testing.T) {
 	t.Parallel()
-	h := parted(t, ".wav", sounding(1, 2), sounding(1, 2, 3), false, nil)
-	h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
-	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(partedID)))
-	assert.Zero(t, h.blobs.asked(), "the stored recording is not written again")
+	h := newFixtureWithPart(t, ".wav", muLawSeconds(1, 2), muLawSeconds(1, 2, 3), false, nil)
+	h.waitUntil(10*time.Second, "the spool is empty", func() bool { return h.countSpoolFiles() == 0 })
+	assert.Equal(t, wav.EncodeMu(2, muLawSeconds(1, 2, 3)), h.blobs.get(recording.BlobName(partedCallID)))
+	assert.Zero(t, h.blobs.putCount(), "the stored recording is not written again")
 }
 
 func TestPartWaitsUntilTheStoredRecordingIsReadable(t *testing.T) {
 	t.Parallel()
-	h := parted(t, ".wav", sounding(1, 2), nil, false, nil)
-	aside := filepath.Join(h.spool, workspace, partedID+".wav.beginning")
-	h.until(10*time.Second, "the part is renamed", func() bool { _, err := os.Stat(aside); return err == nil })
-	assert.Equal(t, 1, h.spooled())
-	assert.Nil(t, h.blobs.get(recording.BlobName(partedID)))
+	h := newFixtureWithPart(t, ".wav", muLawSeconds(1, 2), nil, false, nil)
+	aside := filepath.Join(h.spool, workspace, partedCallID+".wav.beginning")
+	h.waitUntil(10*time.Second, "the part is renamed", func() bool { _, err := os.Stat(aside); return err == nil })
+	assert.Equal(t, 1, h.countSpoolFiles())
+	assert.Nil(t, h.blobs.get(recording.BlobName(partedCallID)))
 
 	h.blobs.mu.Lock() // the node with the stored recording is back
-	h.blobs.kept[recording.BlobName(partedID)] = wav.EncodeMu(2, sounding(0xFF, 0xFF, 3))
+	h.blobs.kept[recording.BlobName(partedCallID)] = wav.EncodeMu(2, muLawSeconds(0xFF, 0xFF, 3))
 	h.blobs.mu.Unlock()
-	h.until(10*time.Second, "the part is joined", func() bool {
+	h.waitUntil(10*time.Second, "the part is joined", func() bool {
 		h.sys.Root.Send(h.calls, recording.JoinParts{})
-		return h.spooled() == 0
+		return h.countSpoolFiles() == 0
 	})
-	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(partedID)))
+	assert.Equal(t, wav.EncodeMu(2, muLawSeconds(1, 2, 3)), h.blobs.get(recording.BlobName(partedCallID)))
 }
 
 func TestPartOfADeletedRecordingIsDeleted(t *testing.T) {
 	t.Parallel()
 	for _, suffix := range []string{".wav", ".wav.beginning"} {
-		h := parted(t, suffix, sounding(1, 2), nil, true, nil)
-		h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
-		assert.Nil(t, h.blobs.get(recording.BlobName(partedID)))
+		h := newFixtureWithPart(t, suffix, muLawSeconds(1, 2), nil, true, nil)
+		h.waitUntil(10*time.Second, "the spool is empty", func() bool { return h.countSpoolFiles() == 0 })
+		assert.Nil(t, h.blobs.get(recording.BlobName(partedCallID)))
 	}
 }
 
 // The recording is deleted while its parts are being joined.
 func TestRecordingDeletedDuringAJoinStaysDeleted(t *testing.T) {
 	t.Parallel()
-	h := parted(t, ".wav", sounding(1, 2), sounding(0xFF, 0xFF, 3), false, func(store *memory) { storedCall(store, true) })
-	h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
-	assert.Equal(t, 1, h.blobs.asked())
-	assert.Nil(t, h.blobs.get(recording.BlobName(partedID)))
-	assert.Empty(t, h.store.told(partedID))
+	h := newFixtureWithPart(t, ".wav", muLawSeconds(1, 2), muLawSeconds(0xFF, 0xFF, 3), false, func(store *memoryStore) { storeFinishedCall(store, true) })
+	h.waitUntil(10*time.Second, "the spool is empty", func() bool { return h.countSpoolFiles() == 0 })
+	assert.Equal(t, 1, h.blobs.putCount())
+	assert.Nil(t, h.blobs.get(recording.BlobName(partedCallID)))
+	assert.Empty(t, h.store.eventTypes(partedCallID))
 }
 
 func TestAbandonedFetchIsRemovedFromTheSpool(t *testing.T) {
@@ -136,8 +136,8 @@ func TestAbandonedFetchIsRemovedFromTheSpool(t *testing.T) {
 	}
 	ago := time.Now().Add(-2 * time.Hour)
 	require.NoError(t, os.Chtimes(old, ago, ago))
-	h := build(t, plan{spool: spool})
-	h.until(5*time.Second, "the old file is removed", func() bool { return h.spooled() == 1 })
+	h := newFixture(t, fixtureOptions{spool: spool})
+	h.waitUntil(5*time.Second, "the old file is removed", func() bool { return h.countSpoolFiles() == 1 })
 	assert.FileExists(t, young, "a fetch may be running")
 }
 
@@ -147,11 +147,11 @@ func TestPartsInTheSpoolBecomeOneRecording(t *testing.T) {
 	spool := t.TempDir()
 	dir := filepath.Join(spool, workspace)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	h := build(t, plan{})
-	o := h.order(area+"0001", confirm()) // a busy number
+	h := newFixture(t, fixtureOptions{})
+	o := h.prepareCall(numberPrefix+"0001", confirmPathway()) // a busy number
 	o.Call.Record = true
-	id := h.start(o)
-	h.finished(id)
+	id := h.startCall(o)
+	h.waitUntilFinished(id)
 	said := func(silent, n int, with byte) []byte {
 		return wav.EncodeMu(2, append(bytes.Repeat([]byte{0xFF}, 2*silent), bytes.Repeat([]byte{with}, 2*n)...))
 	}
@@ -160,13 +160,13 @@ func TestPartsInTheSpoolBecomeOneRecording(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
-	next := build(t, plan{spool: spool, config: func(c *call.Config) { c.Store, c.Blobs = h.store, h.blobs }})
-	next.until(10*time.Second, "the recording is stored", func() bool { return h.store.call(id).RecordingAvailable })
+	next := newFixture(t, fixtureOptions{spool: spool, config: func(c *call.Config) { c.Store, c.Blobs = h.store, h.blobs }})
+	next.waitUntil(10*time.Second, "the recording is stored", func() bool { return h.store.readCall(id).RecordingAvailable })
 	var all []byte
 	for with := range byte(2) {
 		all = append(all, bytes.Repeat([]byte{with + 1}, 3200)...)
 	}
 	assert.Equal(t, wav.EncodeMu(2, all), h.blobs.get(recording.BlobName(id)))
-	assert.InDelta(t, 0.4, h.store.call(id).RecordingSeconds, 0.001)
-	next.until(5*time.Second, "nothing is left", func() bool { return next.spooled() == 0 })
+	assert.InDelta(t, 0.4, h.store.readCall(id).RecordingSeconds, 0.001)
+	next.waitUntil(5*time.Second, "nothing is left", func() bool { return next.countSpoolFiles() == 0 })
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // newFixtureWithSpool returns a fixture with the recordings of n calls in its spool and a failing blob storage.
-func left(t *testing.T, n int) (h *fixture, ids []string) {
+func newFixtureWithSpool(t *testing.T, n int) (h *fixture, ids []string) {
 	t.Helper()
 	spool := t.TempDir()
 	dir := filepath.Join(spool, workspace)
@@ -32,15 +32,15 @@ func left(t *testing.T, n int) (h *fixture, ids []string) {
 		require.NoError(t, os.WriteFile(path, append(wav.Header(2, wav.Unknown), strings.Repeat("\x7f", 800)...), 0o600))
 		require.NoError(t, os.Chtimes(path, past, past))
 	}
-	h = build(t, plan{spool: spool, store: interrupted(t, ids...), blobs: &blobs{kept: make(map[string][]byte), away: true}})
+	h = newFixture(t, fixtureOptions{spool: spool, store: newStoreOfInterruptedCalls(t, ids...), blobs: &memoryBlobs{kept: make(map[string][]byte), away: true}})
 	return h, ids
 }
 
 // newStoreOfInterruptedCalls returns a store with calls that ended with their process. The rows must exist before
 // the fixture starts, because it reads the spool at once.
-func interrupted(t *testing.T, ids ...string) *memory {
+func newStoreOfInterruptedCalls(t *testing.T, ids ...string) *memoryStore {
 	t.Helper()
-	store := newMemory()
+	store := newMemoryStore()
 	for _, id := range ids {
 		c := &domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: workspace}, Status: domain.CallInProgress, Record: true}
 		b, err := json.Marshal(c)
@@ -56,33 +56,33 @@ func interrupted(t *testing.T, ids ...string) *memory {
 func TestOneRecordingProbesTheBlobStorageForAll(t *testing.T) {
 	t.Parallel()
 	const many = 40
-	h, ids := left(t, many)
-	h.until(20*time.Second, "each recording was tried and one probed twice", func() bool { return h.blobs.asked() >= many+2 })
-	assert.LessOrEqual(t, h.blobs.asked(), many+3)
-	assert.Equal(t, many, h.spooled(), "the recordings wait in the spool")
-	h.blobs.back()
-	h.until(20*time.Second, "all recordings are stored", func() bool {
+	h, ids := newFixtureWithSpool(t, many)
+	h.waitUntil(20*time.Second, "each recording was tried and one probed twice", func() bool { return h.blobs.putCount() >= many+2 })
+	assert.LessOrEqual(t, h.blobs.putCount(), many+3)
+	assert.Equal(t, many, h.countSpoolFiles(), "the recordings wait in the spool")
+	h.blobs.restore()
+	h.waitUntil(20*time.Second, "all recordings are stored", func() bool {
 		for _, id := range ids {
-			if !h.store.call(id).RecordingAvailable {
+			if !h.store.readCall(id).RecordingAvailable {
 				return false
 			}
 		}
 		return true
 	})
-	h.until(5*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+	h.waitUntil(5*time.Second, "the spool is empty", func() bool { return h.countSpoolFiles() == 0 })
 }
 
 // A recording whose call was deleted while it waited is not stored.
 func TestWaitingRecordingOfADeletedCallIsNotStored(t *testing.T) {
 	t.Parallel()
-	h, ids := left(t, 3)
-	h.until(20*time.Second, "each recording was tried", func() bool { return h.blobs.asked() >= 3 })
+	h, ids := newFixtureWithSpool(t, 3)
+	h.waitUntil(20*time.Second, "each recording was tried", func() bool { return h.blobs.putCount() >= 3 })
 	gone := domain.Call{Meta: domain.Meta{ID: ids[0], WorkspaceID: workspace}}
 	h.store.mu.Lock()
 	delete(h.store.rows, gone.Key())
 	delete(h.store.versions, gone.Key())
 	h.store.mu.Unlock()
-	deleted := h.store.call(ids[1])
+	deleted := h.store.readCall(ids[1])
 	at := time.Now()
 	deleted.RecordingDeletedAt = &at
 	b, err := json.Marshal(deleted)
@@ -90,9 +90,9 @@ func TestWaitingRecordingOfADeletedCallIsNotStored(t *testing.T) {
 	h.store.mu.Lock()
 	h.store.rows[deleted.Key()] = b
 	h.store.mu.Unlock()
-	h.blobs.back()
-	h.until(20*time.Second, "the third recording is stored", func() bool { return h.store.call(ids[2]).RecordingAvailable })
-	h.until(20*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+	h.blobs.restore()
+	h.waitUntil(20*time.Second, "the third recording is stored", func() bool { return h.store.readCall(ids[2]).RecordingAvailable })
+	h.waitUntil(20*time.Second, "the spool is empty", func() bool { return h.countSpoolFiles() == 0 })
 	h.blobs.mu.Lock()
 	defer h.blobs.mu.Unlock()
 	assert.Len(t, h.blobs.kept, 1)

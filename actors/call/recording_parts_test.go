@@ -16,7 +16,7 @@ import (
 )
 
 // addFetchedFile puts a spool file of another node into the spool and notifies Calls.
-func (h *fixture) fetched(file string, sound []byte) {
+func (h *fixture) addFetchedFile(file string, sound []byte) {
 	h.t.Helper()
 	path := recording.FreePartPath(filepath.Join(h.spool, workspace), file)
 	require.NotEmpty(h.t, path)
@@ -30,38 +30,38 @@ func (h *fixture) fetched(file string, sound []byte) {
 func TestPartsFromAnotherNodeAreJoined(t *testing.T) {
 	t.Parallel()
 	const id, none = "call_01J0000000000000000000000K", "call_01J0000000000000000000000N"
-	h := build(t, plan{store: interrupted(t, id)})
-	h.fetched(id+".wav", sounding(1, 2))
-	h.fetched(none+".wav", sounding(1, 2)) // possibly during the scan for the first file
-	h.until(10*time.Second, "the part is stored", func() bool { return h.store.call(id).RecordingAvailable })
-	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2)), h.blobs.get(recording.BlobName(id)))
-	h.until(10*time.Second, "the spool to be empty", func() bool { return h.spooled() == 0 })
+	h := newFixture(t, fixtureOptions{store: newStoreOfInterruptedCalls(t, id)})
+	h.addFetchedFile(id+".wav", muLawSeconds(1, 2))
+	h.addFetchedFile(none+".wav", muLawSeconds(1, 2)) // possibly during the scan for the first file
+	h.waitUntil(10*time.Second, "the part is stored", func() bool { return h.store.readCall(id).RecordingAvailable })
+	assert.Equal(t, wav.EncodeMu(2, muLawSeconds(1, 2)), h.blobs.get(recording.BlobName(id)))
+	h.waitUntil(10*time.Second, "the spool to be empty", func() bool { return h.countSpoolFiles() == 0 })
 	assert.Nil(t, h.blobs.get(recording.BlobName(none)), "the call does not exist")
 
-	h.fetched(id+".wav.beginning", sounding(1, 2, 3)) // a part that the other node could not join
-	h.until(10*time.Second, "the spool to be empty", func() bool { return h.spooled() == 0 })
-	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(id)))
+	h.addFetchedFile(id+".wav.beginning", muLawSeconds(1, 2, 3)) // a part that the other node could not join
+	h.waitUntil(10*time.Second, "the spool to be empty", func() bool { return h.countSpoolFiles() == 0 })
+	assert.Equal(t, wav.EncodeMu(2, muLawSeconds(1, 2, 3)), h.blobs.get(recording.BlobName(id)))
 }
 
 func TestPartOfALiveCallIsJoinedAtItsEnd(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
-	id := h.talking(area+"0009", linger(), func(s *call.StartOutbound) { s.Call.Record = true })
-	h.until(10*time.Second, "something is recorded", func() bool { return h.packets(id) > 60 })
+	h := newFixture(t, fixtureOptions{})
+	id := h.dialUntilAnswered(numberPrefix+"0009", waitingPathway(), func(s *call.StartOutbound) { s.Call.Record = true })
+	h.waitUntil(10*time.Second, "something is recorded", func() bool { return h.packetsSent(id) > 60 })
 	part := make([]byte, 320_000) // twenty seconds, longer than the call
 	for i := range part {
 		part[i] = 5
 	}
-	h.fetched(id+".wav", part)
-	h.never(300*time.Millisecond, "the spool changes", func() bool { return h.spooled() != 2 })
+	h.addFetchedFile(id+".wav", part)
+	h.assertNever(300*time.Millisecond, "the spool changes", func() bool { return h.countSpoolFiles() != 2 })
 	require.NoError(t, h.hangUp(id))
-	h.end(id)
-	h.until(10*time.Second, "both parts are joined and stored", func() bool { return h.store.call(id).RecordingAvailable && h.spooled() == 0 })
-	kept := h.recording(h.store.call(id))
+	h.waitForEnd(id)
+	h.waitUntil(10*time.Second, "both parts are joined and stored", func() bool { return h.store.readCall(id).RecordingAvailable && h.countSpoolFiles() == 0 })
+	kept := h.decodeRecording(h.store.readCall(id))
 	assert.InDelta(t, 20, kept.Duration().Seconds(), 0.1)
 }
 
-func (h *fixture) recording(c *domain.Call) *wav.Sound {
+func (h *fixture) decodeRecording(c *domain.Call) *wav.Sound {
 	h.t.Helper()
 	sound, err := wav.Decode(h.blobs.get(recording.BlobName(c.ID)))
 	require.NoError(h.t, err)

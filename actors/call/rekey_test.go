@@ -15,16 +15,16 @@ import (
 
 // newSRTPPeer returns a peer that uses SRTP only. keys receives the key of each offer. With refuses the peer
 // refuses new keys.
-func secret(t *testing.T, refuses bool) (p *peer, keys chan string) {
+func newSRTPPeer(t *testing.T, refuses bool) (p *peer, keys chan string) {
 	t.Helper()
 	keys = make(chan string, 64)
-	p = mute(t)
+	p = newPeerWithoutUserAgent(t)
 	keyOf := func(body []byte) string {
 		_, rest, _ := strings.Cut(string(body), "inline:")
 		key, _, _ := strings.Cut(rest, "\r\n")
 		return key
 	}
-	p.ua = agent(t, func(in *sip.Incoming) {
+	p.ua = newUserAgent(t, func(in *sip.Incoming) {
 		s, err := p.engine.Open(media.Options{SRTP: media.SRTPRequired, KeysInClear: true})
 		if err != nil {
 			in.Reject(500, 0)
@@ -37,7 +37,7 @@ func secret(t *testing.T, refuses bool) (p *peer, keys chan string) {
 		}
 		keys <- keyOf(in.Body)
 		d := in.Answer(body, func(e sip.Event) {
-			p.hear(e)
+			p.onEvent(e)
 			r, ok := e.(sip.Reoffer)
 			if !ok {
 				return
@@ -59,9 +59,9 @@ func secret(t *testing.T, refuses bool) (p *peer, keys chan string) {
 }
 
 // srtpTrunksToPeer is trunksToPeer with SRTP required.
-func sealed(p *peer) func(h *fixture) []domain.Trunk {
+func srtpTrunksToPeer(p *peer) func(h *fixture) []domain.Trunk {
 	return func(h *fixture) []domain.Trunk {
-		list := towards(p)(h)
+		list := trunksToPeer(p)(h)
 		for i := range list {
 			list[i].SRTP, list[i].KeysInClear = "required", true
 		}
@@ -74,32 +74,32 @@ func TestSRTPKeyIsRenewedByReinvite(t *testing.T) {
 	for name, refuses := range map[string]bool{"taken": false, "refused": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, keys := secret(t, refuses)
-			h := build(t, plan{keyLife: 300 * time.Millisecond, trunks: sealed(p)})
-			id := h.start(h.order(area+"7777", linger()))
+			p, keys := newSRTPPeer(t, refuses)
+			h := newFixture(t, fixtureOptions{keyLife: 300 * time.Millisecond, trunks: srtpTrunksToPeer(p)})
+			id := h.startCall(h.prepareCall(numberPrefix+"7777", waitingPathway()))
 			seen := map[string]bool{}
 			next := func() {
 				t.Helper()
-				k := soon(t, keys)
+				k := receive(t, keys)
 				assert.False(t, seen[k], "the key was used before")
 				seen[k] = true
 			}
 			next()
 			next()
 			if refuses {
-				h.until(5*time.Second, "the call goes on", func() bool { return h.store.call(id).AnsweredAt != nil })
+				h.waitUntil(5*time.Second, "the call goes on", func() bool { return h.store.readCall(id).AnsweredAt != nil })
 			} else {
 				next()
 			}
-			sent := h.packets(id)
-			h.until(5*time.Second, "audio is sent", func() bool { return h.packets(id) > sent+20 })
+			sent := h.packetsSent(id)
+			h.waitUntil(5*time.Second, "audio is sent", func() bool { return h.packetsSent(id) > sent+20 })
 			p.mu.Lock()
 			s := p.session
 			p.mu.Unlock()
 			heard := s.Stats().PacketsReceived
-			h.until(5*time.Second, "audio is received", func() bool { return s.Stats().PacketsReceived > heard+10 })
+			h.waitUntil(5*time.Second, "audio is received", func() bool { return s.Stats().PacketsReceived > heard+10 })
 			require.NoError(t, h.hangUp(id))
-			assert.Equal(t, domain.OutcomeCompleted, h.end(id).Verdict.Outcome)
+			assert.Equal(t, domain.OutcomeCompleted, h.waitForEnd(id).Verdict.Outcome)
 		})
 	}
 }

@@ -22,12 +22,12 @@ func TestReplacesIsAcceptedOnlyFromTheWorkspace(t *testing.T) {
 	}{"a stranger": {false, 403}, "one of ours": {true, 0}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := build(t, plan{ours: func(env domain.Environment, in *sip.Incoming) (string, bool) {
+			h := newFixture(t, fixtureOptions{trunkInWorkspace: func(env domain.Environment, in *sip.Incoming) (string, bool) {
 				return "trunk_theirs", c.ours && env == domain.Live && in.To == "+15550002222"
 			}})
-			script := domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "direct"}, Transfer: domain.AgentTransfer{AcceptRefer: true}}
+			script := domain.Script{Pathway: waitingPathway(), Inbound: domain.AgentInbound{Answer: "direct"}, Transfer: domain.AgentTransfer{AcceptRefer: true}}
 			ids := make(chan string, 1)
-			service := agent(t, func(in *sip.Incoming) { ids <- h.take(in, script) })
+			service := newUserAgent(t, func(in *sip.Incoming) { ids <- h.startInbound(in, script) })
 			sound := newPeer(t).engine // not the engine under test
 			call := func(who string, replaces *message.DialogID) (*sip.Dialog, chan sip.Event) {
 				s, err := sound.Open(media.Options{})
@@ -47,18 +47,18 @@ func TestReplacesIsAcceptedOnlyFromTheWorkspace(t *testing.T) {
 				return d, heard
 			}
 			first, heard := call("first", nil)
-			require.IsType(t, sip.Answered{}, soon(t, heard))
+			require.IsType(t, sip.Answered{}, receive(t, heard))
 			id := first.ID()
 			second, then := call("second", &id)
-			if e := soon(t, then); c.code > 0 {
+			if e := receive(t, then); c.code > 0 {
 				require.IsType(t, sip.Refused{}, e)
 				assert.Equal(t, c.code, e.(sip.Refused).Final.Code)
 				assert.Empty(t, heard, "the call goes on")
 				first.Bye(16, "")
 			} else {
 				require.IsType(t, sip.Answered{}, e)
-				require.IsType(t, sip.Ended{}, soon(t, heard))
-				assert.Equal(t, "trunk_theirs", h.store.call(soon(t, ids)).Legs[1].TrunkID)
+				require.IsType(t, sip.Ended{}, receive(t, heard))
+				assert.Equal(t, "trunk_theirs", h.store.readCall(receive(t, ids)).Legs[1].TrunkID)
 				second.Bye(16, "")
 			}
 		})

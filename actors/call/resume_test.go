@@ -24,50 +24,50 @@ import (
 )
 
 // resumingUserAgent is a user agent whose resumptions the test controls.
-type medium struct {
+type resumingUserAgent struct {
 	leg.UserAgent
 
-	revive func(r sip.Resumption) (leg.Dialog, error)
-	orphan func(s sip.DialogState)
+	onResume       func(r sip.Resumption) (leg.Dialog, error)
+	onEndAbandoned func(s sip.DialogState)
 }
 
-func (m medium) Resume(r sip.Resumption) (leg.Dialog, error) { return m.revive(r) }
+func (m resumingUserAgent) Resume(r sip.Resumption) (leg.Dialog, error) { return m.onResume(r) }
 
-func (m medium) EndAbandoned(s sip.DialogState, done func(bool)) {
-	if m.orphan != nil {
-		m.orphan(s)
+func (m resumingUserAgent) EndAbandoned(s sip.DialogState, done func(bool)) {
+	if m.onEndAbandoned != nil {
+		m.onEndAbandoned(s)
 	}
 	done(true)
 }
 
 // fakeDialog is a resumed dialog without a peer.
-type strung struct {
+type fakeDialog struct {
 	leg.Dialog
 
 	bye     func()
 	answers func(offer []byte) []byte // SDP answer to a re-INVITE; nil: no answer
 }
 
-func (strung) State() sip.DialogState { return sip.DialogState{} }
+func (fakeDialog) State() sip.DialogState { return sip.DialogState{} }
 
-func (s strung) Reoffer(offer []byte, heard func(sip.OfferResult)) {
+func (s fakeDialog) Reoffer(offer []byte, heard func(sip.OfferResult)) {
 	if s.answers != nil {
 		heard(sip.OfferResult{Code: 200, Body: s.answers(offer)})
 	}
 }
 
-func (s strung) Bye(int, string) {
+func (s fakeDialog) Bye(int, string) {
 	if s.bye != nil {
 		s.bye()
 	}
 }
 
 // dialUntilCheckpoint dials a call, waits until its checkpoint is stored, and returns its rows.
-func (h *fixture) keeps() (c domain.Call, a domain.Attempt) {
+func (h *fixture) dialUntilCheckpoint() (c domain.Call, a domain.Attempt) {
 	h.t.Helper()
-	id := h.dial(area+"0009", waits())
-	h.until(10*time.Second, "the checkpoint is stored", func() bool {
-		c, a = h.attempt(id)
+	id := h.dial(numberPrefix+"0009", collectPathway())
+	h.waitUntil(10*time.Second, "the checkpoint is stored", func() bool {
+		c, a = h.readRows(id)
 		_, ok := recovery.NewResumable(c, a, "next", time.Now())
 		return ok
 	})
@@ -75,7 +75,7 @@ func (h *fixture) keeps() (c domain.Call, a domain.Attempt) {
 }
 
 // makeResumable stores n copies of a call as resumable calls.
-func (h *fixture) survivors(n int, c domain.Call, a domain.Attempt) (out []*recovery.Resumable) {
+func (h *fixture) makeResumable(n int, c domain.Call, a domain.Attempt) (out []*recovery.Resumable) {
 	h.t.Helper()
 	for i := range n {
 		c.ID = fmt.Sprintf("call_%d", i)
@@ -91,7 +91,7 @@ func (h *fixture) survivors(n int, c domain.Call, a domain.Attempt) (out []*reco
 }
 
 // resumeInAnotherProcess starts another Calls actor that resumes the calls.
-func (h *fixture) takesUp(all []*recovery.Resumable, m medium, change func(*call.Config)) {
+func (h *fixture) resumeInAnotherProcess(all []*recovery.Resumable, m resumingUserAgent, change func(*call.Config)) {
 	next := h.config
 	m.UserAgent = next.UserAgent
 	next.Resumable, next.UserAgent, next.SpoolDir = all, m, h.t.TempDir()
@@ -107,17 +107,17 @@ func (h *fixture) takesUp(all []*recovery.Resumable, m medium, change func(*call
 func TestAllResumableCallsAreResumedDespiteFailures(t *testing.T) {
 	t.Parallel()
 	const all = 60 // more than run at the same time
-	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
-	c, a := h.keeps()
+	h := newFixture(t, fixtureOptions{config: func(c *call.Config) { c.StoreCheckpoints = true }})
+	c, a := h.dialUntilCheckpoint()
 	for what, dies := range map[string]bool{"the far end hangs up": false, "its actor panics": true} {
 		var asked atomic.Int64
 		end := make(chan struct{})
-		m := medium{revive: func(r sip.Resumption) (leg.Dialog, error) {
+		m := resumingUserAgent{onResume: func(r sip.Resumption) (leg.Dialog, error) {
 			r.Notify(sip.Ended{ByRemote: true})
 			<-end
 			return nil, sip.ErrIncompleteState
 		}}
-		h.takesUp(h.survivors(all, c, a), m, func(c *call.Config) {
+		h.resumeInAnotherProcess(h.makeResumable(all, c, a), m, func(c *call.Config) {
 			c.BeforeMessage = func(actor, _ string, msg any) {
 				if actor == "call" && fmt.Sprintf("%T", msg) == "call.beginCall" {
 					asked.Add(1)
@@ -127,83 +127,83 @@ func TestAllResumableCallsAreResumedDespiteFailures(t *testing.T) {
 				}
 			}
 		})
-		h.until(10*time.Second, what, func() bool { return asked.Load() == all })
+		h.waitUntil(10*time.Second, what, func() bool { return asked.Load() == all })
 		close(end)
 	}
 }
 
 func TestResumedInboundCallHoldsNoTrunkChannel(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
-	c, a := h.keeps()
+	h := newFixture(t, fixtureOptions{config: func(c *call.Config) { c.StoreCheckpoints = true }})
+	c, a := h.dialUntilCheckpoint()
 	held := make(chan string, 4)
 	broker := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		if m, is := ctx.Message().(trunk.HoldChannel); is {
 			held <- m.CallID
 		}
 	}))
-	two := h.survivors(2, c, a)
+	two := h.makeResumable(2, c, a)
 	two[0].Call.Direction = domain.Inbound
 	for _, s := range two {
 		s.Trunk = &domain.Trunk{Meta: domain.Meta{ID: "trunk_sim"}}
 	}
 	revived := make(chan struct{}, 2)
-	m := medium{revive: func(sip.Resumption) (leg.Dialog, error) {
+	m := resumingUserAgent{onResume: func(sip.Resumption) (leg.Dialog, error) {
 		revived <- struct{}{}
-		return strung{}, nil
+		return fakeDialog{}, nil
 	}}
-	h.takesUp(two, m, func(c *call.Config) { c.Trunks = broker })
-	soon(t, revived)
-	soon(t, revived)
-	assert.Equal(t, "call_1", soon(t, held))
+	h.resumeInAnotherProcess(two, m, func(c *call.Config) { c.Trunks = broker })
+	receive(t, revived)
+	receive(t, revived)
+	assert.Equal(t, "call_1", receive(t, held))
 	_ = h.sys.Root.PoisonFuture(broker).Wait()
 	assert.Empty(t, held)
 }
 
 // observedMedia reports the options of each session that is opened.
-type opening struct {
+type observedMedia struct {
 	leg.Media
 
 	opened func(media.Options)
 }
 
-func (o opening) Open(m media.Options) (leg.Session, error) {
+func (o observedMedia) Open(m media.Options) (leg.Session, error) {
 	o.opened(m)
 	return o.Media.Open(m)
 }
 
 func TestEncryptedCallIsResumedEncrypted(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
-	c, a := h.keeps()
+	h := newFixture(t, fixtureOptions{config: func(c *call.Config) { c.StoreCheckpoints = true }})
+	c, a := h.dialUntilCheckpoint()
 	var kept map[string]any
 	require.NoError(t, json.Unmarshal(a.ResumeState, &kept))
 	kept["confidential"] = true
 	kept["sound"].(map[string]any)["secure"] = true
 	a.ResumeState, _ = json.Marshal(kept)
 	opened := make(chan media.Options, 1)
-	m := medium{revive: func(sip.Resumption) (leg.Dialog, error) { return strung{}, nil }}
-	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) { // the trunk was deleted
-		c.Media = opening{c.Media, func(o media.Options) { opened <- o }}
+	m := resumingUserAgent{onResume: func(sip.Resumption) (leg.Dialog, error) { return fakeDialog{}, nil }}
+	h.resumeInAnotherProcess(h.makeResumable(1, c, a), m, func(c *call.Config) { // the trunk was deleted
+		c.Media = observedMedia{c.Media, func(o media.Options) { opened <- o }}
 	})
-	o := soon(t, opened)
+	o := receive(t, opened)
 	assert.Equal(t, media.SRTPRequired, o.SRTP)
 	assert.True(t, o.Confidential)
 }
 
 // userAgentWithoutProxy sends INVITEs directly to the target.
-type byWay struct{ leg.UserAgent }
+type userAgentWithoutProxy struct{ leg.UserAgent }
 
-func (b byWay) Invite(in sip.Invite) (leg.Dialog, error) {
+func (b userAgentWithoutProxy) Invite(in sip.Invite) (leg.Dialog, error) {
 	in.Proxy = nil
 	return b.UserAgent.Invite(in)
 }
 
 func TestCheckpointStoresThatTheProxyEncryptsSignalling(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{
-		config: func(c *call.Config) { c.StoreCheckpoints = true },
-		phone:  func(p leg.UserAgent) leg.UserAgent { return byWay{p} },
+	h := newFixture(t, fixtureOptions{
+		config:        func(c *call.Config) { c.StoreCheckpoints = true },
+		wrapUserAgent: func(p leg.UserAgent) leg.UserAgent { return userAgentWithoutProxy{p} },
 		trunks: func(h *fixture) []domain.Trunk {
 			return []domain.Trunk{{
 				Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())},
@@ -211,106 +211,106 @@ func TestCheckpointStoresThatTheProxyEncryptsSignalling(t *testing.T) {
 			}}
 		},
 	})
-	_, a := h.keeps()
+	_, a := h.dialUntilCheckpoint()
 	var kept struct{ Confidential bool }
 	require.NoError(t, json.Unmarshal(a.ResumeState, &kept))
 	assert.True(t, kept.Confidential)
 }
 
 // pauseObserver is a session that reports pauses of its recording.
-type recorder struct {
+type pauseObserver struct {
 	leg.Session
 
 	pauses chan<- struct{}
 }
 
-func (r recorder) PauseRecording() {
+func (r pauseObserver) PauseRecording() {
 	r.pauses <- struct{}{}
 	r.Session.PauseRecording()
 }
 
-type recorders struct {
+type pauseObserverMedia struct {
 	leg.Media
 
 	pauses chan<- struct{}
 }
 
-func (r recorders) Open(o media.Options) (leg.Session, error) {
+func (r pauseObserverMedia) Open(o media.Options) (leg.Session, error) {
 	s, err := r.Media.Open(o)
-	return recorder{s, r.pauses}, err
+	return pauseObserver{s, r.pauses}, err
 }
 
 func TestRecordingStaysPausedAfterAResumption(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
-	c, _ := h.keeps()
+	h := newFixture(t, fixtureOptions{config: func(c *call.Config) { c.StoreCheckpoints = true }})
+	c, _ := h.dialUntilCheckpoint()
 	_, err := mailbox.Ask[call.RecordingPaused](t.Context(), h.sys, h.calls, call.PauseRecording{CallID: c.ID, Paused: true})
 	require.NoError(t, err)
-	c, a := h.attempt(c.ID) // without waiting: the answer promises that the pause is stored
-	far, err := mute(t).engine.Open(media.Options{})
+	c, a := h.readRows(c.ID) // without waiting: the answer promises that the pause is stored
+	far, err := newPeerWithoutUserAgent(t).engine.Open(media.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { far.Close() })
-	m := medium{revive: func(sip.Resumption) (leg.Dialog, error) {
-		return strung{answers: func(offer []byte) []byte {
+	m := resumingUserAgent{onResume: func(sip.Resumption) (leg.Dialog, error) {
+		return fakeDialog{answers: func(offer []byte) []byte {
 			body, err := far.Answer(offer)
 			assert.NoError(t, err)
 			return body
 		}}, nil
 	}}
 	pauses, told := make(chan struct{}, 9), make(chan string, 1)
-	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) {
-		c.Media, c.ResumptionDone = recorders{c.Media, pauses}, func(result string) { told <- result }
+	h.resumeInAnotherProcess(h.makeResumable(1, c, a), m, func(c *call.Config) {
+		c.Media, c.ResumptionDone = pauseObserverMedia{c.Media, pauses}, func(result string) { told <- result }
 	})
-	assert.Equal(t, recovery.ResultResumed, soon(t, told))
+	assert.Equal(t, recovery.ResultResumed, receive(t, told))
 	assert.Len(t, pauses, 1)
 }
 
 // failingMedia opens no session.
-type brokenSound struct{ leg.Media }
+type failingMedia struct{ leg.Media }
 
-func (brokenSound) Open(media.Options) (leg.Session, error) {
+func (failingMedia) Open(media.Options) (leg.Session, error) {
 	return nil, media.ErrNoPorts
 }
 
 func TestUnresumableDialogIsEnded(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
-	c, a := h.keeps()
+	h := newFixture(t, fixtureOptions{config: func(c *call.Config) { c.StoreCheckpoints = true }})
+	c, a := h.dialUntilCheckpoint()
 	orphans := make(chan sip.DialogState, 1)
-	h.takesUp(h.survivors(1, c, a), medium{
-		revive: func(sip.Resumption) (leg.Dialog, error) { return nil, sip.ErrIncompleteState },
-		orphan: func(s sip.DialogState) { orphans <- s },
+	h.resumeInAnotherProcess(h.makeResumable(1, c, a), resumingUserAgent{
+		onResume:       func(sip.Resumption) (leg.Dialog, error) { return nil, sip.ErrIncompleteState },
+		onEndAbandoned: func(s sip.DialogState) { orphans <- s },
 	}, nil)
-	cseq, _ := spoken(t, a)
-	assert.GreaterOrEqual(t, soon(t, orphans).LocalCSeq, cseq+4096)
-	assert.Equal(t, domain.ReasonInterrupted, h.end("call_0").Verdict.Reason)
+	cseq, _ := storedCounters(t, a)
+	assert.GreaterOrEqual(t, receive(t, orphans).LocalCSeq, cseq+4096)
+	assert.Equal(t, domain.ReasonInterrupted, h.waitForEnd("call_0").Verdict.Reason)
 }
 
 // While another process may own the shard, the resumption is retried and no BYE is sent.
 func TestResumptionIsRetriedWhileOwnershipIsUncertain(t *testing.T) {
 	t.Parallel()
 	var cut atomic.Bool
-	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints, c.OwnershipUncertain = true, cut.Load }})
-	c, a := h.keeps()
+	h := newFixture(t, fixtureOptions{config: func(c *call.Config) { c.StoreCheckpoints, c.OwnershipUncertain = true, cut.Load }})
+	c, a := h.dialUntilCheckpoint()
 	cut.Store(true)
 	var tries atomic.Int64
 	tried, told, byes := make(chan struct{}), make(chan string, 1), make(chan struct{}, 9)
-	h.takesUp(h.survivors(1, c, a), medium{revive: func(r sip.Resumption) (leg.Dialog, error) {
+	h.resumeInAnotherProcess(h.makeResumable(1, c, a), resumingUserAgent{onResume: func(r sip.Resumption) (leg.Dialog, error) {
 		if tries.Add(1) < 3 {
 			return nil, transport.ErrCallsSuspended
 		}
 		close(tried)
-		return strung{bye: func() {
+		return fakeDialog{bye: func() {
 			byes <- struct{}{}
 			r.Notify(sip.Ended{})
 		}}, nil
 	}}, func(c *call.Config) {
-		c.Media, c.ResumptionDone = brokenSound{c.Media}, func(result string) { told <- result }
+		c.Media, c.ResumptionDone = failingMedia{c.Media}, func(result string) { told <- result }
 	})
-	soon(t, tried)
-	assert.Equal(t, recovery.ResultFailed, soon(t, told))
-	h.never(500*time.Millisecond, "the peer gets a BYE", func() bool { return len(byes) > 0 })
+	receive(t, tried)
+	assert.Equal(t, recovery.ResultFailed, receive(t, told))
+	h.assertNever(500*time.Millisecond, "the peer gets a BYE", func() bool { return len(byes) > 0 })
 	cut.Store(false)
-	soon(t, byes)
-	assert.Equal(t, domain.ReasonInterrupted, h.end("call_0").Verdict.Reason)
+	receive(t, byes)
+	assert.Equal(t, domain.ReasonInterrupted, h.waitForEnd("call_0").Verdict.Reason)
 }

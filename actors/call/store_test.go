@@ -14,27 +14,27 @@ import (
 )
 
 // memoryStore is a store in memory that checks guards and can fail.
-type memory struct {
-	mu       sync.Mutex
-	rows     map[domain.Key][]byte
-	tails    map[domain.Key][]byte // raw parts of records that have one
-	versions map[domain.Key]uint64
-	events   []event.Draft
-	down     bool
-	lost     int                          // next commits that succeed although their answer is an error
-	slow     map[event.Type]chan struct{} // commits of these events wait until the channel is closed
+type memoryStore struct {
+	mu          sync.Mutex
+	rows        map[domain.Key][]byte
+	tails       map[domain.Key][]byte // raw parts of records that have one
+	versions    map[domain.Key]uint64
+	events      []event.Draft
+	down        bool
+	lostAnswers int                          // next commits that succeed although their answer is an error
+	gates       map[event.Type]chan struct{} // commits of these events wait until the channel is closed
 }
 
-func newMemory() *memory {
-	return &memory{rows: make(map[domain.Key][]byte), tails: make(map[domain.Key][]byte), versions: make(map[domain.Key]uint64)}
+func newMemoryStore() *memoryStore {
+	return &memoryStore{rows: make(map[domain.Key][]byte), tails: make(map[domain.Key][]byte), versions: make(map[domain.Key]uint64)}
 }
 
 var errDown = errors.New("the store is down")
 
-func (m *memory) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+func (m *memoryStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	for _, e := range c.Events {
 		m.mu.Lock()
-		gate := m.slow[e.Type]
+		gate := m.gates[e.Type]
 		m.mu.Unlock()
 		if gate == nil {
 			continue
@@ -71,14 +71,14 @@ func (m *memory) Apply(ctx context.Context, c commit.Change) ([]event.Event, err
 		delete(m.versions, k)
 	}
 	m.events = append(m.events, c.Events...)
-	if m.lost > 0 {
-		m.lost--
+	if m.lostAnswers > 0 {
+		m.lostAnswers--
 		return nil, errDown
 	}
 	return nil, nil
 }
 
-func (m *memory) Get(_ context.Context, into domain.Record) (uint64, error) {
+func (m *memoryStore) Get(_ context.Context, into domain.Record) (uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.down {
@@ -94,14 +94,14 @@ func (m *memory) Get(_ context.Context, into domain.Record) (uint64, error) {
 	return m.versions[into.Key()], json.Unmarshal(b, into)
 }
 
-func (m *memory) set(down bool) {
+func (m *memoryStore) setDown(down bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.down = down
 }
 
 // eventTypes returns the types of a call's events in order.
-func (m *memory) told(callID string) []event.Type {
+func (m *memoryStore) eventTypes(callID string) []event.Type {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []event.Type
@@ -113,14 +113,14 @@ func (m *memory) told(callID string) []event.Type {
 	return out
 }
 
-func (m *memory) call(id string) *domain.Call {
+func (m *memoryStore) readCall(id string) *domain.Call {
 	c := &domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
 	_, _ = m.Get(context.Background(), c)
 	return c
 }
 
 // memoryBlobs stores recordings in memory.
-type blobs struct {
+type memoryBlobs struct {
 	mu    sync.Mutex
 	kept  map[string][]byte
 	away  bool // nothing can be stored
@@ -130,27 +130,27 @@ type blobs struct {
 }
 
 // restore ends the failure of the blob storage.
-func (b *blobs) back() {
+func (b *memoryBlobs) restore() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.away = false
 }
 
 // putCount returns the number of attempts to store a blob.
-func (b *blobs) asked() int {
+func (b *memoryBlobs) putCount() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.tries
 }
 
-func (b *blobs) Delete(_ context.Context, _, name string) error {
+func (b *memoryBlobs) Delete(_ context.Context, _, name string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.kept, name)
 	return nil
 }
 
-func (b *blobs) Put(_ context.Context, _, name string, r io.Reader) (int64, error) {
+func (b *memoryBlobs) Put(_ context.Context, _, name string, r io.Reader) (int64, error) {
 	data, err := io.ReadAll(r)
 	if b.putting != nil {
 		b.putting()
@@ -164,7 +164,7 @@ func (b *blobs) Put(_ context.Context, _, name string, r io.Reader) (int64, erro
 	return int64(len(data)), err
 }
 
-func (b *blobs) Open(_ context.Context, _, name string) (io.ReadSeekCloser, int64, error) {
+func (b *memoryBlobs) Open(_ context.Context, _, name string) (io.ReadSeekCloser, int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	data, ok := b.kept[name]
@@ -174,14 +174,14 @@ func (b *blobs) Open(_ context.Context, _, name string) (io.ReadSeekCloser, int6
 	case !ok:
 		return nil, 0, domain.ErrNotFound
 	}
-	return opened{bytes.NewReader(data)}, int64(len(data)), nil
+	return openBlob{bytes.NewReader(data)}, int64(len(data)), nil
 }
 
-type opened struct{ *bytes.Reader }
+type openBlob struct{ *bytes.Reader }
 
-func (opened) Close() error { return nil }
+func (openBlob) Close() error { return nil }
 
-func (b *blobs) get(name string) []byte {
+func (b *memoryBlobs) get(name string) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.kept[name]

@@ -20,11 +20,11 @@ import (
 )
 
 // newAnsweringPeer returns a peer that answers every call. came receives its INVITEs.
-func greeter(t *testing.T) (p *peer, came chan *sip.Incoming) {
+func newAnsweringPeer(t *testing.T) (p *peer, came chan *sip.Incoming) {
 	t.Helper()
 	came = make(chan *sip.Incoming, 4)
-	p = mute(t)
-	p.ua = agent(t, func(in *sip.Incoming) {
+	p = newPeerWithoutUserAgent(t)
+	p.ua = newUserAgent(t, func(in *sip.Incoming) {
 		came <- in
 		s, err := p.engine.Open(media.Options{})
 		if err != nil {
@@ -36,7 +36,7 @@ func greeter(t *testing.T) (p *peer, came chan *sip.Incoming) {
 			in.Reject(488, 0)
 			return
 		}
-		d := in.Answer(body, p.hear)
+		d := in.Answer(body, p.onEvent)
 		s.Begin()
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -46,10 +46,10 @@ func greeter(t *testing.T) (p *peer, came chan *sip.Incoming) {
 }
 
 // callAgent lets a peer call an agent and returns the call after the answer.
-func (h *fixture) dials(p *peer, script domain.Script) (id string, s *media.Session, d *sip.Dialog) {
+func (h *fixture) callAgent(p *peer, script domain.Script) (id string, s *media.Session, d *sip.Dialog) {
 	h.t.Helper()
 	came := make(chan string, 1)
-	service := agent(h.t, func(in *sip.Incoming) { came <- h.take(in, script) })
+	service := newUserAgent(h.t, func(in *sip.Incoming) { came <- h.startInbound(in, script) })
 	up := make(chan struct{})
 	s, err := p.engine.Open(media.Options{})
 	require.NoError(h.t, err)
@@ -65,9 +65,9 @@ func (h *fixture) dials(p *peer, script domain.Script) (id string, s *media.Sess
 		},
 	})
 	require.NoError(h.t, err)
-	id = soon(h.t, came)
-	soon(h.t, up)
-	h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
+	id = receive(h.t, came)
+	receive(h.t, up)
+	h.waitUntil(10*time.Second, "the answer", func() bool { return h.store.readCall(id).AnsweredAt != nil })
 	return id, s, d
 }
 
@@ -85,79 +85,79 @@ func TestTransferTargetSeesTheCaller(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			caller := newPeer(t)
-			desk, came := greeter(t)
-			h := build(t, plan{trunks: func(h *fixture) []domain.Trunk {
-				list := towards(desk)(h)
+			desk, came := newAnsweringPeer(t)
+			h := newFixture(t, fixtureOptions{trunks: func(h *fixture) []domain.Trunk {
+				list := trunksToPeer(desk)(h)
 				list[1].CallerIDHeaders, list[1].CallerIDs = c.headers, []string{"+12025550100", "+15550002222"}
 				return list
 			}})
-			id, _, _ := h.dials(caller, domain.Script{Language: "en-US", Pathway: linger()})
-			way := transferleg.Target{To: area + "7777"}
+			id, _, _ := h.callAgent(caller, domain.Script{Language: "en-US", Pathway: waitingPathway()})
+			way := transferleg.Target{To: numberPrefix + "7777"}
 			if c.phone {
 				way = transferleg.Target{To: "1001", Phone: &transferleg.Phone{To: "1001", Contacts: []registrar.Contact{{URI: "sip:1001@127.0.0.1", Target: targetOf(desk.ua)}}}}
 			}
-			require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: way, Mode: domain.TransferBridge}))
-			in := soon(t, came)
+			require.NoError(t, h.request(call.StartTransfer{CallID: id, Target: way, Mode: domain.TransferBridge}))
+			in := receive(t, came)
 			assert.Equal(t, c.from, in.From)
 			if c.div == "" {
 				assert.Empty(t, in.Header["Diversion"])
 			} else {
 				assert.Contains(t, in.Header["Diversion"], "<sip:"+c.div+"@")
 			}
-			h.stands(id, domain.TransferConnected)
+			h.waitForTransferStatus(id, domain.TransferConnected)
 			require.NoError(t, h.hangUp(id))
-			h.end(id)
-			h.until(5*time.Second, "the target gets a BYE", desk.over)
+			h.waitForEnd(id)
+			h.waitUntil(5*time.Second, "the target gets a BYE", desk.hasEnded)
 		})
 	}
 }
 
 func TestTransferLegEndsAtMaxDuration(t *testing.T) {
 	t.Parallel()
-	desk, _ := greeter(t)
-	h := build(t, plan{broker: func(ctx actor.Context) {
+	desk, _ := newAnsweringPeer(t)
+	h := newFixture(t, fixtureOptions{trunksActor: func(ctx actor.Context) {
 		if m, ok := ctx.Message().(trunk.RequestSlot); ok {
 			ctx.Respond(trunk.Slot{CallID: m.CallID, Key: "k", From: m.From, Target: targetOf(desk.ua), MaxDuration: 2 * time.Second, Generation: m.Generation})
 		}
 	}})
-	id, _, _ := h.dials(newPeer(t), domain.Script{Language: "en-US", Pathway: linger()})
-	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
-	h.stands(id, domain.TransferReturned)
-	assert.Equal(t, []domain.TransferStatus{domain.TransferStarted, domain.TransferConnected, domain.TransferReturned}, h.statuses(id))
-	h.until(5*time.Second, "the target gets a BYE", desk.over)
-	require.NoError(t, h.tell(call.SpeakText{CallID: id, Text: "I am back."}), "the agent is connected to the caller")
+	id, _, _ := h.callAgent(newPeer(t), domain.Script{Language: "en-US", Pathway: waitingPathway()})
+	require.NoError(t, h.request(call.StartTransfer{CallID: id, Target: transferleg.Target{To: numberPrefix + "7777"}, Mode: domain.TransferBridge}))
+	h.waitForTransferStatus(id, domain.TransferReturned)
+	assert.Equal(t, []domain.TransferStatus{domain.TransferStarted, domain.TransferConnected, domain.TransferReturned}, h.transferStatuses(id))
+	h.waitUntil(5*time.Second, "the target gets a BYE", desk.hasEnded)
+	require.NoError(t, h.request(call.SpeakText{CallID: id, Text: "I am back."}), "the agent is connected to the caller")
 	require.NoError(t, h.hangUp(id))
-	h.end(id)
+	h.waitForEnd(id)
 }
 
 func TestAgentPausesWhileThePeerHolds(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	h := build(t, plan{})
-	id, s, d := h.dials(p, domain.Script{Language: "en-US", Pathway: linger()})
+	h := newFixture(t, fixtureOptions{})
+	id, s, d := h.callAgent(p, domain.Script{Language: "en-US", Pathway: waitingPathway()})
 	reoffer := func() {
 		t.Helper()
 		done := make(chan sip.OfferResult, 1)
 		d.Reoffer(s.Offer(), func(r sip.OfferResult) { done <- r })
-		r := soon(t, done)
+		r := receive(t, done)
 		require.NoError(t, r.Err)
 		require.Equal(t, 200, r.Code)
 		require.NoError(t, s.Accept(r.Body))
 	}
 	s.Direct(false, true)
 	reoffer()
-	h.until(5*time.Second, "the agent is paused", func() bool {
-		return domain.CodeOf(h.tell(call.SpeakText{CallID: id, Text: "Hello?"})) == domain.CodeInvalidState
+	h.waitUntil(5*time.Second, "the agent is paused", func() bool {
+		return domain.CodeOf(h.request(call.SpeakText{CallID: id, Text: "Hello?"})) == domain.CodeInvalidState
 	})
-	sent := h.settled("audio in transit has arrived", func() uint64 { return s.Stats().PacketsReceived })
-	h.never(500*time.Millisecond, "the agent is silent", func() bool { return s.Stats().PacketsReceived > sent+5 })
+	sent := h.waitUntilStable("audio in transit has arrived", func() uint64 { return s.Stats().PacketsReceived })
+	h.assertNever(500*time.Millisecond, "the agent is silent", func() bool { return s.Stats().PacketsReceived > sent+5 })
 	s.Direct(true, true)
 	reoffer()
-	h.until(5*time.Second, "the agent continues", func() bool { return h.tell(call.SpeakText{CallID: id, Text: "Hello."}) == nil })
+	h.waitUntil(5*time.Second, "the agent continues", func() bool { return h.request(call.SpeakText{CallID: id, Text: "Hello."}) == nil })
 	sent = s.Stats().PacketsReceived
-	h.until(5*time.Second, "the agent is audible", func() bool { return s.Stats().PacketsReceived > sent+20 })
+	h.waitUntil(5*time.Second, "the agent is audible", func() bool { return s.Stats().PacketsReceived > sent+20 })
 	require.NoError(t, h.hangUp(id))
-	e := h.end(id)
+	e := h.waitForEnd(id)
 	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
 }
 
@@ -167,12 +167,12 @@ func TestInviteWithReplacesReplacesThePeer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			first, second := newPeer(t), newPeer(t)
-			h := build(t, plan{})
-			script := domain.Script{Language: "en-US", Pathway: linger()}
+			h := newFixture(t, fixtureOptions{})
+			script := domain.Script{Language: "en-US", Pathway: waitingPathway()}
 			script.Transfer.AcceptRefer = allowed
 			var service *sip.UserAgent
 			came := make(chan string, 1)
-			service = agent(t, func(in *sip.Incoming) { came <- h.take(in, script) })
+			service = newUserAgent(t, func(in *sip.Incoming) { came <- h.startInbound(in, script) })
 			calls := func(p *peer, replaces *message.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
 				s, err := p.engine.Open(media.Options{})
 				require.NoError(t, err)
@@ -192,26 +192,26 @@ func TestInviteWithReplacesReplacesThePeer(t *testing.T) {
 				return s, d, got
 			}
 			_, d, told := calls(first, nil)
-			id := soon(t, came)
-			h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
-			arrives[sip.Answered](t, told)
+			id := receive(t, came)
+			h.waitUntil(10*time.Second, "the answer", func() bool { return h.store.readCall(id).AnsweredAt != nil })
+			receiveEvent[sip.Answered](t, told)
 			mine := d.ID() // the dialog ID from the first peer's point of view
 			s, _, got := calls(second, &mine)
 			if !allowed {
-				assert.Equal(t, 403, arrives[sip.Refused](t, got).Final.Code)
-				assert.Len(t, h.store.call(id).Legs, 1)
+				assert.Equal(t, 403, receiveEvent[sip.Refused](t, got).Final.Code)
+				assert.Len(t, h.store.readCall(id).Legs, 1)
 				require.NoError(t, h.hangUp(id))
-				h.end(id)
+				h.waitForEnd(id)
 				return
 			}
-			h.stands(id, domain.TransferCompleted)
-			arrives[sip.Ended](t, told) // the first peer gets a BYE
+			h.waitForTransferStatus(id, domain.TransferCompleted)
+			receiveEvent[sip.Ended](t, told) // the first peer gets a BYE
 			heard := s.Stats().PacketsReceived
-			h.until(5*time.Second, "the second peer hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
-			assert.Equal(t, "remote", h.handed(id).By)
-			require.NoError(t, h.tell(call.SpeakText{CallID: id, Text: "Hello."}), "the agent continues")
+			h.waitUntil(5*time.Second, "the second peer hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
+			assert.Equal(t, "remote", h.lastTransfer(id).By)
+			require.NoError(t, h.request(call.SpeakText{CallID: id, Text: "Hello."}), "the agent continues")
 			require.NoError(t, h.hangUp(id))
-			e := h.end(id)
+			e := h.waitForEnd(id)
 			assert.Len(t, e.Call.Legs, 2)
 			assert.Equal(t, "api", e.Call.EndedBy)
 		})
@@ -221,10 +221,10 @@ func TestInviteWithReplacesReplacesThePeer(t *testing.T) {
 func TestPeerStaysIfTheReplacingInviteIsCancelled(t *testing.T) {
 	t.Parallel()
 	first, second := newPeer(t), newPeer(t)
-	h := build(t, plan{})
-	script := domain.Script{Language: "en-US", Pathway: linger(), Transfer: domain.AgentTransfer{AcceptRefer: true}}
+	h := newFixture(t, fixtureOptions{})
+	script := domain.Script{Language: "en-US", Pathway: waitingPathway(), Transfer: domain.AgentTransfer{AcceptRefer: true}}
 	came := make(chan string, 1)
-	service := agent(t, func(in *sip.Incoming) { came <- h.take(in, script) })
+	service := newUserAgent(t, func(in *sip.Incoming) { came <- h.startInbound(in, script) })
 	calls := func(p *peer, replaces *message.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
 		s, err := p.engine.Open(media.Options{})
 		require.NoError(t, err)
@@ -252,32 +252,32 @@ func TestPeerStaysIfTheReplacingInviteIsCancelled(t *testing.T) {
 		return s, d, got
 	}
 	s, d, told := calls(first, nil)
-	id := soon(t, came)
-	h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
-	arrives[sip.Answered](t, told)
+	id := receive(t, came)
+	h.waitUntil(10*time.Second, "the answer", func() bool { return h.store.readCall(id).AnsweredAt != nil })
+	receiveEvent[sip.Answered](t, told)
 	mine := d.ID()
-	h.store.set(true) // the replacement waits until it can be stored
+	h.store.setDown(true) // the replacement waits until it can be stored
 	_, other, got := calls(second, &mine)
-	arrives[sip.Ringing](t, got)
+	receiveEvent[sip.Ringing](t, got)
 	other.Cancel("enough")
-	arrives[sip.Refused](t, got)
-	h.store.set(false)
-	h.stands(id, domain.TransferFailed)
-	arrives[sip.Reoffer](t, told) // the first peer gets the audio back
+	receiveEvent[sip.Refused](t, got)
+	h.store.setDown(false)
+	h.waitForTransferStatus(id, domain.TransferFailed)
+	receiveEvent[sip.Reoffer](t, told) // the first peer gets the audio back
 	heard := s.Stats().PacketsReceived
-	h.until(10*time.Second, "the first peer hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
+	h.waitUntil(10*time.Second, "the first peer hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
 	require.NoError(t, h.hangUp(id))
-	e := h.end(id)
+	e := h.waitForEnd(id)
 	assert.Equal(t, "api", e.Call.EndedBy)
-	arrives[sip.Ended](t, told)
+	receiveEvent[sip.Ended](t, told)
 }
 
 func TestGetLiveCallsListsTransferLegs(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{})
-	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "0109"}, Mode: domain.TransferBridge}))
-	h.stands(id, domain.TransferConnected)
+	h := newFixture(t, fixtureOptions{})
+	id := h.dialUntilAnswered(silentNumber, waitingPathway())
+	require.NoError(t, h.request(call.StartTransfer{CallID: id, Target: transferleg.Target{To: numberPrefix + "0109"}, Mode: domain.TransferBridge}))
+	h.waitForTransferStatus(id, domain.TransferConnected)
 	now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 	require.NoError(t, err)
 	require.Len(t, now.Calls, 1)
@@ -286,5 +286,5 @@ func TestGetLiveCallsListsTransferLegs(t *testing.T) {
 	assert.Equal(t, domain.Outbound, now.TransferLegs[0].Direction)
 	assert.NotEqual(t, now.Calls[0].PID.Id, now.TransferLegs[0].PID.Id)
 	require.NoError(t, h.hangUp(id))
-	h.end(id)
+	h.waitForEnd(id)
 }

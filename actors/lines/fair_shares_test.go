@@ -17,10 +17,10 @@ import (
 
 func TestPermitsPerMinuteAreSpreadEvenlyOverCampaigns(t *testing.T) {
 	t.Parallel()
-	on(t, lines.Config{Concurrent: 1000, PerMinute: 60}, func(s *stage) {
-		a, b := s.campaign(), s.campaign()
-		s.want(a, lines.RequestPermits{Count: 1000})
-		s.want(b, lines.RequestPermits{Count: 1000})
+	runWithLines(t, lines.Config{Concurrent: 1000, PerMinute: 60}, func(s *fixture) {
+		a, b := s.spawnCampaign(), s.spawnCampaign()
+		s.requestPermits(a, lines.RequestPermits{Count: 1000})
+		s.requestPermits(b, lines.RequestPermits{Count: 1000})
 		var each []int
 		before := 0
 		for range 180 {
@@ -28,7 +28,7 @@ func TestPermitsPerMinuteAreSpreadEvenlyOverCampaigns(t *testing.T) {
 			synctest.Wait()
 			for _, c := range []*campaign{a, b} {
 				for _, p := range c.permits() {
-					s.bind(p, "call", s.call())
+					s.bindPermit(p, "call", s.spawnCall())
 				}
 			}
 			now := len(a.permits()) + len(b.permits())
@@ -45,23 +45,23 @@ func TestPermitsPerMinuteAreSpreadEvenlyOverCampaigns(t *testing.T) {
 
 func TestRefusedAPICallGetsTheNextStartBeforeCampaigns(t *testing.T) {
 	t.Parallel()
-	on(t, lines.Config{Concurrent: 1000, PerMinute: 10, ReserveTenth: true}, func(s *stage) {
-		c := s.campaign()
-		s.want(c, lines.RequestPermits{Count: 1000})
+	runWithLines(t, lines.Config{Concurrent: 1000, PerMinute: 10, ReserveTenth: true}, func(s *fixture) {
+		c := s.spawnCampaign()
+		s.requestPermits(c, lines.RequestPermits{Count: 1000})
 		done := 0
 		bindAll := func() {
 			synctest.Wait()
 			for ; done < len(c.permits()); done++ {
-				require.True(s, s.bind(c.permits()[done], "call", s.call()))
+				require.True(s, s.bindPermit(c.permits()[done], "call", s.spawnCall()))
 			}
 		}
 		for range 130 {
 			time.Sleep(time.Second)
 			bindAll()
 		}
-		p, err := s.try()
-		for ; err == nil; p, err = s.try() { // between two places of the campaign one may be free
-			require.True(s, s.bind(p, "single", s.call()))
+		p, err := s.tryPermit()
+		for ; err == nil; p, err = s.tryPermit() { // between two places of the campaign one may be free
+			require.True(s, s.bindPermit(p, "single", s.spawnCall()))
 		}
 		var denied *domain.Error
 		require.ErrorAs(s, err, &denied)
@@ -72,7 +72,7 @@ func TestRefusedAPICallGetsTheNextStartBeforeCampaigns(t *testing.T) {
 			time.Sleep(time.Second)
 			bindAll()
 		}
-		_, err = s.try()
+		_, err = s.tryPermit()
 		require.NoError(s, err, "retry after %d s", wait)
 		before := len(c.permits())
 		for range 61 {
@@ -85,28 +85,28 @@ func TestRefusedAPICallGetsTheNextStartBeforeCampaigns(t *testing.T) {
 
 func TestAcceleratedCampaignHasItsOwnMinuteLimit(t *testing.T) {
 	t.Parallel()
-	on(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *stage) {
-		fast, ours := s.campaign(), s.campaign()
-		s.want(fast, lines.RequestPermits{Count: 1000, ClockSpeed: 60})
-		s.want(ours, lines.RequestPermits{Count: 1000})
+	runWithLines(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *fixture) {
+		fast, ours := s.spawnCampaign(), s.spawnCampaign()
+		s.requestPermits(fast, lines.RequestPermits{Count: 1000, ClockSpeed: 60})
+		s.requestPermits(ours, lines.RequestPermits{Count: 1000})
 		bound := map[*campaign]int{}
 		for range 61 {
 			time.Sleep(time.Second)
 			synctest.Wait()
 			for _, c := range []*campaign{fast, ours} {
 				for ; bound[c] < len(c.permits()); bound[c]++ {
-					call := s.call()
-					require.True(s, s.bind(c.permits()[bound[c]], "call", call))
-					s.tell(lines.ReleaseCall{CallID: "call"})
+					call := s.spawnCall()
+					require.True(s, s.bindPermit(c.permits()[bound[c]], "call", call))
+					s.send(lines.ReleaseCall{CallID: "call"})
 				}
 			}
 			assert.LessOrEqual(s, bound[fast], 1000)
 		}
 		assert.InDelta(s, 600, bound[fast], 15, "an hour of its clock per minute")
 		assert.InDelta(s, 10, bound[ours], 1, "the normal campaign keeps its limit")
-		_, err := s.try()
+		_, err := s.tryPermit()
 		require.Error(s, err, "the limit per minute is reached")
-		s.want(fast, lines.RequestPermits{Count: 1000, Generation: 1})
+		s.requestPermits(fast, lines.RequestPermits{Count: 1000, Generation: 1})
 		before := len(fast.permits())
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
@@ -116,33 +116,33 @@ func TestAcceleratedCampaignHasItsOwnMinuteLimit(t *testing.T) {
 
 func TestLeasesOfAcceleratedCampaignsDoNotCountForTheMinute(t *testing.T) {
 	t.Parallel()
-	on(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *stage) {
-		fast := s.campaign()
-		s.want(fast, lines.RequestPermits{Count: 1000, ClockSpeed: 60})
+	runWithLines(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *fixture) {
+		fast := s.spawnCampaign()
+		s.requestPermits(fast, lines.RequestPermits{Count: 1000, ClockSpeed: 60})
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		require.Greater(s, len(fast.permits()), 20)
-		_, err := s.try()
+		_, err := s.tryPermit()
 		require.NoError(s, err)
 	})
 }
 
 func TestAcceleratedAndNormalCampaignsAlternate(t *testing.T) {
 	t.Parallel()
-	on(t, lines.Config{Concurrent: 1, PerMinute: 6000}, func(s *stage) {
-		all := []*campaign{s.campaign(), s.campaign(), s.campaign()}
-		s.want(all[0], lines.RequestPermits{Count: 100, ClockSpeed: 60})
-		s.want(all[1], lines.RequestPermits{Count: 100, ClockSpeed: 60})
-		s.want(all[2], lines.RequestPermits{Count: 100})
+	runWithLines(t, lines.Config{Concurrent: 1, PerMinute: 6000}, func(s *fixture) {
+		all := []*campaign{s.spawnCampaign(), s.spawnCampaign(), s.spawnCampaign()}
+		s.requestPermits(all[0], lines.RequestPermits{Count: 100, ClockSpeed: 60})
+		s.requestPermits(all[1], lines.RequestPermits{Count: 100, ClockSpeed: 60})
+		s.requestPermits(all[2], lines.RequestPermits{Count: 100})
 		bound := make([]int, len(all))
 		for range 40 {
 			time.Sleep(time.Second)
 			synctest.Wait()
 			for i, c := range all {
 				for ; bound[i] < len(c.permits()); bound[i]++ {
-					call := s.call()
-					require.True(s, s.bind(c.permits()[bound[i]], "call", call))
-					s.die(call)
+					call := s.spawnCall()
+					require.True(s, s.bindPermit(c.permits()[bound[i]], "call", call))
+					s.stop(call)
 				}
 			}
 		}
@@ -153,13 +153,13 @@ func TestAcceleratedAndNormalCampaignsAlternate(t *testing.T) {
 
 func TestNewMinuteLimitAppliesToAcceleratedCampaignsAtOnce(t *testing.T) {
 	t.Parallel()
-	on(t, lines.Config{Concurrent: 1000, PerMinute: 1}, func(s *stage) {
-		c := s.campaign()
-		s.want(c, lines.RequestPermits{Count: 1000, ClockSpeed: 2})
+	runWithLines(t, lines.Config{Concurrent: 1000, PerMinute: 1}, func(s *fixture) {
+		c := s.spawnCampaign()
+		s.requestPermits(c, lines.RequestPermits{Count: 1000, ClockSpeed: 2})
 		time.Sleep(time.Second)
 		synctest.Wait()
 		before := len(c.permits())
-		s.tell(lines.SetLimits{Concurrent: 1000, PerMinute: 600})
+		s.send(lines.SetLimits{Concurrent: 1000, PerMinute: 600})
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		assert.InDelta(s, 100, len(c.permits())-before, 5, "20 in a second")
@@ -168,15 +168,15 @@ func TestNewMinuteLimitAppliesToAcceleratedCampaignsAtOnce(t *testing.T) {
 
 func TestRetriesOfOneCampaignDoNotStopTheOthers(t *testing.T) {
 	t.Parallel()
-	on(t, lines.Config{Concurrent: 1}, func(s *stage) {
-		back, err := s.try()
+	runWithLines(t, lines.Config{Concurrent: 1}, func(s *fixture) {
+		back, err := s.tryPermit()
 		require.NoError(s, err)
-		retries, first := s.campaign(), s.campaign()
-		s.want(retries, lines.RequestPermits{Count: 1000, Retries: 1000})
-		s.want(first, lines.RequestPermits{Count: 1000})
+		retries, first := s.spawnCampaign(), s.spawnCampaign()
+		s.requestPermits(retries, lines.RequestPermits{Count: 1000, Retries: 1000})
+		s.requestPermits(first, lines.RequestPermits{Count: 1000})
 		for range 100 {
 			n, m := len(retries.permits()), len(first.permits())
-			s.tell(lines.ReturnPermit{Permit: back})
+			s.send(lines.ReturnPermit{Permit: back})
 			if now := retries.permits(); len(now) > n {
 				back = now[n]
 			} else {
@@ -194,17 +194,17 @@ func TestRandomLoadNeverExceedsTheLimits(t *testing.T) {
 	for seed := range uint64(12) {
 		draw := rand.New(rand.NewPCG(seed, 7))
 		limit, perMinute := 2+draw.IntN(20), []int{0, 5, 60, 600}[draw.IntN(4)]
-		on(t, lines.Config{Concurrent: limit, PerMinute: perMinute, ReserveTenth: draw.IntN(2) == 0}, func(s *stage) {
-			drive(s, draw, limit, perMinute, seed)
+		runWithLines(t, lines.Config{Concurrent: limit, PerMinute: perMinute, ReserveTenth: draw.IntN(2) == 0}, func(s *fixture) {
+			runRandomLoad(s, draw, limit, perMinute, seed)
 		})
 	}
 }
 
-func drive(s *stage, draw *rand.Rand, limit, perMinute int, seed uint64) {
+func runRandomLoad(s *fixture, draw *rand.Rand, limit, perMinute int, seed uint64) {
 	all := make([]*campaign, 2+draw.IntN(4))
 	taken := make([]int, len(all)) // number of handled permits
 	for i := range all {
-		all[i] = s.campaign()
+		all[i] = s.spawnCampaign()
 	}
 	var live []*actor.PID
 	var begun []time.Time
@@ -212,26 +212,26 @@ func drive(s *stage, draw *rand.Rand, limit, perMinute int, seed uint64) {
 		for i, c := range all {
 			if draw.IntN(3) == 0 {
 				n := draw.IntN(30)
-				s.want(c, lines.RequestPermits{Count: 1 + n, Retries: draw.IntN(n + 1), Received: len(c.permits())})
+				s.requestPermits(c, lines.RequestPermits{Count: 1 + n, Retries: draw.IntN(n + 1), Received: len(c.permits())})
 			}
 			for _, p := range c.permits()[taken[i]:] {
 				taken[i]++
 				if draw.IntN(5) == 0 {
-					s.tell(lines.ReturnPermit{Permit: p})
+					s.send(lines.ReturnPermit{Permit: p})
 					continue
 				}
-				if call := s.call(); s.bind(p, "call", call) {
+				if call := s.spawnCall(); s.bindPermit(p, "call", call) {
 					live, begun = append(live, call), append(begun, time.Now())
 				}
 			}
 		}
-		if p, err := s.try(); err == nil {
-			if call := s.call(); s.bind(p, "single", call) {
+		if p, err := s.tryPermit(); err == nil {
+			if call := s.spawnCall(); s.bindPermit(p, "single", call) {
 				live, begun = append(live, call), append(begun, time.Now())
 			}
 		}
 		for len(live) > 0 && draw.IntN(2) == 0 {
-			s.die(live[0])
+			s.stop(live[0])
 			live = live[1:]
 		}
 		if u := s.usage(); u.Active > limit {
@@ -254,13 +254,13 @@ func TestCampaignsGetNoPermitsDuringAnInboundBacklog(t *testing.T) {
 	t.Parallel()
 	var behind atomic.Bool
 	behind.Store(true)
-	on(t, lines.Config{Concurrent: 5, HasInboundBacklog: behind.Load}, func(s *stage) {
-		c := s.campaign()
-		s.want(c, lines.RequestPermits{Count: 3})
+	runWithLines(t, lines.Config{Concurrent: 5, HasInboundBacklog: behind.Load}, func(s *fixture) {
+		c := s.spawnCampaign()
+		s.requestPermits(c, lines.RequestPermits{Count: 3})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Empty(s, c.permits())
-		_, err := s.try()
+		_, err := s.tryPermit()
 		require.NoError(s, err, "a single call does not wait")
 		behind.Store(false)
 		time.Sleep(250 * time.Millisecond)
@@ -271,21 +271,21 @@ func TestCampaignsGetNoPermitsDuringAnInboundBacklog(t *testing.T) {
 
 func TestPermitsInTransitAreNotGrantedAgain(t *testing.T) {
 	t.Parallel()
-	on(t, lines.Config{Concurrent: 50}, func(s *stage) {
-		c := s.campaign()
-		s.want(c, lines.RequestPermits{Count: 5, Generation: 1})
+	runWithLines(t, lines.Config{Concurrent: 50}, func(s *fixture) {
+		c := s.spawnCampaign()
+		s.requestPermits(c, lines.RequestPermits{Count: 5, Generation: 1})
 		require.Len(s, c.permits(), 5)
-		s.want(c, lines.RequestPermits{Count: 6, Generation: 1, Received: 2}) // three of the six are in transit
+		s.requestPermits(c, lines.RequestPermits{Count: 6, Generation: 1, Received: 2}) // three of the six are in transit
 		assert.Len(s, c.permits(), 8)
-		s.want(c, lines.RequestPermits{Count: 4, Generation: 1, Received: 4})
+		s.requestPermits(c, lines.RequestPermits{Count: 4, Generation: 1, Received: 4})
 		assert.Len(s, c.permits(), 8, "all four are")
-		s.want(c, lines.RequestPermits{Count: 4, Generation: 2})
+		s.requestPermits(c, lines.RequestPermits{Count: 4, Generation: 2})
 		assert.Len(s, c.permits(), 12, "a new generation counts none in transit")
 	})
-	on(t, lines.Config{Concurrent: 50}, func(s *stage) {
-		c := s.campaign()
-		s.want(c, lines.RequestPermits{Count: 5, Generation: 1, Received: 7}) // permits granted before a restart
-		s.want(c, lines.RequestPermits{Count: 5, Generation: 1, Received: 10})
+	runWithLines(t, lines.Config{Concurrent: 50}, func(s *fixture) {
+		c := s.spawnCampaign()
+		s.requestPermits(c, lines.RequestPermits{Count: 5, Generation: 1, Received: 7}) // permits granted before a restart
+		s.requestPermits(c, lines.RequestPermits{Count: 5, Generation: 1, Received: 10})
 		assert.Len(s, c.permits(), 8)
 	})
 }
@@ -294,18 +294,18 @@ func TestPermitsInTransitAreNotGrantedAgain(t *testing.T) {
 func TestExpiryCheckIteratesOnlyWhenALeaseIsDue(t *testing.T) {
 	t.Parallel()
 	for _, wide := range []int{10, 1000} {
-		on(t, lines.Config{Concurrent: wide + 10}, func(s *stage) {
+		runWithLines(t, lines.Config{Concurrent: wide + 10}, func(s *fixture) {
 			for range wide / 10 {
-				s.want(s.campaign(), lines.RequestPermits{Count: 10})
+				s.requestPermits(s.spawnCampaign(), lines.RequestPermits{Count: 10})
 			}
 			for range 100 {
 				s.usage()
 			}
-			assert.Zero(s, s.made.ExpiryChecks(), "nothing is due")
+			assert.Zero(s, s.actor.ExpiryChecks(), "nothing is due")
 			require.Equal(s, wide, s.usage().Active)
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			assert.Equal(s, wide, s.made.ExpiryChecks(), "each of them once, when they end")
+			assert.Equal(s, wide, s.actor.ExpiryChecks(), "each of them once, when they end")
 			assert.Zero(s, s.usage().Active)
 		})
 	}

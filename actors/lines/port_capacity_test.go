@@ -14,36 +14,36 @@ import (
 )
 
 // portCounts are RTP port counts that the test controls.
-type pairs struct{ all, taken, resting atomic.Int64 }
+type portCounts struct{ total, inUse, coolingDown atomic.Int64 }
 
-func (p *pairs) places(all int64) *lines.PortCapacity {
-	p.all.Store(all)
+func (p *portCounts) capacity(all int64) *lines.PortCapacity {
+	p.total.Store(all)
 	return lines.NewPortCapacity(func() lines.PortUsage {
 		return lines.PortUsage{
-			Pairs: int(p.all.Load()), InUse: int(p.taken.Load()), CoolingDown: int(p.resting.Load()),
+			Pairs: int(p.total.Load()), InUse: int(p.inUse.Load()), CoolingDown: int(p.coolingDown.Load()),
 		}
 	})
 }
 
 func TestCampaignsLeaveATenthOfThePorts(t *testing.T) {
 	t.Parallel()
-	var p pairs
-	on(t, lines.Config{Concurrent: 100, Capacity: p.places(20)}, func(s *stage) {
-		c := s.campaign()
-		s.want(c, lines.RequestPermits{Count: 50})
+	var p portCounts
+	runWithLines(t, lines.Config{Concurrent: 100, Capacity: p.capacity(20)}, func(s *fixture) {
+		c := s.spawnCampaign()
+		s.requestPermits(c, lines.RequestPermits{Count: 50})
 		assert.Len(s, c.permits(), 18, "two pairs are reserved although no call has opened ports")
 		for range 4 {
-			_, err := s.try()
+			_, err := s.tryPermit()
 			require.NoError(s, err)
 		}
-		call := s.call()
-		require.True(s, s.bind(c.permits()[0], "one", call))
-		s.die(call)
+		call := s.spawnCall()
+		require.True(s, s.bindPermit(c.permits()[0], "one", call))
+		s.stop(call)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Len(s, c.permits(), 18, "single calls use the reserved pairs")
 		for _, permit := range c.permits()[1:5] {
-			s.tell(lines.ReturnPermit{Permit: permit})
+			s.send(lines.ReturnPermit{Permit: permit})
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -53,22 +53,22 @@ func TestCampaignsLeaveATenthOfThePorts(t *testing.T) {
 
 func TestCampaignsWaitForPortsInUseOrCoolingDown(t *testing.T) {
 	t.Parallel()
-	var p pairs
-	on(t, lines.Config{Concurrent: 100, Capacity: p.places(10)}, func(s *stage) {
-		p.resting.Store(7)
-		c := s.campaign()
-		s.want(c, lines.RequestPermits{Count: 20})
+	var p portCounts
+	runWithLines(t, lines.Config{Concurrent: 100, Capacity: p.capacity(10)}, func(s *fixture) {
+		p.coolingDown.Store(7)
+		c := s.spawnCampaign()
+		s.requestPermits(c, lines.RequestPermits{Count: 20})
 		assert.Len(s, c.permits(), 2)
-		p.resting.Store(3)
+		p.coolingDown.Store(3)
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		assert.Len(s, c.permits(), 6, "retried soon")
-		p.resting.Store(0)
-		p.taken.Store(9)
+		p.coolingDown.Store(0)
+		p.inUse.Store(9)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Len(s, c.permits(), 6, "calls without permits use the ports")
-		p.taken.Store(6)
+		p.inUse.Store(6)
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		assert.Len(s, c.permits(), 9, "a permit and its call count as one pair")
@@ -77,18 +77,18 @@ func TestCampaignsWaitForPortsInUseOrCoolingDown(t *testing.T) {
 
 func TestLinesOfAProcessShareThePortCapacity(t *testing.T) {
 	t.Parallel()
-	var p pairs
-	cfg := lines.Config{Concurrent: 100, Capacity: p.places(10)}
-	on(t, cfg, func(s *stage) {
-		a, b := s.campaign(), s.campaign()
-		s.want(a, lines.RequestPermits{Count: 5})
+	var p portCounts
+	cfg := lines.Config{Concurrent: 100, Capacity: p.capacity(10)}
+	runWithLines(t, cfg, func(s *fixture) {
+		a, b := s.spawnCampaign(), s.spawnCampaign()
+		s.requestPermits(a, lines.RequestPermits{Count: 5})
 		first := s.lines
 		s.lines = s.spawn(func() actor.Actor { return lines.New(cfg) })
 		synctest.Wait()
-		s.want(b, lines.RequestPermits{Count: 20})
+		s.requestPermits(b, lines.RequestPermits{Count: 20})
 		require.Len(s, a.permits(), 5)
 		assert.Len(s, b.permits(), 4)
-		s.die(first)
+		s.stop(first)
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		assert.Len(s, b.permits(), 9, "a stopped actor holds no capacity")
@@ -97,22 +97,22 @@ func TestLinesOfAProcessShareThePortCapacity(t *testing.T) {
 
 func TestReleasedShareFreesItsPermitsOnce(t *testing.T) {
 	t.Parallel()
-	var p pairs
-	all := p.places(10)
+	var p portCounts
+	all := p.capacity(10)
 	mine := all.Share()
-	on(t, lines.Config{Concurrent: 100, Capacity: mine}, func(s *stage) {
-		a, b := s.campaign(), s.campaign()
-		s.want(a, lines.RequestPermits{Count: 5})
+	runWithLines(t, lines.Config{Concurrent: 100, Capacity: mine}, func(s *fixture) {
+		a, b := s.spawnCampaign(), s.spawnCampaign()
+		s.requestPermits(a, lines.RequestPermits{Count: 5})
 		first := s.lines
 		s.lines = s.spawn(func() actor.Actor { return lines.New(lines.Config{Concurrent: 100, Capacity: all.Share()}) })
 		synctest.Wait()
-		s.want(b, lines.RequestPermits{Count: 20})
+		s.requestPermits(b, lines.RequestPermits{Count: 20})
 		require.Len(s, b.permits(), 4)
 		mine.Release()
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		assert.Len(s, b.permits(), 9)
-		s.die(first) // later than the release of its share
+		s.stop(first) // later than the release of its share
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		assert.Len(s, b.permits(), 9, "the capacity is released only once")
@@ -122,10 +122,10 @@ func TestReleasedShareFreesItsPermitsOnce(t *testing.T) {
 func TestCampaignGetsAPermitWithOneOrTwoPortPairs(t *testing.T) {
 	t.Parallel()
 	for _, all := range []int64{1, 2} {
-		var p pairs
-		on(t, lines.Config{Concurrent: 100, Capacity: p.places(all)}, func(s *stage) {
-			c := s.campaign()
-			s.want(c, lines.RequestPermits{Count: 5})
+		var p portCounts
+		runWithLines(t, lines.Config{Concurrent: 100, Capacity: p.capacity(all)}, func(s *fixture) {
+			c := s.spawnCampaign()
+			s.requestPermits(c, lines.RequestPermits{Count: 5})
 			assert.Len(s, c.permits(), 1)
 		})
 	}

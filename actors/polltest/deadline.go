@@ -62,10 +62,10 @@ func slowness() float64 {
 	if err != nil {
 		return 1
 	}
-	return factor(text, runtime.NumCPU())
+	return slownessOf(text, runtime.NumCPU())
 }
 
-func factor(loadavg []byte, processors int) float64 {
+func slownessOf(loadavg []byte, processors int) float64 {
 	fields := bytes.Fields(loadavg)
 	if len(fields) < 4 {
 		return 1

@@ -18,7 +18,7 @@ func TestLoadFactorGrowsWithRunnableThreads(t *testing.T) {
 		"9.60 4.45 3.99 many/340 7952": 1,
 		"":                             1,
 	} {
-		assert.InDelta(t, want, factor([]byte(text), 2), 0.001, "%s", text)
+		assert.InDelta(t, want, slownessOf([]byte(text), 2), 0.001, "%s", text)
 	}
 }
 

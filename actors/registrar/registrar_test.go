@@ -25,12 +25,12 @@ import (
 )
 
 // slowStore is a store whose first commit waits.
-type slow struct {
+type slowStore struct {
 	once sync.Once
 	gate chan struct{}
 }
 
-func (s *slow) Apply(ctx context.Context, _ commit.Change) ([]event.Event, error) {
+func (s *slowStore) Apply(ctx context.Context, _ commit.Change) ([]event.Event, error) {
 	s.once.Do(func() {
 		select {
 		case <-s.gate:
@@ -40,11 +40,11 @@ func (s *slow) Apply(ctx context.Context, _ commit.Change) ([]event.Event, error
 	return nil, ctx.Err()
 }
 
-func (*slow) List(context.Context, commit.Query, func() domain.Record, func(domain.Record) error) (string, error) {
+func (*slowStore) List(context.Context, commit.Query, func() domain.Record, func(domain.Record) error) (string, error) {
 	return "", nil
 }
 
-func served(t *testing.T, prepare func(*sip.UserAgent)) *sip.UserAgent {
+func startUserAgent(t *testing.T, prepare func(*sip.UserAgent)) *sip.UserAgent {
 	t.Helper()
 	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
 	require.NoError(t, err)
@@ -71,20 +71,20 @@ func TestQueuedRegisterIsRefusedAfterAPasswordChange(t *testing.T) {
 	known := []domain.Phone{phone("ann", "a"), phone("bob", "b")}
 	book := registrar.NewPhoneDirectory()
 	book.Set("ws", known)
-	store := &slow{gate: make(chan struct{})}
+	store := &slowStore{gate: make(chan struct{})}
 	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	t.Cleanup(sys.Shutdown)
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return registrar.New(registrar.Config{Workspace: "ws", Phones: func() []domain.Phone { return known }, Store: store, Book: book, Log: slog.New(slog.DiscardHandler)})
 	}, 100))
 	came := make(chan string, 4)
-	phoneServer := served(t, func(ua *sip.UserAgent) {
+	phoneServer := startUserAgent(t, func(ua *sip.UserAgent) {
 		ua.SetRegistrar(sipregistrar.Config{HasPhones: book.HasPhones, Account: book.Account, Presence: book.PresenceAt, Update: func(u *sipregistrar.Update) {
 			sys.Root.Send(pid, registrar.RegisterPhone{Update: u})
 			came <- u.AccountID
 		}})
 	})
-	client := served(t, func(*sip.UserAgent) {})
+	client := startUserAgent(t, func(*sip.UserAgent) {})
 	register := func(user, password string) chan int {
 		codes := make(chan int, 16)
 		at := phoneServer.Addr("udp")

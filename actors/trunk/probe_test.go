@@ -18,12 +18,12 @@ import (
 // probes, at growing intervals. The first probe that rings makes the trunk usable for all.
 func TestOnlyOneCallProbesATrunkThatIsOut(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		a, ask, end := start(sys, tr("one", nil))
+		a, ask, end := startTrunks(sys, newTrunk("one", nil))
 		defer end()
 		want := func(id string, probes bool) any {
 			sys.Root.Send(ask, trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: id, MayProbe: probes})
 			synctest.Wait()
-			return a.heard[len(a.heard)-1]
+			return a.answers[len(a.answers)-1]
 		}
 		fail := func(s any) {
 			sys.Root.Send(a.trunks, trunk.LegResult{

@@ -23,7 +23,7 @@ func workspaceWithCap(spent func(context.Context, time.Time) (domain.Amount, err
 }
 
 // assertCapLeaves checks that the cap leaves exactly micros for an SMS message.
-func leaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros domain.Amount, why string) {
+func assertCapLeaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros domain.Amount, why string) {
 	t.Helper()
 	fits := func(micros domain.Amount) bool {
 		ask := trunk.CheckDestination{To: "+12025550100", Environment: domain.Live, Message: "probe", Micros: micros}
@@ -41,27 +41,27 @@ func leaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros doma
 
 func TestSMSPriceCountsOnceHoweverItIsSettled(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		a, _, end := launch(sys, workspaceWithCap(func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }))
+		a, _, end := startTrunksWith(sys, workspaceWithCap(func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }))
 		tell := func(m any) { sys.Root.Send(a.trunks, m) }
 		stored, found := trunk.SettleSMS{Message: "a", Micros: 100_000}, trunk.SettleSMS{Message: "a", Micros: 100_000, AlreadyStored: true}
 		tell(found)
-		leaves(t, sys, a.trunks, 1_000_000, "without a reservation only the storing process counts the price")
+		assertCapLeaves(t, sys, a.trunks, 1_000_000, "without a reservation only the storing process counts the price")
 		tell(trunk.ReserveSMS{Message: "a", Micros: 100_000})
 		tell(trunk.ReserveSMS{Message: "a", Micros: 100_000})
-		leaves(t, sys, a.trunks, 900_000, "the price is reserved once")
+		assertCapLeaves(t, sys, a.trunks, 900_000, "the price is reserved once")
 		for range 2 {
 			tell(found)
-			leaves(t, sys, a.trunks, 900_000, "found")
+			assertCapLeaves(t, sys, a.trunks, 900_000, "found")
 		}
 		tell(stored)
-		leaves(t, sys, a.trunks, 900_000, "found before it was settled")
+		assertCapLeaves(t, sys, a.trunks, 900_000, "found before it was settled")
 		tell(trunk.ReserveSMS{Message: "b", Micros: 100_000})
 		tell(trunk.SettleSMS{Message: "b", Micros: 100_000})
 		tell(trunk.SettleSMS{Message: "b", Micros: 100_000, AlreadyStored: true})
-		leaves(t, sys, a.trunks, 800_000, "settled before it was found")
+		assertCapLeaves(t, sys, a.trunks, 800_000, "settled before it was found")
 		tell(trunk.ReserveSMS{Message: "c", Micros: 100_000})
 		tell(trunk.SettleSMS{Message: "c", AlreadyStored: true})
-		leaves(t, sys, a.trunks, 800_000, "it failed")
+		assertCapLeaves(t, sys, a.trunks, 800_000, "it failed")
 		end()
 	})
 }
@@ -71,16 +71,16 @@ func TestSMSSentDuringTheLedgerReadCountsOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 				reads := make(chan domain.Amount)
-				a, _, end := launch(sys, workspaceWithCap(func(context.Context, time.Time) (domain.Amount, error) { return <-reads, nil }))
+				a, _, end := startTrunksWith(sys, workspaceWithCap(func(context.Context, time.Time) (domain.Amount, error) { return <-reads, nil }))
 				sys.Root.Send(a.trunks, trunk.ReserveSMS{Message: "a", Micros: 100_000})
 				sys.Root.Send(a.trunks, trunk.SettleSMS{Message: "a", Micros: 100_000})
 				synctest.Wait()
 				reads <- first
 				reads <- 300_000
 				synctest.Wait()
-				leaves(t, sys, a.trunks, 700_000, "spent before, and the message")
+				assertCapLeaves(t, sys, a.trunks, 700_000, "spent before, and the message")
 				sys.Root.Send(a.trunks, trunk.SettleSMS{Message: "b", Micros: 100_000})
-				leaves(t, sys, a.trunks, 600_000, "later messages are settled at once")
+				assertCapLeaves(t, sys, a.trunks, 600_000, "later messages are settled at once")
 				end()
 			})
 		})

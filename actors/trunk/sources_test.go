@@ -19,7 +19,7 @@ import (
 func TestOldestTrunkOfASourceTakesItsCalls(t *testing.T) {
 	t.Parallel()
 	at := func(id, from string, day int) domain.Trunk {
-		return tr(id, func(t *domain.Trunk) {
+		return newTrunk(id, func(t *domain.Trunk) {
 			t.CreatedAt = time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)
 			t.Inbound.AllowedIPs = []string{from}
 			t.Inbound.Auth = &domain.TrunkAuth{Username: "same", Password: id}
@@ -58,7 +58,7 @@ func TestSlowLookUpDoesNotRestoreADeletedTrunk(t *testing.T) {
 	go func() {
 		defer close(done)
 		turn := b.NextUpdate()
-		b.Set(t.Context(), turn, "ws", []domain.Trunk{tr("old", func(t *domain.Trunk) { t.Proxies = []domain.Proxy{{Host: "carrier.example"}} })})
+		b.Set(t.Context(), turn, "ws", []domain.Trunk{newTrunk("old", func(t *domain.Trunk) { t.Proxies = []domain.Proxy{{Host: "carrier.example"}} })})
 	}()
 	<-asked
 	b.Set(t.Context(), b.NextUpdate(), "ws", nil)

@@ -19,18 +19,18 @@ import (
 )
 
 // newCappedConfig returns a workspace with a spending cap and one trunk with a price per minute.
-func capped(amount, perMinute string) (*domain.Workspace, trunk.Config) {
+func newCappedConfig(amount, perMinute string) (*domain.Workspace, trunk.Config) {
 	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: amount}}}
 	return w, trunk.Config{
-		Trunks:    []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: perMinute}} })},
+		Trunks:    []domain.Trunk{newTrunk("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: perMinute}} })},
 		Workspace: func() *domain.Workspace { return w },
 	}
 }
 
 // grantedKeys returns the keys of the granted slots by call.
-func (a *asker) granted() map[string]string {
+func (a *slotRequester) grantedKeys() map[string]string {
 	out := make(map[string]string)
-	for _, m := range a.heard {
+	for _, m := range a.answers {
 		if s, ok := m.(trunk.Slot); ok {
 			out[s.CallID] = s.Key
 		}
@@ -39,14 +39,14 @@ func (a *asker) granted() map[string]string {
 }
 
 // callOwner ends its call when the spending cap is reached.
-type owner struct {
+type callOwner struct {
 	trunks *actor.PID
 	call   string
 	since  time.Time
 	lasted time.Duration
 }
 
-func (o *owner) Receive(ctx actor.Context) {
+func (o *callOwner) Receive(ctx actor.Context) {
 	if m, ok := ctx.Message().(trunk.SpendCapReached); ok && m.CallID == o.call && o.lasted == 0 {
 		o.lasted = time.Since(o.since)
 		ctx.Send(o.trunks, trunk.CallEnded{CallID: o.call, TrunkID: "one", Talked: o.lasted})
@@ -60,20 +60,20 @@ func TestSimultaneousCallsReserveTheirFirstMinute(t *testing.T) {
 	}{{"1.00", "60", 0}, {"1.00", "0.30", 3}, {"1.00", "0.05", 20}, {"999999999999", "1000", 20}} {
 		t.Run(c.amount+" at "+c.perMinute, func(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				_, cfg := capped(c.amount, c.perMinute)
-				a, ask, end := launch(sys, cfg)
+				_, cfg := newCappedConfig(c.amount, c.perMinute)
+				a, ask, end := startTrunksWith(sys, cfg)
 				for n := range 20 {
-					sys.Root.Send(ask, want(strconv.Itoa(n)))
+					sys.Root.Send(ask, slotRequest(strconv.Itoa(n)))
 				}
 				synctest.Wait()
-				assert.Len(t, a.granted(), c.granted)
-				for _, m := range a.heard {
+				assert.Len(t, a.grantedKeys(), c.granted)
+				for _, m := range a.answers {
 					if no, ok := m.(trunk.SlotDenied); ok {
 						require.NotNil(t, no.Err)
 						assert.Equal(t, []any{trunk.ReasonSpendCap, domain.CodeSpendCap}, []any{no.Reason, no.Err.Code})
 					}
 				}
-				for id, key := range a.granted() {
+				for id, key := range a.grantedKeys() {
 					sys.Root.Send(a.trunks, trunk.ReturnSlot{CallID: id, Key: key})
 				}
 				end()
@@ -84,22 +84,22 @@ func TestSimultaneousCallsReserveTheirFirstMinute(t *testing.T) {
 
 func TestLiveCallEndsWhenTheCapIsUsedUp(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		w, cfg := capped("1.00", "0.30")
-		a, ask, end := launch(sys, cfg)
-		o := &owner{trunks: a.trunks, call: "a", since: time.Now()}
+		w, cfg := newCappedConfig("1.00", "0.30")
+		a, ask, end := startTrunksWith(sys, cfg)
+		o := &callOwner{trunks: a.trunks, call: "a", since: time.Now()}
 		call := sys.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return o }))
 		sys.Root.Send(a.trunks, trunk.BindCall{CallID: "a", Call: call})
-		sys.Root.Send(ask, want("a"))
+		sys.Root.Send(ask, slotRequest("a"))
 		synctest.Wait()
-		sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
+		sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.grantedKeys()["a"], TrunkID: "one", Answered: true})
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		assert.InDelta(t, 180, o.lasted.Seconds(), 1, "three minutes of 0.30 within 1.00")
 		assert.LessOrEqual(t, o.lasted, 3*time.Minute)
 		w.Calling.DailySpendCap.Amount = "1.20"
-		sys.Root.Send(ask, want("b"))
+		sys.Root.Send(ask, slotRequest("b"))
 		synctest.Wait()
-		assert.Contains(t, a.granted(), "b", "0.90 was spent, 0.30 is left")
+		assert.Contains(t, a.grantedKeys(), "b", "0.90 was spent, 0.30 is left")
 		sys.Root.Poison(call)
 		end()
 	})
@@ -107,20 +107,20 @@ func TestLiveCallEndsWhenTheCapIsUsedUp(t *testing.T) {
 
 func TestUnansweredLegReleasesItsReservation(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		_, cfg := capped("0.30", "0.30")
-		a, ask, end := launch(sys, cfg)
+		_, cfg := newCappedConfig("0.30", "0.30")
+		a, ask, end := startTrunksWith(sys, cfg)
 		for _, id := range []string{"a", "b", "c"} {
-			sys.Root.Send(ask, want(id))
+			sys.Root.Send(ask, slotRequest(id))
 			synctest.Wait()
-			require.Contains(t, a.granted(), id)
-			sys.Root.Send(ask, want(id+" beside"))
+			require.Contains(t, a.grantedKeys(), id)
+			sys.Root.Send(ask, slotRequest(id+" beside"))
 			synctest.Wait()
-			require.NotContains(t, a.granted(), id+" beside")
+			require.NotContains(t, a.grantedKeys(), id+" beside")
 			switch id {
 			case "a":
-				sys.Root.Send(a.trunks, trunk.LegResult{CallID: id, Key: a.granted()[id], TrunkID: "one", Verdict: domain.Verdict{Reason: domain.ReasonBusy}})
+				sys.Root.Send(a.trunks, trunk.LegResult{CallID: id, Key: a.grantedKeys()[id], TrunkID: "one", Verdict: domain.Verdict{Reason: domain.ReasonBusy}})
 			case "b":
-				sys.Root.Send(a.trunks, trunk.ReturnSlot{CallID: id, Key: a.granted()[id]})
+				sys.Root.Send(a.trunks, trunk.ReturnSlot{CallID: id, Key: a.grantedKeys()[id]})
 			}
 		}
 		end()
@@ -128,7 +128,7 @@ func TestUnansweredLegReleasesItsReservation(t *testing.T) {
 }
 
 // resumeMessage is the message that resumes the meter of call a.
-func resumed(answered time.Time) trunk.ResumeMeter {
+func resumeMessage(answered time.Time) trunk.ResumeMeter {
 	return trunk.ResumeMeter{CallID: "a", Environment: domain.Live, PerMinute: 100_000, Answered: answered}
 }
 
@@ -136,17 +136,17 @@ func TestResumedCallIsMeteredOnceFromItsAnswer(t *testing.T) {
 	for name, handedOver := range map[string]bool{"after a crash": false, "after a hand-over": true} {
 		t.Run(name, func(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				_, cfg := capped("1.00", "0.10")
-				d := &drawer{states: map[string]domain.TrunkState{}}
-				d.serve(&cfg)
+				_, cfg := newCappedConfig("1.00", "0.10")
+				d := &memoryStates{states: map[string]domain.TrunkState{}}
+				d.attachTo(&cfg)
 				cfg.ReadLedgerSpend = func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }
-				a, ask, end := launch(sys, cfg)
+				a, ask, end := startTrunksWith(sys, cfg)
 				call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
 				sys.Root.Send(a.trunks, trunk.BindCall{CallID: "a", Call: call})
-				sys.Root.Send(ask, want("a"))
+				sys.Root.Send(ask, slotRequest("a"))
 				synctest.Wait()
 				answered := time.Now()
-				sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
+				sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.grantedKeys()["a"], TrunkID: "one", Answered: true})
 				time.Sleep(5*time.Minute + 11*time.Second)
 				if handedOver { // the call actor stops before the states are stored
 					sys.Root.Poison(call)
@@ -158,14 +158,14 @@ func TestResumedCallIsMeteredOnceFromItsAnswer(t *testing.T) {
 				sys.Root.Poison(call)
 				time.Sleep(time.Second)
 
-				a, ask, end = launch(sys, cfg)
+				a, ask, end = startTrunksWith(sys, cfg)
 				synctest.Wait()
-				sys.Root.Send(a.trunks, resumed(answered))
+				sys.Root.Send(a.trunks, resumeMessage(answered))
 				for n := range 6 { // six of ten minutes are paid, so four are left
-					sys.Root.Send(ask, want(strconv.Itoa(n)))
+					sys.Root.Send(ask, slotRequest(strconv.Itoa(n)))
 				}
 				synctest.Wait()
-				assert.Len(t, a.granted(), 4)
+				assert.Len(t, a.grantedKeys(), 4)
 				end()
 			})
 		})
@@ -173,7 +173,7 @@ func TestResumedCallIsMeteredOnceFromItsAnswer(t *testing.T) {
 }
 
 // readSpent returns today's cost as the trunks actor reports it.
-func spentNow(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID) float64 {
+func readSpent(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID) float64 {
 	t.Helper()
 	now, err := mailbox.Ask[trunk.Health](t.Context(), sys, trunks, trunk.GetHealth{})
 	require.NoError(t, err)
@@ -184,17 +184,17 @@ func TestCallResumedBeforeTheLedgerIsReadCountsOnce(t *testing.T) {
 	for name, stops := range map[string]bool{"and lives": false, "and stops": true} {
 		t.Run(name, func(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				_, cfg := capped("9.00", "0.10")
+				_, cfg := newCappedConfig("9.00", "0.10")
 				day := time.Now().Unix() / 86400
 				cfg.LoadSpending = func(context.Context) (domain.Spending, error) {
 					return domain.Spending{Day: day, Micros: 700_000, Live: map[string]domain.Amount{"a": 500_000}}, nil
 				}
 				read := make(chan struct{})
 				cfg.ReadLedgerSpend = func(context.Context, time.Time) (domain.Amount, error) { <-read; return 0, nil }
-				a, _, end := launch(sys, cfg)
+				a, _, end := startTrunksWith(sys, cfg)
 				call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
 				sys.Root.Send(a.trunks, trunk.BindCall{CallID: "a", Call: call})
-				sys.Root.Send(a.trunks, resumed(time.Now().Add(-5*time.Minute)))
+				sys.Root.Send(a.trunks, resumeMessage(time.Now().Add(-5*time.Minute)))
 				synctest.Wait()
 				if stops {
 					sys.Root.Poison(call)
@@ -202,10 +202,10 @@ func TestCallResumedBeforeTheLedgerIsReadCountsOnce(t *testing.T) {
 				}
 				close(read)
 				synctest.Wait()
-				assert.InDelta(t, 700_000, spentNow(t, sys, a.trunks), 1000)
+				assert.InDelta(t, 700_000, readSpent(t, sys, a.trunks), 1000)
 				if stops {
-					sys.Root.Send(a.trunks, resumed(time.Now().Add(-5*time.Minute)))
-					assert.InDelta(t, 700_000, spentNow(t, sys, a.trunks), 1000, "resumed once more")
+					sys.Root.Send(a.trunks, resumeMessage(time.Now().Add(-5*time.Minute)))
+					assert.InDelta(t, 700_000, readSpent(t, sys, a.trunks), 1000, "resumed once more")
 				}
 				end()
 				sys.Root.Poison(call)
@@ -216,7 +216,7 @@ func TestCallResumedBeforeTheLedgerIsReadCountsOnce(t *testing.T) {
 
 func TestLiveCallIsMeteredWhileAnOperatorRemovesTheCap(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		with, cfg := capped("1.00", "0.30")
+		with, cfg := newCappedConfig("1.00", "0.30")
 		without := *with
 		without.Calling.DailySpendCap = nil
 		var reads int
@@ -227,14 +227,14 @@ func TestLiveCallIsMeteredWhileAnOperatorRemovesTheCap(t *testing.T) {
 			}
 			return with
 		}
-		a, ask, end := launch(sys, cfg)
-		o := &owner{trunks: a.trunks, call: "a", since: time.Now()}
+		a, ask, end := startTrunksWith(sys, cfg)
+		o := &callOwner{trunks: a.trunks, call: "a", since: time.Now()}
 		call := sys.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return o }))
 		sys.Root.Send(a.trunks, trunk.BindCall{CallID: "a", Call: call})
-		sys.Root.Send(ask, want("a"))
+		sys.Root.Send(ask, slotRequest("a"))
 		synctest.Wait()
-		require.Contains(t, a.granted(), "a")
-		sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
+		require.Contains(t, a.grantedKeys(), "a")
+		sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.grantedKeys()["a"], TrunkID: "one", Answered: true})
 		time.Sleep(90 * time.Second)
 		stays.Store(true)
 		time.Sleep(10 * time.Minute)
@@ -246,28 +246,28 @@ func TestLiveCallIsMeteredWhileAnOperatorRemovesTheCap(t *testing.T) {
 }
 
 func TestCallIsMeteredAtThePriceOfItsSlot(t *testing.T) {
-	free := tr("one", nil)
+	free := newTrunk("one", nil)
 	for name, trunks := range map[string][]domain.Trunk{
 		"the trunk is deleted while the call rings": nil,
 		"its costs are removed meanwhile":           {free},
 	} {
 		t.Run(name, func(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				_, cfg := capped("5.00", "0.30")
-				d := &drawer{states: map[string]domain.TrunkState{}}
-				d.serve(&cfg)
-				a, ask, end := launch(sys, cfg)
-				sys.Root.Send(ask, want("a"))
+				_, cfg := newCappedConfig("5.00", "0.30")
+				d := &memoryStates{states: map[string]domain.TrunkState{}}
+				d.attachTo(&cfg)
+				a, ask, end := startTrunksWith(sys, cfg)
+				sys.Root.Send(ask, slotRequest("a"))
 				synctest.Wait()
 				sys.Root.Send(a.trunks, trunk.SetTrunks{Trunks: trunks})
-				sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
+				sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.grantedKeys()["a"], TrunkID: "one", Answered: true})
 				time.Sleep(10*time.Minute + 15*time.Second)
-				assert.InDelta(t, 3_075_000, spentNow(t, sys, a.trunks), 1000)
+				assert.InDelta(t, 3_075_000, readSpent(t, sys, a.trunks), 1000)
 				d.mu.Lock()
 				assert.InDelta(t, 3_075_000, float64(d.spent.Micros), 80_000, "it is stored now and then")
 				d.mu.Unlock()
 				sys.Root.Send(a.trunks, trunk.CallEnded{CallID: "a", TrunkID: "one", Talked: 10 * time.Minute})
-				assert.InDelta(t, 3_000_000, spentNow(t, sys, a.trunks), 1)
+				assert.InDelta(t, 3_000_000, readSpent(t, sys, a.trunks), 1)
 				end()
 			})
 		})
@@ -276,26 +276,26 @@ func TestCallIsMeteredAtThePriceOfItsSlot(t *testing.T) {
 
 func TestResumedCallOfADeletedTrunkIsMetered(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		_, cfg := capped("5.00", "0.30")
+		_, cfg := newCappedConfig("5.00", "0.30")
 		cfg.Trunks = nil
-		a, _, end := launch(sys, cfg)
-		sys.Root.Send(a.trunks, resumed(time.Now()))
+		a, _, end := startTrunksWith(sys, cfg)
+		sys.Root.Send(a.trunks, resumeMessage(time.Now()))
 		time.Sleep(10 * time.Minute)
-		assert.InDelta(t, 1_000_000, spentNow(t, sys, a.trunks), 1000)
+		assert.InDelta(t, 1_000_000, readSpent(t, sys, a.trunks), 1000)
 		end()
 	})
 }
 
 func TestFailedNumberRewriteIsReportedAsNoTrunk(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.NumberAdd = "+44" }))
-		sys.Root.Send(ask, want("a"))
-		short := want("b")
+		a, ask, end := startTrunks(sys, newTrunk("one", func(t *domain.Trunk) { t.NumberAdd = "+44" }))
+		sys.Root.Send(ask, slotRequest("a"))
+		short := slotRequest("b")
 		short.To = "911"
 		sys.Root.Send(ask, short)
 		synctest.Wait()
-		require.Len(t, a.heard, 2)
-		rewritten, forbidden := a.heard[0].(trunk.SlotDenied), a.heard[1].(trunk.SlotDenied)
+		require.Len(t, a.answers, 2)
+		rewritten, forbidden := a.answers[0].(trunk.SlotDenied), a.answers[1].(trunk.SlotDenied)
 		require.NotNil(t, rewritten.Err)
 		assert.Equal(t, []any{trunk.ReasonNoTrunk, domain.CodeDestinationNotAllowed}, []any{rewritten.Reason, rewritten.Err.Code})
 		assert.Contains(t, rewritten.Err.Message, "number_add")

@@ -20,20 +20,20 @@ import (
 )
 
 // memoryStates stores the states of trunks in memory.
-type drawer struct {
-	mu      sync.Mutex
-	states  map[string]domain.TrunkState
-	spent   domain.Spending
-	commits int
-	fails   int // of the next commits
+type memoryStates struct {
+	mu       sync.Mutex
+	states   map[string]domain.TrunkState
+	spent    domain.Spending
+	commits  int
+	failures int // of the next commits
 }
 
-func (d *drawer) serve(cfg *trunk.Config) {
+func (d *memoryStates) attachTo(cfg *trunk.Config) {
 	cfg.SaveStates = func(_ context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if d.fails > 0 {
-			d.fails--
+		if d.failures > 0 {
+			d.failures--
 			return errors.New("the store is away")
 		}
 		d.commits++
@@ -64,7 +64,7 @@ func (d *drawer) serve(cfg *trunk.Config) {
 	}
 }
 
-func (d *drawer) wrote() int {
+func (d *memoryStates) commitCount() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.commits
@@ -72,20 +72,20 @@ func (d *drawer) wrote() int {
 
 func TestRestartRestoresTrunkStates(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		d := &drawer{states: map[string]domain.TrunkState{"long gone": {TrunkID: "long gone"}}, fails: 1}
+		d := &memoryStates{states: map[string]domain.TrunkState{"long gone": {TrunkID: "long gone"}}, failures: 1}
 		told := 0
 		cfg := trunk.Config{
-			Trunks: []domain.Trunk{tr("one", func(t *domain.Trunk) {
-				two(t)
+			Trunks: []domain.Trunk{newTrunk("one", func(t *domain.Trunk) {
+				addSecondProxy(t)
 				t.Alarms = domain.TrunkAlarms{MaxShortCallShare: 0.5, MinCalls: 3}
 			})},
 			SendAlarm: func(context.Context, trunk.Alarm) { told++ },
 		}
-		d.serve(&cfg)
-		a, ask, end := launch(sys, cfg)
-		sys.Root.Send(ask, want("a"))
+		d.attachTo(&cfg)
+		a, ask, end := startTrunksWith(sys, cfg)
+		sys.Root.Send(ask, slotRequest("a"))
 		synctest.Wait()
-		key := a.heard[0].(trunk.Slot).Key
+		key := a.answers[0].(trunk.Slot).Key
 		for range 500 {
 			sys.Root.Send(a.trunks, trunk.LegResult{TrunkID: "one", Answered: true})
 			sys.Root.Send(a.trunks, trunk.CallEnded{TrunkID: "one", Talked: time.Second})
@@ -100,17 +100,17 @@ func TestRestartRestoresTrunkStates(t *testing.T) {
 		time.Sleep(25 * time.Second)
 		synctest.Wait()
 		before := stateOf(t, sys, a.trunks)
-		assert.Equal(t, 1, d.wrote(), "one commit for all of it, once the store is back")
+		assert.Equal(t, 1, d.commitCount(), "one commit for all of it, once the store is back")
 		end()
 		time.Sleep(time.Second)
 
-		a, ask, end = launch(sys, cfg)
+		a, ask, end = startTrunksWith(sys, cfg)
 		after := stateOf(t, sys, a.trunks)
 		assert.Equal(t, before.Quality, after.Quality)
 		assert.Equal(t, before.Health.Targets, after.Health.Targets)
 		assert.Equal(t, "out", after.Health.Targets[0].Status)
-		sys.Root.Send(ask, want("b"))
-		assert.Equal(t, "192.0.2.2", heardOf(t, a), "the target is still out")
+		sys.Root.Send(ask, slotRequest("b"))
+		assert.Equal(t, "192.0.2.2", lastAnswer(t, a), "the target is still out")
 		sys.Root.Send(a.trunks, trunk.LegResult{TrunkID: "one", Answered: true})
 		sys.Root.Send(a.trunks, trunk.CallEnded{TrunkID: "one", Talked: time.Second})
 		_, err := mailbox.Ask[trunk.StatesFlushed](t.Context(), sys, a.trunks, trunk.FlushStates{})
@@ -129,7 +129,7 @@ func TestRestartRestoresTrunkStates(t *testing.T) {
 		end()
 		time.Sleep(2 * time.Hour)
 
-		a, _, end = launch(sys, cfg)
+		a, _, end = startTrunksWith(sys, cfg)
 		assert.Zero(t, stateOf(t, sys, a.trunks).Quality.Attempts)
 		end()
 	})
@@ -138,18 +138,18 @@ func TestRestartRestoresTrunkStates(t *testing.T) {
 func TestRestartRestoresTodaysSpending(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}}}
-		d, ledger := &drawer{states: map[string]domain.TrunkState{}}, domain.Amount(0)
+		d, ledger := &memoryStates{states: map[string]domain.TrunkState{}}, domain.Amount(0)
 		cfg := trunk.Config{
-			Trunks:          []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
+			Trunks:          []domain.Trunk{newTrunk("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
 			Workspace:       func() *domain.Workspace { return w },
 			ReadLedgerSpend: func(context.Context, time.Time) (domain.Amount, error) { return ledger, nil },
 		}
-		d.serve(&cfg)
-		a, ask, end := launch(sys, cfg)
+		d.attachTo(&cfg)
+		a, ask, end := startTrunksWith(sys, cfg)
 		for _, id := range []string{"whole", "whole/1", "cut"} {
-			sys.Root.Send(ask, want(id))
+			sys.Root.Send(ask, slotRequest(id))
 			synctest.Wait()
-			slot := a.heard[len(a.heard)-1].(trunk.Slot)
+			slot := a.answers[len(a.answers)-1].(trunk.Slot)
 			sys.Root.Send(a.trunks, trunk.LegResult{CallID: id, Key: slot.Key, TrunkID: "one", Answered: true, TransferLeg: id == "whole/1"})
 			time.Sleep(time.Second)
 		}
@@ -162,27 +162,27 @@ func TestRestartRestoresTodaysSpending(t *testing.T) {
 		time.Sleep(time.Second)
 
 		for range 2 { // nothing counts twice after another restart
-			a, ask, end = launch(sys, cfg)
+			a, ask, end = startTrunksWith(sys, cfg)
 			_, err := mailbox.Ask[trunk.StatesFlushed](t.Context(), sys, a.trunks, trunk.FlushStates{})
 			require.NoError(t, err)
 			d.mu.Lock()
 			assert.InDelta(t, 300_000+400_000, int64(d.spent.Micros), 40_000)
 			d.mu.Unlock()
 			w.Calling.DailySpendCap.Amount = "0.85"
-			sys.Root.Send(ask, want("more"))
-			assert.Equal(t, "spend_cap_reached", heardOf(t, a))
+			sys.Root.Send(ask, slotRequest("more"))
+			assert.Equal(t, "spend_cap_reached", lastAnswer(t, a))
 			w.Calling.DailySpendCap.Amount = "1.10"
-			sys.Root.Send(ask, want("more"))
-			assert.Equal(t, "192.0.2.1", heardOf(t, a))
+			sys.Root.Send(ask, slotRequest("more"))
+			assert.Equal(t, "192.0.2.1", lastAnswer(t, a))
 			end()
 			time.Sleep(time.Second)
 		}
 		ledger = 0
 		time.Sleep(24 * time.Hour)
-		a, ask, end = launch(sys, cfg)
+		a, ask, end = startTrunksWith(sys, cfg)
 		w.Calling.DailySpendCap.Amount = "0.10"
-		sys.Root.Send(ask, want("tomorrow"))
-		assert.Equal(t, "192.0.2.1", heardOf(t, a))
+		sys.Root.Send(ask, slotRequest("tomorrow"))
+		assert.Equal(t, "192.0.2.1", lastAnswer(t, a))
 		end()
 	})
 }
@@ -190,7 +190,7 @@ func TestRestartRestoresTodaysSpending(t *testing.T) {
 func TestSpendingIsUnknownUntilTheLedgerIsRead(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		reads := 0
-		a, _, end := launch(sys, trunk.Config{ReadLedgerSpend: func(context.Context, time.Time) (domain.Amount, error) {
+		a, _, end := startTrunksWith(sys, trunk.Config{ReadLedgerSpend: func(context.Context, time.Time) (domain.Amount, error) {
 			if reads++; reads == 1 {
 				return 0, errors.New("the store is away")
 			}

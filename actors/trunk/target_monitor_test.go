@@ -25,21 +25,21 @@ import (
 )
 
 // startTrunksWith starts a trunks actor with a configuration and a requester of slots.
-func launch(sys *actor.ActorSystem, cfg trunk.Config) (*asker, *actor.PID, func()) {
+func startTrunksWith(sys *actor.ActorSystem, cfg trunk.Config) (*slotRequester, *actor.PID, func()) {
 	cfg.Log = slog.New(slog.DiscardHandler)
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return trunk.New(cfg) }, 100))
-	a := &asker{trunks: pid, start: time.Now()}
+	a := &slotRequester{trunks: pid, start: time.Now()}
 	ask := sys.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return a }))
 	synctest.Wait()
 	return a, ask, func() { sys.Root.Poison(ask); sys.Root.Poison(pid) }
 }
 
 // lastAnswer returns the host of the last granted slot, or the reason of the last denial.
-func heardOf(t *testing.T, a *asker) string {
+func lastAnswer(t *testing.T, a *slotRequester) string {
 	t.Helper()
 	synctest.Wait()
-	require.NotEmpty(t, a.heard)
-	switch m := a.heard[len(a.heard)-1].(type) {
+	require.NotEmpty(t, a.answers)
+	switch m := a.answers[len(a.answers)-1].(type) {
 	case trunk.Slot:
 		return m.Target.Host
 	case trunk.SlotDenied:
@@ -48,13 +48,13 @@ func heardOf(t *testing.T, a *asker) string {
 	return "?"
 }
 
-func two(t *domain.Trunk) {
+func addSecondProxy(t *domain.Trunk) {
 	t.Proxies = []domain.Proxy{
 		{Host: "192.0.2.1", Port: 5060, Transport: "udp", Priority: 1}, {Host: "192.0.2.2", Port: 5060, Transport: "udp", Priority: 2},
 	}
 }
 
-func want(id string) trunk.RequestSlot {
+func slotRequest(id string) trunk.RequestSlot {
 	return trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: id}
 }
 
@@ -67,29 +67,29 @@ func stateOf(t *testing.T, sys *actor.ActorSystem, pid *actor.PID) trunk.State {
 
 func TestTargetRestsForItsRetryAfter(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		one := tr("one", nil)
-		a, ask, end := launch(sys, trunk.Config{Trunks: []domain.Trunk{one}})
-		sys.Root.Send(ask, want("a"))
+		one := newTrunk("one", nil)
+		a, ask, end := startTrunksWith(sys, trunk.Config{Trunks: []domain.Trunk{one}})
+		sys.Root.Send(ask, slotRequest("a"))
 		synctest.Wait()
-		key := a.heard[0].(trunk.Slot).Key
+		key := a.answers[0].(trunk.Slot).Key
 		sys.Root.Send(a.trunks, trunk.LegResult{
 			CallID: "a", Key: key, TrunkID: "one", Final: outcome.Final{Code: 503, RetryAfter: 4 * time.Second},
 			Verdict: domain.Verdict{Reason: domain.ReasonTrunkError, NextLeg: domain.NextLegOtherTarget},
 		})
-		sys.Root.Send(ask, want("b"))
+		sys.Root.Send(ask, slotRequest("b"))
 		synctest.Wait()
-		assert.Len(t, a.heard, 1, "it waits for the target's pause to end")
+		assert.Len(t, a.answers, 1, "it waits for the target's pause to end")
 		assert.Equal(t, []string{"down", "resting"}, []string{stateOf(t, sys, a.trunks).Health.Status, stateOf(t, sys, a.trunks).Health.Targets[0].Status})
 		time.Sleep(5 * time.Second)
-		assert.Equal(t, "192.0.2.1", heardOf(t, a))
-		assert.Equal(t, 4*time.Second, a.at[1])
+		assert.Equal(t, "192.0.2.1", lastAnswer(t, a))
+		assert.Equal(t, 4*time.Second, a.answerTimes[1])
 		end()
 	})
 }
 
 func TestMissedPingDoesNotDemoteAWorkingTarget(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		trunks := tr("one", two)
+		trunks := newTrunk("one", addSecondProxy)
 		trunks.OptionsPing = true
 		ping := func(_ context.Context, _ domain.Environment, to resolve.Target) (sip.PingResult, error) {
 			if to.Host == "192.0.2.1" {
@@ -97,16 +97,16 @@ func TestMissedPingDoesNotDemoteAWorkingTarget(t *testing.T) {
 			}
 			return sip.PingResult{Code: 200, RTT: 3 * time.Millisecond}, nil
 		}
-		a, ask, end := launch(sys, trunk.Config{Trunks: []domain.Trunk{trunks}, Ping: ping})
-		sys.Root.Send(ask, want("a"))
-		assert.Equal(t, "192.0.2.1", heardOf(t, a), "one miss is no news")
+		a, ask, end := startTrunksWith(sys, trunk.Config{Trunks: []domain.Trunk{trunks}, Ping: ping})
+		sys.Root.Send(ask, slotRequest("a"))
+		assert.Equal(t, "192.0.2.1", lastAnswer(t, a), "one miss is no news")
 		time.Sleep(45 * time.Second)
-		sys.Root.Send(ask, want("b"))
-		assert.Equal(t, "192.0.2.2", heardOf(t, a), "two misses put it last")
-		sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.heard[0].(trunk.Slot).Key, TrunkID: "one", Answered: true})
+		sys.Root.Send(ask, slotRequest("b"))
+		assert.Equal(t, "192.0.2.2", lastAnswer(t, a), "two misses put it last")
+		sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.answers[0].(trunk.Slot).Key, TrunkID: "one", Answered: true})
 		time.Sleep(5 * time.Minute)
-		sys.Root.Send(ask, want("c"))
-		assert.Equal(t, "192.0.2.1", heardOf(t, a), "its INVITEs succeed")
+		sys.Root.Send(ask, slotRequest("c"))
+		assert.Equal(t, "192.0.2.1", lastAnswer(t, a), "its INVITEs succeed")
 		h := stateOf(t, sys, a.trunks).Health
 		assert.Equal(t, []any{"up", "up", false, true}, []any{h.Status, h.Targets[0].Status, *h.Targets[0].PingOK, *h.Targets[1].PingOK})
 		end()
@@ -117,8 +117,8 @@ func TestHostNameExpandsToAllItsAddresses(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var mu sync.Mutex
 		leads := []string{"192.0.2.11", "192.0.2.12"}
-		named := tr("one", func(t *domain.Trunk) { t.Proxies = []domain.Proxy{{Host: "sip.example.com"}} })
-		a, ask, end := launch(sys, trunk.Config{Trunks: []domain.Trunk{named}, Resolve: func(_ context.Context, to resolve.Target) ([]resolve.Target, error) {
+		named := newTrunk("one", func(t *domain.Trunk) { t.Proxies = []domain.Proxy{{Host: "sip.example.com"}} })
+		a, ask, end := startTrunksWith(sys, trunk.Config{Trunks: []domain.Trunk{named}, Resolve: func(_ context.Context, to resolve.Target) ([]resolve.Target, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			var out []resolve.Target
@@ -127,12 +127,12 @@ func TestHostNameExpandsToAllItsAddresses(t *testing.T) {
 			}
 			return out, nil
 		}})
-		w := want("a")
+		w := slotRequest("a")
 		var got []string
 		for range 3 {
 			sys.Root.Send(ask, w)
-			got = append(got, heardOf(t, a))
-			if s, ok := a.heard[len(a.heard)-1].(trunk.Slot); ok {
+			got = append(got, lastAnswer(t, a))
+			if s, ok := a.answers[len(a.answers)-1].(trunk.Slot); ok {
 				assert.Equal(t, resolve.Target{Host: s.Target.Host, Port: 5070, Transport: "tcp", TrunkID: "one", Name: "sip.example.com"}, s.Target)
 				w.Tried = append(w.Tried, s.Key)
 			}
@@ -142,8 +142,8 @@ func TestHostNameExpandsToAllItsAddresses(t *testing.T) {
 		leads = []string{"192.0.2.13"}
 		mu.Unlock()
 		time.Sleep(time.Minute)
-		sys.Root.Send(ask, want("b"))
-		assert.Equal(t, "192.0.2.13", heardOf(t, a), "the host name has another address")
+		sys.Root.Send(ask, slotRequest("b"))
+		assert.Equal(t, "192.0.2.13", lastAnswer(t, a), "the host name has another address")
 		end()
 	})
 }
@@ -153,14 +153,14 @@ func TestShortCallsRaiseOneAlarmUntilRecovery(t *testing.T) {
 		var mu sync.Mutex
 		var told []string
 		cfg := trunk.Config{
-			Trunks: []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Alarms = domain.TrunkAlarms{MaxShortCallShare: 0.5, MinCalls: 4} })},
+			Trunks: []domain.Trunk{newTrunk("one", func(t *domain.Trunk) { t.Alarms = domain.TrunkAlarms{MaxShortCallShare: 0.5, MinCalls: 4} })},
 			SendAlarm: func(_ context.Context, a trunk.Alarm) {
 				mu.Lock()
 				defer mu.Unlock()
 				told = append(told, a.Measure+map[bool]string{true: " over"}[a.Recovered])
 			},
 		}
-		a, _, end := launch(sys, cfg)
+		a, _, end := startTrunksWith(sys, cfg)
 		for _, talked := range []int{2, 3, 4, 60, 5, 1} {
 			sys.Root.Send(a.trunks, trunk.LegResult{TrunkID: "one", Answered: true})
 			sys.Root.Send(a.trunks, trunk.CallEnded{TrunkID: "one", Talked: time.Duration(talked) * time.Second})
@@ -182,26 +182,26 @@ func TestDailySpendCapCountsLiveCalls(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}, MaxCallMinutes: 7}}
 		cfg := trunk.Config{
-			Trunks:          []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
+			Trunks:          []domain.Trunk{newTrunk("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
 			Workspace:       func() *domain.Workspace { return w },
 			ReadLedgerSpend: func(context.Context, time.Time) (domain.Amount, error) { return 500_000, nil },
 		}
-		a, ask, end := launch(sys, cfg)
-		sys.Root.Send(ask, want("a"))
+		a, ask, end := startTrunksWith(sys, cfg)
+		sys.Root.Send(ask, slotRequest("a"))
 		synctest.Wait()
-		slot := a.heard[0].(trunk.Slot)
+		slot := a.answers[0].(trunk.Slot)
 		assert.Equal(t, 7*time.Minute, slot.MaxDuration)
 		sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: slot.Key, TrunkID: "one", Answered: true})
 		var got []string
 		for _, at := range []time.Duration{3 * time.Minute, time.Minute, time.Minute} {
 			time.Sleep(at)
-			sys.Root.Send(ask, want("b"))
-			got = append(got, heardOf(t, a))
+			sys.Root.Send(ask, slotRequest("b"))
+			got = append(got, lastAnswer(t, a))
 		}
 		assert.Equal(t, []string{"192.0.2.1", "spend_cap_reached", "spend_cap_reached"}, got, "0.50 before, 0.10 per reserved minute of the live call, and 0.10 for the first minute of another call")
 		sys.Root.Send(a.trunks, trunk.CallEnded{CallID: "a", TrunkID: "one", Talked: 3 * time.Minute})
-		sys.Root.Send(ask, want("c"))
-		assert.Equal(t, "192.0.2.1", heardOf(t, a), "the call was shorter than reserved")
+		sys.Root.Send(ask, slotRequest("c"))
+		assert.Equal(t, "192.0.2.1", lastAnswer(t, a), "the call was shorter than reserved")
 		w.Calling.DailySpendCap.Amount = "2.00"
 		for number, code := range map[string]domain.Code{"2025550100": "", "+442071838750": domain.CodeDestinationNotAllowed, "911": domain.CodeDestinationNotAllowed, "sip:x": domain.CodeDestinationNotAllowed} {
 			c, err := mailbox.Ask[trunk.DestinationChecked](context.Background(), sys, a.trunks, trunk.CheckDestination{To: number, Environment: domain.Live})

@@ -22,20 +22,20 @@ import (
 )
 
 // fakeDialog records how it is ended and answers offers with reofferResult.
-type dialog struct {
+type fakeDialog struct {
 	leg.Dialog
-	ends     chan string
-	reanswer sip.OfferResult
+	ends          chan string
+	reofferResult sip.OfferResult
 }
 
-func newDialog() *dialog { return &dialog{ends: make(chan string, 2)} }
+func newDialog() *fakeDialog { return &fakeDialog{ends: make(chan string, 2)} }
 
-func (d *dialog) Bye(_ int, text string)                           { d.ends <- "BYE " + text }
-func (d *dialog) Abandon()                                         { d.ends <- "nothing" }
-func (d *dialog) Reoffer(_ []byte, answered func(sip.OfferResult)) { answered(d.reanswer) }
+func (d *fakeDialog) Bye(_ int, text string)                           { d.ends <- "BYE " + text }
+func (d *fakeDialog) Abandon()                                         { d.ends <- "nothing" }
+func (d *fakeDialog) Reoffer(_ []byte, answered func(sip.OfferResult)) { answered(d.reofferResult) }
 
 // fakeSession records what is done with its SDP.
-type session struct {
+type fakeSession struct {
 	leg.Session
 	accepted []string
 	rekeyed  int
@@ -43,21 +43,21 @@ type session struct {
 	err      error // returned by Accept and Answer
 }
 
-func (*session) Offer() []byte { return []byte("offer") }
-func (s *session) Accept(answer []byte) error {
+func (*fakeSession) Offer() []byte { return []byte("offer") }
+func (s *fakeSession) Accept(answer []byte) error {
 	s.accepted = append(s.accepted, string(answer))
 	return s.err
 }
-func (s *session) Answer([]byte) ([]byte, error) { return []byte("answer"), s.err }
-func (s *session) Rekey()                        { s.rekeyed++ }
-func (s *session) Close() (media.Stats, <-chan media.Recording) {
+func (s *fakeSession) Answer([]byte) ([]byte, error) { return []byte("answer"), s.err }
+func (s *fakeSession) Rekey()                        { s.rekeyed++ }
+func (s *fakeSession) Close() (media.Stats, <-chan media.Recording) {
 	s.closed++
 	return media.Stats{}, nil
 }
 
 func TestReleasedResourcesEndTheirDialogAndSession(t *testing.T) {
 	t.Parallel()
-	r, s, d := leg.NewResources(nil), &session{}, newDialog()
+	r, s, d := leg.NewResources(nil), &fakeSession{}, newDialog()
 	require.True(t, r.SetSession(1, s))
 	r.SetDialog(1, d)
 	assert.Equal(t, []any{s, d}, []any{r.Session(), r.Dialog()})
@@ -67,7 +67,7 @@ func TestReleasedResourcesEndTheirDialogAndSession(t *testing.T) {
 	_, had = r.Release()
 	assert.False(t, had, "again")
 	assert.Equal(t, 1, s.closed)
-	assert.False(t, r.SetSession(2, &session{}), "the caller closes it")
+	assert.False(t, r.SetSession(2, &fakeSession{}), "the caller closes it")
 	late := newDialog()
 	r.SetDialog(2, late)
 	assert.Equal(t, "BYE abandoned", <-late.ends, "the INVITE returned after the release")
@@ -77,23 +77,23 @@ func TestReleasedResourcesEndTheirDialogAndSession(t *testing.T) {
 func TestDialogOfAnEndedLegGetsABye(t *testing.T) {
 	t.Parallel()
 	r, first, second := leg.NewResources(nil), newDialog(), newDialog()
-	r.SetSession(1, &session{})
+	r.SetSession(1, &fakeSession{})
 	_, had := r.Close()
 	require.True(t, had)
-	r.SetSession(2, &session{})
+	r.SetSession(2, &fakeSession{})
 	r.SetDialog(1, first)
 	assert.Equal(t, "BYE abandoned", <-first.ends)
 	r.SetDialog(2, second)
 	assert.Equal(t, leg.Dialog(second), r.Dialog())
 	assert.Equal(t, leg.Dialog(second), r.ReplaceDialog(3, first))
 	r.CancelInvite()
-	assert.False(t, r.SetSession(4, &session{}), "no INVITE may be sent any more")
+	assert.False(t, r.SetSession(4, &fakeSession{}), "no INVITE may be sent any more")
 }
 
 func TestReleaseSilentlySendsNoBye(t *testing.T) {
 	t.Parallel()
 	r, d, late := leg.NewResources(nil), newDialog(), newDialog()
-	s := &session{}
+	s := &fakeSession{}
 	r.SetSession(1, s)
 	r.SetDialog(1, d)
 	r.ReleaseSilently()
@@ -104,7 +104,7 @@ func TestReleaseSilentlySendsNoBye(t *testing.T) {
 
 func TestAnswerWithoutSDPConfirmsTheEarlySDP(t *testing.T) {
 	t.Parallel()
-	s := &session{}
+	s := &fakeSession{}
 	require.NoError(t, leg.AcceptAnswer(s, sip.Answered{State: sip.DialogState{RemoteTag: "a"}}, "a"))
 	assert.Empty(t, s.accepted)
 	require.NoError(t, leg.AcceptAnswer(s, sip.Answered{State: sip.DialogState{RemoteTag: "b"}, Body: []byte("sdp")}, "a"))
@@ -122,10 +122,10 @@ func TestReofferIsAnsweredOrRefused(t *testing.T) {
 		body    string
 		warning bool
 	}{
-		"an offer":        {&session{}, "sdp", 200, "answer", false},
-		"no offer":        {&session{}, "", 200, "offer", false},
-		"no codec":        {&session{err: media.ErrNoCodec}, "sdp", 488, "", true},
-		"another problem": {&session{err: errors.New("no port")}, "sdp", 488, "", false},
+		"an offer":        {&fakeSession{}, "sdp", 200, "answer", false},
+		"no offer":        {&fakeSession{}, "", 200, "offer", false},
+		"no codec":        {&fakeSession{err: media.ErrNoCodec}, "sdp", 488, "", true},
+		"another problem": {&fakeSession{err: errors.New("no port")}, "sdp", 488, "", false},
 		"no session":      {nil, "sdp", 500, "", false},
 	} {
 		_ = leg.AnswerReoffer(log, c.session, sip.Reoffer{Body: []byte(c.offer), Reply: func(code int, answer []byte, extra ...message.Header) {
@@ -137,11 +137,11 @@ func TestReofferIsAnsweredOrRefused(t *testing.T) {
 func TestRenewedKeyIsUsedOnlyIfThePeerAccepts(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
-	s, d := &session{}, newDialog()
-	d.reanswer = sip.OfferResult{Code: 488}
+	s, d := &fakeSession{}, newDialog()
+	d.reofferResult = sip.OfferResult{Code: 488}
 	leg.RenewKey(log, s, d)
 	assert.Empty(t, s.accepted)
-	d.reanswer = sip.OfferResult{Code: 200, Body: []byte("sdp")}
+	d.reofferResult = sip.OfferResult{Code: 200, Body: []byte("sdp")}
 	leg.RenewKey(log, s, d)
 	assert.Equal(t, []any{[]string{"sdp"}, 2}, []any{s.accepted, s.rekeyed})
 	leg.RenewKey(log, nil, d)
@@ -176,7 +176,7 @@ func TestTrunkSettingsDefineTheMediaOptions(t *testing.T) {
 	leg.SetTrunkOptions(&o, slot, nil)
 	assert.False(t, o.Confidential, "keys pass the outbound proxy in clear text")
 
-	ua := hosts{}
+	ua := fixedHostUserAgent{}
 	ours, peer := leg.MediaAddresses(ua, slot, nil)
 	assert.Equal(t, []string{"10.0.0.1", "192.0.2.9"}, []string{ours.String(), peer.String()}, "by way of the outbound proxy")
 	_, peer = leg.MediaAddresses(ua, slot, []registrar.Contact{{Target: resolve.Target{Host: "[2001:db8::2]"}}})
@@ -186,9 +186,11 @@ func TestTrunkSettingsDefineTheMediaOptions(t *testing.T) {
 }
 
 // fixedHostUserAgent is a user agent with the same address for every peer.
-type hosts struct{ leg.UserAgent }
+type fixedHostUserAgent struct{ leg.UserAgent }
 
-func (hosts) Host(string, netip.AddrPort) netip.Addr { return netip.MustParseAddr("10.0.0.1") }
+func (fixedHostUserAgent) Host(string, netip.AddrPort) netip.Addr {
+	return netip.MustParseAddr("10.0.0.1")
+}
 
 func TestSecondOfferHasOtherCodecs(t *testing.T) {
 	t.Parallel()

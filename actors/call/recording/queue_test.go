@@ -32,17 +32,17 @@ import (
 )
 
 // memoryStores is the store and the blob storage of the queue, in memory.
-type outside struct {
+type memoryStores struct {
 	mu        sync.Mutex
 	calls     map[string]domain.Call
 	conflicts int // of the next commits
 	events    []event.Type
 	blobs     map[string]string
-	away      bool // blobs cannot be stored
+	blobsFail bool // blobs cannot be stored
 	puts      int  // attempts to store a blob since the last takePutCount
 }
 
-func (s *outside) Get(_ context.Context, into domain.Record) (uint64, error) {
+func (s *memoryStores) Get(_ context.Context, into domain.Record) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, ok := into.(*domain.Call)
@@ -53,7 +53,7 @@ func (s *outside) Get(_ context.Context, into domain.Record) (uint64, error) {
 	return 0, domain.ErrNotFound
 }
 
-func (s *outside) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
+func (s *memoryStores) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conflicts > 0 {
@@ -71,11 +71,11 @@ func (s *outside) Apply(_ context.Context, c commit.Change) ([]event.Event, erro
 	return nil, nil
 }
 
-func (s *outside) Put(_ context.Context, _, name string, r io.Reader) (int64, error) {
+func (s *memoryStores) Put(_ context.Context, _, name string, r io.Reader) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.puts++
-	if s.away {
+	if s.blobsFail {
 		return 0, errors.New("no route to the bucket")
 	}
 	all, err := io.ReadAll(r)
@@ -84,21 +84,21 @@ func (s *outside) Put(_ context.Context, _, name string, r io.Reader) (int64, er
 }
 
 // openBlob is an open blob.
-type stored struct{ *strings.Reader }
+type openBlob struct{ *strings.Reader }
 
-func (stored) Close() error { return nil }
+func (openBlob) Close() error { return nil }
 
-func (s *outside) Open(_ context.Context, _, name string) (io.ReadSeekCloser, int64, error) {
+func (s *memoryStores) Open(_ context.Context, _, name string) (io.ReadSeekCloser, int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all, ok := s.blobs[name]
 	if !ok {
 		return nil, 0, domain.ErrNotFound
 	}
-	return stored{strings.NewReader(all)}, int64(len(all)), nil
+	return openBlob{strings.NewReader(all)}, int64(len(all)), nil
 }
 
-func (s *outside) Delete(_ context.Context, _, name string) error {
+func (s *memoryStores) Delete(_ context.Context, _, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.blobs, name)
@@ -106,7 +106,7 @@ func (s *outside) Delete(_ context.Context, _, name string) error {
 }
 
 // takePutCount returns the attempts to store a blob since its last call.
-func (s *outside) tried() int {
+func (s *memoryStores) takePutCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.puts
@@ -114,27 +114,27 @@ func (s *outside) tried() int {
 	return n
 }
 
-func (s *outside) setAway(away bool) {
+func (s *memoryStores) setBlobsFail(away bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.away = away
+	s.blobsFail = away
 }
 
 // fixture is a queue of a workspace with its spool folder.
 type fixture struct {
-	*outside
+	*memoryStores
 
-	t     *testing.T
-	dir   string
-	queue *recording.Queue
-	do    func(func(actor.Context)) // calls a function in the actor of the queue
+	t          *testing.T
+	dir        string
+	queue      *recording.Queue
+	runInActor func(func(actor.Context)) // calls a function in the actor of the queue
 }
 
-func setUp(t *testing.T, script func(f *fixture)) {
+func runWithQueue(t *testing.T, script func(f *fixture)) {
 	t.Helper()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		t.Helper()
-		f := &fixture{t: t, outside: &outside{calls: make(map[string]domain.Call), blobs: make(map[string]string)}}
+		f := &fixture{t: t, memoryStores: &memoryStores{calls: make(map[string]domain.Call), blobs: make(map[string]string)}}
 		spool := t.TempDir()
 		f.dir = filepath.Join(spool, "ws_1")
 		require.NoError(t, os.MkdirAll(f.dir, 0o700))
@@ -151,7 +151,7 @@ func setUp(t *testing.T, script func(f *fixture)) {
 				f.queue.Receive(ctx)
 			})
 		}, 100))
-		f.do = func(f func(actor.Context)) {
+		f.runInActor = func(f func(actor.Context)) {
 			sys.Root.Send(pid, f)
 			synctest.Wait()
 		}
@@ -162,7 +162,7 @@ func setUp(t *testing.T, script func(f *fixture)) {
 }
 
 // storeCall stores an ended call.
-func (f *fixture) call(id string) *domain.Call {
+func (f *fixture) storeCall(id string) *domain.Call {
 	c := domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: "ws_1"}, Status: domain.CallCompleted, AnsweredAt: new(time.Now()), Record: true, Processing: true}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -171,7 +171,7 @@ func (f *fixture) call(id string) *domain.Call {
 }
 
 // writeSpoolFile writes a file into the spool.
-func (f *fixture) file(name, content string) (path string) {
+func (f *fixture) writeSpoolFile(name, content string) (path string) {
 	f.t.Helper()
 	path = filepath.Join(f.dir, name)
 	require.NoError(f.t, os.WriteFile(path, []byte(content), 0o600))
@@ -181,12 +181,12 @@ func (f *fixture) file(name, content string) (path string) {
 }
 
 // queueState returns the number of recordings that are not stored, and whether a job is in progress.
-func (f *fixture) waiting() (now []any) {
-	f.do(func(actor.Context) { now = []any{f.queue.Len(), f.queue.Active()} })
+func (f *fixture) queueState() (now []any) {
+	f.runInActor(func(actor.Context) { now = []any{f.queue.Len(), f.queue.Active()} })
 	return now
 }
 
-func (f *fixture) spooled() int {
+func (f *fixture) countSpoolFiles() int {
 	f.t.Helper()
 	all, err := os.ReadDir(f.dir)
 	require.NoError(f.t, err)
@@ -194,65 +194,65 @@ func (f *fixture) spooled() int {
 }
 
 // endCall ends a call with a recording of ten seconds.
-func (f *fixture) end(id string) {
+func (f *fixture) endCall(id string) {
 	f.t.Helper()
-	c, pending := f.call(id), make(chan media.Recording, 1)
-	pending <- media.Recording{Path: f.file(id+".wav", "audio of "+id), Duration: 10 * time.Second}
-	f.do(func(ctx actor.Context) { f.queue.Add(ctx, c, pending) })
+	c, pending := f.storeCall(id), make(chan media.Recording, 1)
+	pending <- media.Recording{Path: f.writeSpoolFile(id+".wav", "audio of "+id), Duration: 10 * time.Second}
+	f.runInActor(func(ctx actor.Context) { f.queue.Add(ctx, c, pending) })
 }
 
 func TestRecordingIsStoredWithItsCall(t *testing.T) {
 	t.Parallel()
-	setUp(t, func(f *fixture) {
+	runWithQueue(t, func(f *fixture) {
 		f.conflicts = 2
-		f.end("call_1")
+		f.endCall("call_1")
 		assert.Equal(t, "audio of call_1", f.blobs["call_1.wav"])
 		c := f.calls["call_1"]
 		assert.Equal(t, []any{true, false, 10.0, "https://callboard.example/v1/calls/call_1/recording"}, []any{c.RecordingAvailable, c.Processing, c.RecordingSeconds, c.RecordingURL})
 		assert.Equal(t, []event.Type{event.CallRecordingReady}, f.events)
-		assert.Zero(t, f.spooled())
-		assert.Equal(t, []any{0, false}, f.waiting())
+		assert.Zero(t, f.countSpoolFiles())
+		assert.Equal(t, []any{0, false}, f.queueState())
 	})
 }
 
 func TestRecordingsWaitWhileOneProbesTheBlobStorage(t *testing.T) {
 	t.Parallel()
-	setUp(t, func(f *fixture) {
-		f.setAway(true)
+	runWithQueue(t, func(f *fixture) {
+		f.setBlobsFail(true)
 		for i := range 10 {
-			f.end("call_" + strconv.Itoa(i))
+			f.endCall("call_" + strconv.Itoa(i))
 		}
-		assert.Equal(t, 10, f.tried())
-		assert.Equal(t, []any{10, false}, f.waiting(), "they are safe in the spool")
+		assert.Equal(t, 10, f.takePutCount())
+		assert.Equal(t, []any{10, false}, f.queueState(), "they are safe in the spool")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		assert.LessOrEqual(t, f.tried(), 6, "1, 2, 4, 8, 16, 30 seconds apart")
-		f.setAway(false)
+		assert.LessOrEqual(t, f.takePutCount(), 6, "1, 2, 4, 8, 16, 30 seconds apart")
+		f.setBlobsFail(false)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Len(t, f.blobs, 10)
-		assert.Equal(t, []any{0, false}, f.waiting())
+		assert.Equal(t, []any{0, false}, f.queueState())
 	})
 }
 
 func TestRecordingOfADeletedCallIsRemoved(t *testing.T) {
 	t.Parallel()
-	setUp(t, func(f *fixture) {
-		c, pending := f.call("call_1"), make(chan media.Recording, 1)
+	runWithQueue(t, func(f *fixture) {
+		c, pending := f.storeCall("call_1"), make(chan media.Recording, 1)
 		delete(f.calls, "call_1")
-		pending <- media.Recording{Path: f.file("call_1.wav", "audio"), Duration: time.Second}
-		f.do(func(ctx actor.Context) { f.queue.Add(ctx, c, pending) })
+		pending <- media.Recording{Path: f.writeSpoolFile("call_1.wav", "audio"), Duration: time.Second}
+		f.runInActor(func(ctx actor.Context) { f.queue.Add(ctx, c, pending) })
 		assert.Empty(t, f.blobs)
-		assert.Zero(t, f.spooled())
+		assert.Zero(t, f.countSpoolFiles())
 	})
 }
 
 func TestLostRecordingEndsProcessing(t *testing.T) {
 	t.Parallel()
-	setUp(t, func(f *fixture) {
-		c, pending := f.call("call_1"), make(chan media.Recording, 1)
+	runWithQueue(t, func(f *fixture) {
+		c, pending := f.storeCall("call_1"), make(chan media.Recording, 1)
 		pending <- media.Recording{Err: errors.New("the disk was full")}
-		f.do(func(ctx actor.Context) { f.queue.Add(ctx, c, pending) })
+		f.runInActor(func(ctx actor.Context) { f.queue.Add(ctx, c, pending) })
 		stored := f.calls["call_1"]
 		assert.Equal(t, []bool{false, false}, []bool{stored.Processing, stored.RecordingAvailable})
 		assert.Empty(t, f.events)
@@ -261,25 +261,25 @@ func TestLostRecordingEndsProcessing(t *testing.T) {
 
 func TestSpoolOfAnEarlierProcessIsStored(t *testing.T) {
 	t.Parallel()
-	setUp(t, func(f *fixture) {
+	runWithQueue(t, func(f *fixture) {
 		cut := string(wav.Header(2, wav.Unknown)) + strings.Repeat("\x7f", 16000)
 		for _, id := range []string{"call_1", "call_live", "call_resumable"} {
-			f.call(id)
-			f.file(id+".wav", cut)
+			f.storeCall(id)
+			f.writeSpoolFile(id+".wav", cut)
 		}
-		f.file("call_2.wav", "no audio")
-		f.file("call_3.wav.joined", "")
-		f.do(func(ctx actor.Context) { f.queue.RecoverSpool(ctx, map[string]bool{"call_resumable": true}) })
+		f.writeSpoolFile("call_2.wav", "no audio")
+		f.writeSpoolFile("call_3.wav.joined", "")
+		f.runInActor(func(ctx actor.Context) { f.queue.RecoverSpool(ctx, map[string]bool{"call_resumable": true}) })
 		assert.Len(t, f.blobs, 1)
 		whole := []byte(f.blobs["call_1.wav"])
 		assert.InDelta(t, 1, f.calls["call_1"].RecordingSeconds, 0.001)
 		assert.False(t, bytes.Equal(whole, []byte(cut)), "its length stands in its header")
-		assert.Equal(t, 2, f.spooled(), "those of the live and of the resumable call")
+		assert.Equal(t, 2, f.countSpoolFiles(), "those of the live and of the resumable call")
 	})
 }
 
 // muLawSeconds returns audio of two channels with one byte value per second. 0xFF is silence.
-func seconds(values ...byte) (audio []byte) {
+func muLawSeconds(values ...byte) (audio []byte) {
 	for _, v := range values {
 		audio = append(audio, bytes.Repeat([]byte{v}, 16000)...)
 	}
@@ -288,22 +288,22 @@ func seconds(values ...byte) (audio []byte) {
 
 func TestPartIsJoinedOnceTheStoredRecordingIsReadable(t *testing.T) {
 	t.Parallel()
-	setUp(t, func(f *fixture) {
-		c := f.call("call_1")
+	runWithQueue(t, func(f *fixture) {
+		c := f.storeCall("call_1")
 		c.RecordingAvailable, c.RecordingSeconds = true, 2
 		f.calls["call_1"] = *c
-		f.file("call_1.wav.beginning", string(wav.EncodeMu(2, seconds(1, 2))))
+		f.writeSpoolFile("call_1.wav.beginning", string(wav.EncodeMu(2, muLawSeconds(1, 2))))
 		join := func() {
-			f.do(func(ctx actor.Context) { ctx.Send(ctx.Self(), recording.JoinParts{}) })
+			f.runInActor(func(ctx actor.Context) { ctx.Send(ctx.Self(), recording.JoinParts{}) })
 		}
 		join()
-		assert.Equal(t, 1, f.spooled(), "the rest cannot be read here")
+		assert.Equal(t, 1, f.countSpoolFiles(), "the rest cannot be read here")
 		f.mu.Lock()
-		f.blobs["call_1.wav"] = string(wav.EncodeMu(2, seconds(0xFF, 0xFF, 3)))
+		f.blobs["call_1.wav"] = string(wav.EncodeMu(2, muLawSeconds(0xFF, 0xFF, 3)))
 		f.mu.Unlock()
 		join()
-		assert.Zero(t, f.spooled())
-		assert.Equal(t, string(wav.EncodeMu(2, seconds(1, 2, 3))), f.blobs["call_1.wav"])
+		assert.Zero(t, f.countSpoolFiles())
+		assert.Equal(t, string(wav.EncodeMu(2, muLawSeconds(1, 2, 3))), f.blobs["call_1.wav"])
 		assert.InDelta(t, 3, f.calls["call_1"].RecordingSeconds, 0.001)
 		assert.Empty(t, f.events, "the event was sent for the rest")
 	})

@@ -17,24 +17,24 @@ import (
 )
 
 // storedCall is an answered call of an ended process, as it is stored.
-type live struct {
+type storedCall struct {
 	call       domain.Call
 	checkpoint recovery.Checkpoint
 	dialog     sip.DialogState
 }
 
-func newLive(t *testing.T, now time.Time) *live {
+func newStoredCall(t *testing.T, now time.Time) *storedCall {
 	t.Helper()
 	script, err := domain.EncodeJSON(domain.Script{Pathway: pathway.MessagePathway("Hello.")})
 	require.NoError(t, err)
-	return &live{
+	return &storedCall{
 		call:       domain.Call{Status: domain.CallInProgress, AnsweredAt: &now, Legs: []domain.Leg{{}}},
 		checkpoint: recovery.Checkpoint{At: now, Leg: 1, Conversation: &conversation.SavedState{}, Script: script},
 		dialog:     sip.DialogState{CallID: "a", Confirmed: true, SessionSeconds: 90},
 	}
 }
 
-func (l *live) resumable(t *testing.T, now time.Time) (*recovery.Resumable, bool) {
+func (l *storedCall) resumable(t *testing.T, now time.Time) (*recovery.Resumable, bool) {
 	t.Helper()
 	kept, err := domain.AppendRow(nil, &l.checkpoint)
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func (l *live) resumable(t *testing.T, now time.Time) (*recovery.Resumable, bool
 func TestResumableAttemptBelongsToTheNewProcess(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	l := newLive(t, now)
+	l := newStoredCall(t, now)
 	l.checkpoint.Media.Version, l.dialog.LocalCSeq = 7, 3
 	r, ok := l.resumable(t, now.Add(recovery.MaxAge))
 	require.True(t, ok)
@@ -68,24 +68,24 @@ func TestResumableAttemptBelongsToTheNewProcess(t *testing.T) {
 func TestUnsuitableCheckpointIsNotResumed(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	for name, break_ := range map[string]func(*live){
-		"too old":                      func(l *live) { l.checkpoint.At = now.Add(-recovery.MaxAge - time.Second) },
-		"session timer expired":        func(l *live) { l.dialog.SessionSeconds, l.checkpoint.At = 30, now.Add(-31*time.Second) },
-		"resumed three times":          func(l *live) { l.checkpoint.Resumptions = 3 },
-		"no conversation":              func(l *live) { l.checkpoint.Conversation = nil },
-		"unknown node":                 func(l *live) { l.checkpoint.Conversation.State.Node = "gone" },
-		"no leg":                       func(l *live) { l.checkpoint.Leg = 2 },
-		"not answered":                 func(l *live) { l.call.AnsweredAt = nil },
-		"over":                         func(l *live) { l.call.Status = domain.CallCompleted },
-		"no dialog after its answer":   func(l *live) { l.dialog.Confirmed = false },
-		"a script that cannot be read": func(l *live) { l.checkpoint.Script = []byte(`"x"`) },
+	for name, break_ := range map[string]func(*storedCall){
+		"too old":                      func(l *storedCall) { l.checkpoint.At = now.Add(-recovery.MaxAge - time.Second) },
+		"session timer expired":        func(l *storedCall) { l.dialog.SessionSeconds, l.checkpoint.At = 30, now.Add(-31*time.Second) },
+		"resumed three times":          func(l *storedCall) { l.checkpoint.Resumptions = 3 },
+		"no conversation":              func(l *storedCall) { l.checkpoint.Conversation = nil },
+		"unknown node":                 func(l *storedCall) { l.checkpoint.Conversation.State.Node = "gone" },
+		"no leg":                       func(l *storedCall) { l.checkpoint.Leg = 2 },
+		"not answered":                 func(l *storedCall) { l.call.AnsweredAt = nil },
+		"over":                         func(l *storedCall) { l.call.Status = domain.CallCompleted },
+		"no dialog after its answer":   func(l *storedCall) { l.dialog.Confirmed = false },
+		"a script that cannot be read": func(l *storedCall) { l.checkpoint.Script = []byte(`"x"`) },
 	} {
-		l := newLive(t, now)
+		l := newStoredCall(t, now)
 		break_(l)
 		_, ok := l.resumable(t, now)
 		assert.False(t, ok, name)
 	}
-	_, ok := recovery.NewResumable(newLive(t, now).call, domain.Attempt{}, "next", now)
+	_, ok := recovery.NewResumable(newStoredCall(t, now).call, domain.Attempt{}, "next", now)
 	assert.False(t, ok, "no checkpoint")
 }
 

@@ -24,7 +24,7 @@ func tracedMessage(n, size int) sip.TracedMessage {
 	}
 }
 
-func legs(ids ...string) *domain.Call {
+func callWithLegs(ids ...string) *domain.Call {
 	c := &domain.Call{Meta: domain.Meta{ID: "call_1", WorkspaceID: "ws_01J0000000000000000000000A"}}
 	for _, id := range ids {
 		c.Legs = append(c.Legs, domain.Leg{SIPCallID: id})
@@ -40,7 +40,7 @@ func TestTraceMergesLegsByTime(t *testing.T) {
 	for n, id := range []string{"a", "b", "a", "c", "b"} {
 		traces.Add(id, tracedMessage(n, 10))
 	}
-	got, err := traces.TakeTrace(legs("a", "b")).Unpack()
+	got, err := traces.TakeTrace(callWithLegs("a", "b")).Unpack()
 	require.NoError(t, err)
 	var order []string
 	for _, m := range got.Messages {
@@ -48,11 +48,11 @@ func TestTraceMergesLegsByTime(t *testing.T) {
 	}
 	assert.Equal(t, []string{"a0", "b1", "a2", "b4"}, order)
 	assert.Equal(t, "192.0.2.1:5060", got.Messages[0].Remote)
-	assert.Nil(t, traces.TakeTrace(legs("a", "b")), "taken once")
-	assert.Nil(t, traces.TakeTrace(legs("c")), "unclaimed")
+	assert.Nil(t, traces.TakeTrace(callWithLegs("a", "b")), "taken once")
+	assert.Nil(t, traces.TakeTrace(callWithLegs("c")), "unclaimed")
 	traces.Claim("call_1", "c", "")
-	assert.NotNil(t, traces.TakeTrace(legs("c")), "claimed after it began")
-	assert.Nil(t, (*siptrace.Buffer)(nil).Trace(legs("a")), "a nil buffer holds nothing")
+	assert.NotNil(t, traces.TakeTrace(callWithLegs("c")), "claimed after it began")
+	assert.Nil(t, (*siptrace.Buffer)(nil).Trace(callWithLegs("a")), "a nil buffer holds nothing")
 }
 
 func TestTraceIsBoundedAndKeepsTheFirstMessages(t *testing.T) {
@@ -64,7 +64,7 @@ func TestTraceIsBoundedAndKeepsTheFirstMessages(t *testing.T) {
 			traces.Add("a", tracedMessage(n, size))
 		}
 		traces.Add("a", tracedMessage(1000, 1<<20))
-		got := traces.Trace(legs("a"))
+		got := traces.Trace(callWithLegs("a"))
 		total := 0
 		for _, m := range got.Messages {
 			total += len(m.Data)
@@ -92,13 +92,13 @@ func TestUnclaimedDialogsAreDropped(t *testing.T) {
 	left := 0
 	for n := range 100_000 {
 		traces.Claim("call_1", "stray"+strconv.Itoa(n), "")
-		if traces.TakeTrace(legs("stray"+strconv.Itoa(n))) != nil {
+		if traces.TakeTrace(callWithLegs("stray"+strconv.Itoa(n))) != nil {
 			left++
 		}
 	}
 	assert.LessOrEqual(t, left, 64*128)
-	require.NotNil(t, traces.TakeTrace(legs("kept")))
-	require.NotNil(t, traces.TakeTrace(legs("early")))
+	require.NotNil(t, traces.TakeTrace(callWithLegs("kept")))
+	require.NotNil(t, traces.TakeTrace(callWithLegs("early")))
 }
 
 // Callers choose their Call-IDs, and a proxy may send calls with the same Call-ID to several workspaces.
@@ -115,7 +115,7 @@ func TestCallsWithTheSameCallIDSeeOnlyTheirOwnMessages(t *testing.T) {
 	}
 	traces.Claim("call_3", "same", "x") // already claimed
 	for owner, want := range map[string][]int64{"call_1": {0, 4}, "call_2": {1, 3}, "call_3": {2}, "call_4": nil} {
-		c := legs("same")
+		c := callWithLegs("same")
 		c.ID = owner
 		var got []int64
 		if of := traces.Trace(c); of != nil {
@@ -135,7 +135,7 @@ func TestUnclaimedDialogHasASmallerLimit(t *testing.T) {
 		traces.Add("a", tracedMessage(n, 4<<10))
 	}
 	traces.Claim("call_1", "a", "")
-	assert.Len(t, traces.Trace(legs("a")).Messages, 6)
+	assert.Len(t, traces.Trace(callWithLegs("a")).Messages, 6)
 }
 
 func TestAttemptTraceIsBoundedAndOrderedByTime(t *testing.T) {
@@ -154,25 +154,25 @@ func TestAttemptTraceIsBoundedAndOrderedByTime(t *testing.T) {
 	m := tracedMessage(9, 10)
 	m.Tag = "another"
 	traces.Add("a", m)
-	left := (&domain.Attempt{CallID: "call_1", WorkspaceID: "ws_01J0000000000000000000000A", Trace: traces.AttemptTrace(legs("a", "b"))}).StoredTrace()
+	left := (&domain.Attempt{CallID: "call_1", WorkspaceID: "ws_01J0000000000000000000000A", Trace: traces.AttemptTrace(callWithLegs("a", "b"))}).StoredTrace()
 	var order []string
 	for _, m := range left.Messages {
 		order = append(order, fmt.Sprint(m.SIPCallID, m.At.Unix()))
 	}
 	assert.Equal(t, []string{"a0", "b1", "a2", "b3"}, order)
 	assert.Nil(t, (&domain.Attempt{}).StoredTrace())
-	assert.Nil(t, (*siptrace.Buffer)(nil).AttemptTrace(legs("a")))
+	assert.Nil(t, (*siptrace.Buffer)(nil).AttemptTrace(callWithLegs("a")))
 	traces.Claim("call_1", "c", "")
 	for n := range 200 {
 		traces.Add("c", tracedMessage(n, 1000))
 	}
-	assert.LessOrEqual(t, len(traces.AttemptTrace(legs("c"))), 32<<10)
+	assert.LessOrEqual(t, len(traces.AttemptTrace(callWithLegs("c"))), 32<<10)
 }
 
 // BenchmarkAttemptTrace measures the trace of an answered call in the commit of its answer.
 func BenchmarkAttemptTrace(b *testing.B) {
 	traces := siptrace.NewBuffer()
-	c := legs("a")
+	c := callWithLegs("a")
 	traces.Claim("call_1", "a", "")
 	for n := range 4 {
 		traces.Add("a", tracedMessage(n, 700))
@@ -186,7 +186,7 @@ func BenchmarkAttemptTrace(b *testing.B) {
 // BenchmarkTraceOfAShortCall measures recording the messages of a short call.
 func BenchmarkTraceOfAShortCall(b *testing.B) {
 	traces := siptrace.NewBuffer()
-	c := legs("a")
+	c := callWithLegs("a")
 	m := tracedMessage(1, 700)
 	b.ReportAllocs()
 	for b.Loop() {

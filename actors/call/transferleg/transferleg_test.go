@@ -28,28 +28,28 @@ import (
 )
 
 // fixture replaces everything around a transfer leg: the call, lines, trunks, SIP and media.
-type stage struct {
-	sys     *actor.ActorSystem
-	leg     *actor.PID
-	reports []any        // messages to the call
-	asked   []any        // messages to the trunks actor
-	permit  any          // answer to lines.TryPermit
-	slots   []trunk.Slot // granted one per request; afterwards requests are denied
-	listed  bool         // the number is on a do-not-call list
-	invites []sip.Invite
-	byes    []string
-	sdp     []string // SDP answers that the session accepted
-	sdpErr  error
+type fixture struct {
+	sys           *actor.ActorSystem
+	leg           *actor.PID
+	reports       []any        // messages to the call
+	trunkMessages []any        // messages to the trunks actor
+	permit        any          // answer to lines.TryPermit
+	slots         []trunk.Slot // granted one per request; afterwards requests are denied
+	listed        bool         // the number is on a do-not-call list
+	invites       []sip.Invite
+	byes          []string
+	sdp           []string // SDP answers that the session accepted
+	sdpErr        error
 }
 
 // Open, Bridge and Preview implement leg.Media. The methods of session implement leg.Session.
-func (s *stage) Open(media.Options) (leg.Session, error)      { return session{stage: s}, nil }
-func (*stage) Bridge(leg.Session, leg.Session) (undo func())  { return func() {} }
-func (*stage) Preview(leg.Session, leg.Session) (undo func()) { return func() {} }
+func (s *fixture) Open(media.Options) (leg.Session, error)      { return session{fixture: s}, nil }
+func (*fixture) Bridge(leg.Session, leg.Session) (undo func())  { return func() {} }
+func (*fixture) Preview(leg.Session, leg.Session) (undo func()) { return func() {} }
 
 type session struct {
 	leg.Session
-	*stage
+	*fixture
 }
 
 func (session) Offer() []byte { return []byte("offer") }
@@ -61,31 +61,31 @@ func (session) Close() (media.Stats, <-chan media.Recording) { return media.Stat
 
 type userAgent struct {
 	leg.UserAgent
-	*stage
+	*fixture
 }
 
 func (userAgent) Host(string, netip.AddrPort) (a netip.Addr) { return a }
 func (u userAgent) Invite(in sip.Invite) (leg.Dialog, error) {
 	u.invites = append(u.invites, in)
-	return dialog{stage: u.stage}, nil
+	return dialog{fixture: u.fixture}, nil
 }
 
 type dialog struct {
 	leg.Dialog
-	*stage
+	*fixture
 }
 
 func (d dialog) Bye(_ int, text string) { d.byes = append(d.byes, text) }
 
 // numberTarget and phoneTarget return targets of a transfer.
-func number() transferleg.Target { return transferleg.Target{To: "+12025550101"} }
+func numberTarget() transferleg.Target { return transferleg.Target{To: "+12025550101"} }
 
-func phone() transferleg.Target {
+func phoneTarget() transferleg.Target {
 	return transferleg.Target{To: "100", Phone: &transferleg.Phone{To: "desk", Contacts: []registrar.Contact{{Target: resolve.Target{Host: "192.0.2.1"}}}}}
 }
 
 // runTransferLeg runs a transfer leg until script returns.
-func perform(t *testing.T, s *stage, target transferleg.Target, script func(s *stage)) {
+func runTransferLeg(t *testing.T, s *fixture, target transferleg.Target, script func(s *fixture)) {
 	t.Helper()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		t.Helper()
@@ -107,7 +107,7 @@ func perform(t *testing.T, s *stage, target transferleg.Target, script func(s *s
 		trunks := spawn(func(ctx actor.Context) {
 			switch m := ctx.Message().(type) {
 			case trunk.RequestSlot:
-				s.asked = append(s.asked, m)
+				s.trunkMessages = append(s.trunkMessages, m)
 				if len(s.slots) == 0 {
 					ctx.Respond(trunk.SlotDenied{Reason: trunk.ReasonExhausted})
 					return
@@ -116,14 +116,14 @@ func perform(t *testing.T, s *stage, target transferleg.Target, script func(s *s
 				s.slots, slot.Generation = s.slots[1:], m.Generation
 				ctx.Respond(slot)
 			case trunk.ReturnSlot, trunk.LegResult, trunk.CallEnded:
-				s.asked = append(s.asked, m)
+				s.trunkMessages = append(s.trunkMessages, m)
 			}
 		})
 		call := spawn(func(ctx actor.Context) {
 			switch m := ctx.Message().(type) {
 			case *actor.Started:
 				cfg := transferleg.Config{
-					Workspace: "ws_1", UserAgent: userAgent{stage: s}, Media: s, Lines: grants, Trunks: trunks, Log: slog.New(slog.DiscardHandler),
+					Workspace: "ws_1", UserAgent: userAgent{fixture: s}, Media: s, Lines: grants, Trunks: trunks, Log: slog.New(slog.DiscardHandler),
 					IsListed: func(context.Context, dnc.ScrubRules, string) (bool, error) { return s.listed, nil },
 				}
 				order := transferleg.Request{CallID: "call_1", Key: "call_1/2", Target: target, From: "+12025550170"}
@@ -143,54 +143,54 @@ func perform(t *testing.T, s *stage, target transferleg.Target, script func(s *s
 }
 
 // send sends a message of the call to the leg.
-func (s *stage) tell(msg any) {
+func (s *fixture) send(msg any) {
 	s.sys.Root.Send(s.leg, msg)
 	synctest.Wait()
 }
 
 // notify delivers an event of the last INVITE.
-func (s *stage) notify(e sip.Event) {
+func (s *fixture) notify(e sip.Event) {
 	s.invites[len(s.invites)-1].Notify(e)
 	synctest.Wait()
 }
 
-func (s *stage) last() any { return s.reports[len(s.reports)-1] }
+func (s *fixture) lastReport() any { return s.reports[len(s.reports)-1] }
 
 func TestPhoneIsCalledOnceItsLegIsCommitted(t *testing.T) {
 	t.Parallel()
-	perform(t, &stage{}, phone(), func(s *stage) {
+	runTransferLeg(t, &fixture{}, phoneTarget(), func(s *fixture) {
 		require.Len(t, s.reports, 1)
-		assert.IsType(t, transferleg.LegPrepared{}, s.last())
+		assert.IsType(t, transferleg.LegPrepared{}, s.lastReport())
 		assert.Empty(t, s.invites, "before its row is stored")
-		s.tell(transferleg.DialLeg{Leg: 2})
+		s.send(transferleg.DialLeg{Leg: 2})
 		require.Len(t, s.invites, 1)
 		assert.Equal(t, []any{2, "desk", 1, "offer"}, []any{s.invites[0].Leg, s.invites[0].To, len(s.invites[0].Contacts), string(s.invites[0].Body)})
 		s.notify(sip.Ringing{Code: 180})
-		assert.Equal(t, transferleg.LegRinging{Code: 180}, s.last())
+		assert.Equal(t, transferleg.LegRinging{Code: 180}, s.lastReport())
 		s.notify(sip.Answered{Body: []byte("sdp"), State: sip.DialogState{CallID: "a"}})
-		assert.Equal(t, transferleg.LegAnswered{State: sip.DialogState{CallID: "a"}}, s.last())
+		assert.Equal(t, transferleg.LegAnswered{State: sip.DialogState{CallID: "a"}}, s.lastReport())
 		assert.Equal(t, []string{"sdp"}, s.sdp)
 		s.notify(sip.Ended{ByRemote: true})
-		assert.Equal(t, transferleg.LegEnded{Dialog: sip.Ended{ByRemote: true}}, s.last())
-		assert.Empty(t, s.asked, "a phone needs no trunk slot")
+		assert.Equal(t, transferleg.LegEnded{Dialog: sip.Ended{ByRemote: true}}, s.lastReport())
+		assert.Empty(t, s.trunkMessages, "a phone needs no trunk slot")
 	})
 }
 
 func TestRefusedLegTriesAnotherTarget(t *testing.T) {
 	t.Parallel()
-	s := &stage{slots: []trunk.Slot{{Key: "one", Target: resolve.Target{Host: "192.0.2.1"}}, {Key: "two", Target: resolve.Target{Host: "192.0.2.2"}}}}
-	perform(t, s, number(), func(s *stage) {
-		s.tell(transferleg.DialLeg{Leg: 2})
+	s := &fixture{slots: []trunk.Slot{{Key: "one", Target: resolve.Target{Host: "192.0.2.1"}}, {Key: "two", Target: resolve.Target{Host: "192.0.2.2"}}}}
+	runTransferLeg(t, s, numberTarget(), func(s *fixture) {
+		s.send(transferleg.DialLeg{Leg: 2})
 		s.notify(sip.Refused{Final: outcome.Final{NoResponse: true}})
 		require.Len(t, s.reports, 3)
 		assert.IsType(t, transferleg.LegRefused{}, s.reports[1])
 		assert.IsType(t, transferleg.LegPrepared{}, s.reports[2])
-		s.tell(transferleg.DialLeg{Leg: 3})
+		s.send(transferleg.DialLeg{Leg: 3})
 		assert.Equal(t, "192.0.2.2", s.invites[1].Target.Host)
 		s.notify(sip.Refused{Final: outcome.Final{NoResponse: true}})
-		assert.Equal(t, transferleg.LegEnded{Reason: trunk.ReasonExhausted}, s.last())
+		assert.Equal(t, transferleg.LegEnded{Reason: trunk.ReasonExhausted}, s.lastReport())
 		var tried [][]string
-		for _, m := range s.asked {
+		for _, m := range s.trunkMessages {
 			if w, ok := m.(trunk.RequestSlot); ok {
 				tried = append(tried, w.Tried)
 			}
@@ -201,11 +201,11 @@ func TestRefusedLegTriesAnotherTarget(t *testing.T) {
 
 func TestBusyTargetIsNotCalledAgain(t *testing.T) {
 	t.Parallel()
-	s := &stage{slots: []trunk.Slot{{Key: "one"}, {Key: "two"}}}
-	perform(t, s, number(), func(s *stage) {
-		s.tell(transferleg.DialLeg{Leg: 2})
+	s := &fixture{slots: []trunk.Slot{{Key: "one"}, {Key: "two"}}}
+	runTransferLeg(t, s, numberTarget(), func(s *fixture) {
+		s.send(transferleg.DialLeg{Leg: 2})
 		s.notify(sip.Refused{Final: outcome.Final{Code: 486}})
-		assert.Equal(t, transferleg.LegEnded{Reason: string(domain.ReasonBusy)}, s.last())
+		assert.Equal(t, transferleg.LegEnded{Reason: string(domain.ReasonBusy)}, s.lastReport())
 		assert.Len(t, s.slots, 1)
 	})
 }
@@ -213,20 +213,20 @@ func TestBusyTargetIsNotCalledAgain(t *testing.T) {
 func TestLegWithoutPermitOrSlotSendsNoInvite(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		stage  stage
-		dial   bool
-		reason string
+		fixture fixture
+		dial    bool
+		reason  string
 	}{
-		"no permit":           {stage{permit: domain.Errorf(domain.CodeConcurrentLimit, "no")}, false, string(domain.CodeConcurrentLimit)},
-		"the permit was late": {stage{permit: lines.LeaseExpired{}}, false, "no_line"},
-		"no slot":             {stage{}, false, trunk.ReasonExhausted},
-		"do-not-call list":    {stage{listed: true, slots: []trunk.Slot{{Key: "one"}}}, true, string(domain.CodeDNCBlocked)},
+		"no permit":           {fixture{permit: domain.Errorf(domain.CodeConcurrentLimit, "no")}, false, string(domain.CodeConcurrentLimit)},
+		"the permit was late": {fixture{permit: lines.LeaseExpired{}}, false, "no_line"},
+		"no slot":             {fixture{}, false, trunk.ReasonExhausted},
+		"do-not-call list":    {fixture{listed: true, slots: []trunk.Slot{{Key: "one"}}}, true, string(domain.CodeDNCBlocked)},
 	} {
-		perform(t, &c.stage, number(), func(s *stage) {
+		runTransferLeg(t, &c.fixture, numberTarget(), func(s *fixture) {
 			if c.dial {
-				s.tell(transferleg.DialLeg{Leg: 2})
+				s.send(transferleg.DialLeg{Leg: 2})
 			}
-			assert.Equal(t, transferleg.LegEnded{Reason: c.reason}, s.last(), name)
+			assert.Equal(t, transferleg.LegEnded{Reason: c.reason}, s.lastReport(), name)
 			assert.Empty(t, s.invites, name)
 		})
 	}
@@ -234,38 +234,38 @@ func TestLegWithoutPermitOrSlotSendsNoInvite(t *testing.T) {
 
 func TestHungUpLegEndsWithItsDialog(t *testing.T) {
 	t.Parallel()
-	perform(t, &stage{slots: []trunk.Slot{{Key: "one"}}}, number(), func(s *stage) {
-		s.tell(transferleg.DialLeg{Leg: 2})
-		s.tell(transferleg.HangUpLeg{Reason: "caller_left"})
+	runTransferLeg(t, &fixture{slots: []trunk.Slot{{Key: "one"}}}, numberTarget(), func(s *fixture) {
+		s.send(transferleg.DialLeg{Leg: 2})
+		s.send(transferleg.HangUpLeg{Reason: "caller_left"})
 		assert.Equal(t, []string{"caller_left"}, s.byes)
 		assert.Len(t, s.reports, 1, "it may still ring")
 		s.notify(sip.Refused{Final: outcome.Final{Cancelled: true}})
-		assert.Equal(t, transferleg.LegEnded{Reason: "caller_left"}, s.last())
+		assert.Equal(t, transferleg.LegEnded{Reason: "caller_left"}, s.lastReport())
 	})
-	perform(t, &stage{slots: []trunk.Slot{{Key: "one"}}}, number(), func(s *stage) {
-		s.tell(transferleg.DialLeg{Leg: 2})
-		s.tell(transferleg.HangUpLeg{Reason: "caller_left"})
+	runTransferLeg(t, &fixture{slots: []trunk.Slot{{Key: "one"}}}, numberTarget(), func(s *fixture) {
+		s.send(transferleg.DialLeg{Leg: 2})
+		s.send(transferleg.HangUpLeg{Reason: "caller_left"})
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		assert.Equal(t, transferleg.LegEnded{Reason: "caller_left"}, s.last(), "the peer does not answer the CANCEL")
+		assert.Equal(t, transferleg.LegEnded{Reason: "caller_left"}, s.lastReport(), "the peer does not answer the CANCEL")
 	})
-	perform(t, &stage{}, phone(), func(s *stage) {
-		s.tell(transferleg.HangUpLeg{Reason: "caller_left"})
-		assert.Equal(t, transferleg.LegEnded{Reason: "caller_left"}, s.last(), "at once before its INVITE")
+	runTransferLeg(t, &fixture{}, phoneTarget(), func(s *fixture) {
+		s.send(transferleg.HangUpLeg{Reason: "caller_left"})
+		assert.Equal(t, transferleg.LegEnded{Reason: "caller_left"}, s.lastReport(), "at once before its INVITE")
 	})
 }
 
 func TestAnsweredLegEndsAtMaxDuration(t *testing.T) {
 	t.Parallel()
-	perform(t, &stage{slots: []trunk.Slot{{Key: "one", MaxDuration: time.Minute}}}, number(), func(s *stage) {
-		s.tell(transferleg.DialLeg{Leg: 2})
+	runTransferLeg(t, &fixture{slots: []trunk.Slot{{Key: "one", MaxDuration: time.Minute}}}, numberTarget(), func(s *fixture) {
+		s.send(transferleg.DialLeg{Leg: 2})
 		s.notify(sip.Answered{})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Equal(t, []string{string(domain.ReasonMaxDuration)}, s.byes)
 		s.notify(sip.Ended{})
-		assert.Equal(t, transferleg.LegEnded{Reason: string(domain.ReasonMaxDuration)}, s.last())
-		ended, ok := s.asked[len(s.asked)-1].(trunk.CallEnded)
+		assert.Equal(t, transferleg.LegEnded{Reason: string(domain.ReasonMaxDuration)}, s.lastReport())
+		ended, ok := s.trunkMessages[len(s.trunkMessages)-1].(trunk.CallEnded)
 		require.True(t, ok)
 		assert.Equal(t, time.Minute, ended.Talked, "the trunk counts the seconds")
 	})
@@ -273,11 +273,11 @@ func TestAnsweredLegEndsAtMaxDuration(t *testing.T) {
 
 func TestAnswerWithUnusableSDPIsHungUp(t *testing.T) {
 	t.Parallel()
-	perform(t, &stage{sdpErr: media.ErrNoCodec}, phone(), func(s *stage) {
-		s.tell(transferleg.DialLeg{Leg: 2})
+	runTransferLeg(t, &fixture{sdpErr: media.ErrNoCodec}, phoneTarget(), func(s *fixture) {
+		s.send(transferleg.DialLeg{Leg: 2})
 		s.notify(sip.Answered{Body: []byte("sdp")})
 		assert.Equal(t, []string{string(domain.ReasonMediaRefused)}, s.byes)
 		s.notify(sip.Ended{})
-		assert.Equal(t, transferleg.LegEnded{Reason: string(domain.ReasonMediaRefused), MediaErr: media.ErrNoCodec}, s.last())
+		assert.Equal(t, transferleg.LegEnded{Reason: string(domain.ReasonMediaRefused), MediaErr: media.ErrNoCodec}, s.lastReport())
 	})
 }
