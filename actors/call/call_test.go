@@ -232,12 +232,12 @@ func TestCallWithoutOwnerIsStoredByCalls(t *testing.T) {
 	}, h.store.eventTypes(c.ID))
 }
 
-func TestUnsentCallIsReportedAsUnspent(t *testing.T) {
+func TestUnsentCallIsReportedAsUncounted(t *testing.T) {
 	t.Parallel()
-	told := make(chan numbers.UncountAttempt, 8)
+	uncounted := make(chan numbers.UncountAttempt, 8)
 	h := newFixture(t, fixtureOptions{numbers: func(ctx actor.Context) {
 		if m, ok := ctx.Message().(numbers.UncountAttempt); ok {
-			told <- m
+			uncounted <- m
 		}
 	}})
 	rung, late := h.prepareCall(numberPrefix+"0001", confirmPathway()), h.prepareCall(numberPrefix+"0000", confirmPathway())
@@ -250,12 +250,12 @@ func TestUnsentCallIsReportedAsUnspent(t *testing.T) {
 		return err == nil && now.Open == 0
 	})
 	select {
-	case m := <-told:
+	case m := <-uncounted:
 		assert.Equal(t, numbers.UncountAttempt{CallID: id, Number: numberPrefix + "0000", Environment: domain.Live}, m)
 	case <-time.After(patience):
 		require.Fail(t, "no message arrived")
 	}
-	assert.Empty(t, told, "the busy call counts")
+	assert.Empty(t, uncounted, "the busy call counts")
 }
 
 func TestCallFailsWithoutBillingIfTheAgentCannotSpeak(t *testing.T) {

@@ -12,7 +12,7 @@ type hangup struct {
 	requested     bool // the API has requested the hang-up
 	requestReason domain.Reason
 	by            string        // party that ends the answered call
-	reason        domain.Reason // of our BYE; "": none was decided // reason of the BYE from this side; "": no BYE was decided
+	reason        domain.Reason // reason of the BYE from this side; "": no BYE was decided
 	byeSent       bool          // false while the BYE is postponed or not needed
 }
 

@@ -35,7 +35,7 @@ type (
 		Attempt     domain.Attempt    // as committed, with leg 1
 		Script      domain.Script     // the pinned version of agent and pathway
 		Variables   map[string]string // built-in variables of the starter, such as campaign_name
-		CallerID    string            // the number that was asked for, on whichever trunk; "": one of the trunk that carries the call // requested caller ID on every trunk; "": a number of the trunk that takes the call
+		CallerID    string            // requested caller ID on every trunk; "": a number of the trunk that takes the call
 		CallerName  string            // display name for the callee; may be empty
 		OptOut      []string          // keywords by which the callee opts out of further calls
 		Scrub       dnc.ScrubRules    // the do-not-call lists that apply to the call

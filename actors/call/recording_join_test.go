@@ -91,8 +91,8 @@ func TestRedundantPartIsRemoved(t *testing.T) {
 func TestPartWaitsUntilTheStoredRecordingIsReadable(t *testing.T) {
 	t.Parallel()
 	h := newFixtureWithPart(t, ".wav", muLawSeconds(1, 2), nil, false, nil)
-	aside := filepath.Join(h.spool, workspace, partedCallID+".wav.beginning")
-	h.waitUntil(10*time.Second, "the part is renamed", func() bool { _, err := os.Stat(aside); return err == nil })
+	partPath := filepath.Join(h.spool, workspace, partedCallID+".wav.beginning")
+	h.waitUntil(10*time.Second, "the part is renamed", func() bool { _, err := os.Stat(partPath); return err == nil })
 	assert.Equal(t, 1, h.countSpoolFiles())
 	assert.Nil(t, h.blobs.get(recording.BlobName(partedCallID)))
 

@@ -257,11 +257,11 @@ func TestRecordingStaysPausedAfterAResumption(t *testing.T) {
 			return body
 		}}, nil
 	}}
-	pauses, told := make(chan struct{}, 9), make(chan string, 1)
+	pauses, results := make(chan struct{}, 9), make(chan string, 1)
 	h.resumeInAnotherProcess(h.makeResumable(1, c, a), m, func(c *call.Config) {
-		c.Media, c.ResumptionDone = pauseObserverMedia{c.Media, pauses}, func(result string) { told <- result }
+		c.Media, c.ResumptionDone = pauseObserverMedia{c.Media, pauses}, func(result string) { results <- result }
 	})
-	assert.Equal(t, recovery.ResultResumed, receive(t, told))
+	assert.Equal(t, recovery.ResultResumed, receive(t, results))
 	assert.Len(t, pauses, 1)
 }
 
@@ -294,7 +294,7 @@ func TestResumptionIsRetriedWhileOwnershipIsUncertain(t *testing.T) {
 	c, a := h.dialUntilCheckpoint()
 	cut.Store(true)
 	var tries atomic.Int64
-	tried, told, byes := make(chan struct{}), make(chan string, 1), make(chan struct{}, 9)
+	tried, results, byes := make(chan struct{}), make(chan string, 1), make(chan struct{}, 9)
 	h.resumeInAnotherProcess(h.makeResumable(1, c, a), resumingUserAgent{onResume: func(r sip.Resumption) (leg.Dialog, error) {
 		if tries.Add(1) < 3 {
 			return nil, transport.ErrCallsSuspended
@@ -305,10 +305,10 @@ func TestResumptionIsRetriedWhileOwnershipIsUncertain(t *testing.T) {
 			r.Notify(sip.Ended{})
 		}}, nil
 	}}, func(c *call.Config) {
-		c.Media, c.ResumptionDone = failingMedia{c.Media}, func(result string) { told <- result }
+		c.Media, c.ResumptionDone = failingMedia{c.Media}, func(result string) { results <- result }
 	})
 	receive(t, tried)
-	assert.Equal(t, recovery.ResultFailed, receive(t, told))
+	assert.Equal(t, recovery.ResultFailed, receive(t, results))
 	h.assertNever(500*time.Millisecond, "the peer gets a BYE", func() bool { return len(byes) > 0 })
 	cut.Store(false)
 	receive(t, byes)

@@ -29,7 +29,7 @@ type callSetup struct {
 	attempt       domain.Attempt
 	script        domain.Script
 	variables     map[string]string
-	callerID      string // asked for by whoever placed the call; "": one of the trunk // requested caller ID; "": a number of the trunk
+	callerID      string // requested caller ID; "": a number of the trunk
 	callerName    string
 	optOut        []string
 	scrub         dnc.ScrubRules

@@ -191,10 +191,10 @@ func TestInviteWithReplacesReplacesThePeer(t *testing.T) {
 				require.NoError(t, err)
 				return s, d, got
 			}
-			_, d, told := calls(first, nil)
+			_, d, events := calls(first, nil)
 			id := receive(t, came)
 			h.waitUntil(10*time.Second, "the answer", func() bool { return h.store.readCall(id).AnsweredAt != nil })
-			receiveEvent[sip.Answered](t, told)
+			receiveEvent[sip.Answered](t, events)
 			mine := d.ID() // the dialog ID from the first peer's point of view
 			s, _, got := calls(second, &mine)
 			if !allowed {
@@ -205,7 +205,7 @@ func TestInviteWithReplacesReplacesThePeer(t *testing.T) {
 				return
 			}
 			h.waitForTransferStatus(id, domain.TransferCompleted)
-			receiveEvent[sip.Ended](t, told) // the first peer gets a BYE
+			receiveEvent[sip.Ended](t, events) // the first peer gets a BYE
 			heard := s.Stats().PacketsReceived
 			h.waitUntil(5*time.Second, "the second peer hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
 			assert.Equal(t, "remote", h.lastTransfer(id).By)
@@ -251,10 +251,10 @@ func TestPeerStaysIfTheReplacingInviteIsCancelled(t *testing.T) {
 		require.NoError(t, err)
 		return s, d, got
 	}
-	s, d, told := calls(first, nil)
+	s, d, events := calls(first, nil)
 	id := receive(t, came)
 	h.waitUntil(10*time.Second, "the answer", func() bool { return h.store.readCall(id).AnsweredAt != nil })
-	receiveEvent[sip.Answered](t, told)
+	receiveEvent[sip.Answered](t, events)
 	mine := d.ID()
 	h.store.setDown(true) // the replacement waits until it can be stored
 	_, other, got := calls(second, &mine)
@@ -263,13 +263,13 @@ func TestPeerStaysIfTheReplacingInviteIsCancelled(t *testing.T) {
 	receiveEvent[sip.Refused](t, got)
 	h.store.setDown(false)
 	h.waitForTransferStatus(id, domain.TransferFailed)
-	receiveEvent[sip.Reoffer](t, told) // the first peer gets the audio back
+	receiveEvent[sip.Reoffer](t, events) // the first peer gets the audio back
 	heard := s.Stats().PacketsReceived
 	h.waitUntil(10*time.Second, "the first peer hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
 	require.NoError(t, h.hangUp(id))
 	e := h.waitForEnd(id)
 	assert.Equal(t, "api", e.Call.EndedBy)
-	receiveEvent[sip.Ended](t, told)
+	receiveEvent[sip.Ended](t, events)
 }
 
 func TestGetLiveCallsListsTransferLegs(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // acceleratedRequesters are campaigns whose clocks run faster than real time, next turn first. Each has the limit
 // of calls per minute for itself, by its own clock.
 type acceleratedRequesters struct {
-	requesters  []*requester // whose turn comes first
+	requesters  []*requester // next turn first
 	hadLastTurn bool         // the last turn went to them although others were waiting
 }
 

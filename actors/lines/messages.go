@@ -86,8 +86,8 @@ type Config struct {
 	PerMinute         int
 	ReserveTenth      bool                                       // reserve a tenth of the permits, at least one, for TryPermit
 	ListLiveCalls     func(context.Context) ([]LiveCall, error)  // returns the live calls of this direction; nil: none
-	ListRecentStarts  func(context.Context) ([]time.Time, error) // returns the start times of calls within the last minute, to avoid a burst after a restart; nil: none
-	HasInboundBacklog func() bool                                // reports that inbound calls wait to be read; campaigns get no permits meanwhile; nil: never
+	ListRecentStarts  func(context.Context) ([]time.Time, error) // returns call starts of the last minute, which limit a restarted actor; nil: none
+	HasInboundBacklog func() bool                                // inbound calls wait to be read, so campaigns get no permits; nil: never
 	Capacity          *PortCapacity                              // port capacity of the process; nil: unlimited
 	Log               *slog.Logger
 }

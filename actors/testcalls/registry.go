@@ -11,7 +11,7 @@ import (
 // testcarrier.TestHeader.
 type Order struct {
 	WorkspaceID string
-	AgentID     string               // that shall answer; "": the number that is called decides // agent that answers; "": the agent of the called number
+	AgentID     string               // agent that answers; "": the agent of the called number
 	Number      string               // called number in the call record if AgentID is set
 	OnSegment   func(domain.Segment) // receives the transcript of the call; nil: no receiver
 }
@@ -28,7 +28,7 @@ type entry struct {
 	Order
 
 	arrived chan string // delivers the ID of the call
-	callID  string      // of the call whose transcript is watched; "": none yet // ID of the call whose transcript is delivered; "": none yet
+	callID  string      // ID of the call whose transcript is delivered; "": none yet
 }
 
 // Add registers an order under its mark. arrived receives the ID of the call once its actor runs. remove deletes

@@ -12,9 +12,9 @@ import (
 
 // Caller is the caller identity that the callee sees.
 type Caller struct {
-	Number    string // E.164; domain.Anonymous withholds it; "": that of the slot // E.164, or domain.Anonymous to withhold the number; "": the number of the slot
+	Number    string // E.164, or domain.Anonymous to withhold the number; "": the number of the slot
 	Name      string
-	Diversion string // the number that the call was first made to, where we pass it on; "": none // number that was called first, if the call is forwarded; "": none
+	Diversion string // number that was called first, if the call is forwarded; "": none
 	// Identity holds the caller's signatures (RFC 8224), which are forwarded unchanged with Diversion. Several are
 	// joined with ", ".
 	Identity string

@@ -18,10 +18,10 @@ type (
 	// RequestSlot requests a slot for a call to a number. The answer is Slot or SlotDenied, possibly later.
 	RequestSlot struct {
 		To                 string // E.164
-		From               string // the caller ID to show, E.164; "": one of the trunk // requested caller ID in E.164; "": a number of the trunk
+		From               string // requested caller ID in E.164; "": a number of the trunk
 		AnyCallerID        bool   // a trunk that may not show From shows a number of its own
 		FromTrunkID        string // the trunk over which a call to From came in: it may show From
-		TrunkID            string // this trunk only; "": by prefix, priority and cost // only this trunk; "": chosen by prefix, priority and cost
+		TrunkID            string // only this trunk; "": chosen by prefix, priority and cost
 		Environment        domain.Environment
 		Tried              []string // keys of the targets that this attempt has tried
 		CallID             string
@@ -65,7 +65,7 @@ type (
 	CheckDestination struct {
 		To          string // as entered by a person or received from a peer
 		Environment domain.Environment
-		Message     string        // SMS message whose price is reserved until SettleSMS; "": it is a call // ID of the SMS message whose price is reserved until SettleSMS; "": a call
+		Message     string        // ID of the SMS message whose price is reserved until SettleSMS; "": a call
 		Micros      domain.Amount // price of the message in millionths
 		CallID      string
 		Generation  int

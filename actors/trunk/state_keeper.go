@@ -207,7 +207,7 @@ func (b *trunkState) savedState(alarmsSentAt map[string]time.Time, now time.Time
 	return s
 }
 
-// restoreState adds a stored state. What this process has observed itself takes precedence.
+// restoreState adds a stored state. Observations of this process take precedence.
 func (b *trunkState) restoreState(s *domain.TrunkState, now time.Time) {
 	b.record.AddMinutes(s.Minutes, now)
 	b.inboundCalls += s.InboundCalls

@@ -73,13 +73,13 @@ func (d *memoryStates) commitCount() int {
 func TestRestartRestoresTrunkStates(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		d := &memoryStates{states: map[string]domain.TrunkState{"long gone": {TrunkID: "long gone"}}, failures: 1}
-		told := 0
+		alarms := 0
 		cfg := trunk.Config{
 			Trunks: []domain.Trunk{newTrunk("one", func(t *domain.Trunk) {
 				addSecondProxy(t)
 				t.Alarms = domain.TrunkAlarms{MaxShortCallShare: 0.5, MinCalls: 3}
 			})},
-			SendAlarm: func(context.Context, trunk.Alarm) { told++ },
+			SendAlarm: func(context.Context, trunk.Alarm) { alarms++ },
 		}
 		d.attachTo(&cfg)
 		a, ask, end := startTrunksWith(sys, cfg)
@@ -115,7 +115,7 @@ func TestRestartRestoresTrunkStates(t *testing.T) {
 		sys.Root.Send(a.trunks, trunk.CallEnded{TrunkID: "one", Talked: time.Second})
 		_, err := mailbox.Ask[trunk.StatesFlushed](t.Context(), sys, a.trunks, trunk.FlushStates{})
 		require.NoError(t, err)
-		assert.Equal(t, 1, told, "an active alarm is not sent again")
+		assert.Equal(t, 1, alarms, "an active alarm is not sent again")
 		d.mu.Lock()
 		assert.Len(t, d.states, 1, "states of deleted trunks are removed")
 		d.mu.Unlock()

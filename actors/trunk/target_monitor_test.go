@@ -151,13 +151,13 @@ func TestHostNameExpandsToAllItsAddresses(t *testing.T) {
 func TestShortCallsRaiseOneAlarmUntilRecovery(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var mu sync.Mutex
-		var told []string
+		var alarms []string
 		cfg := trunk.Config{
 			Trunks: []domain.Trunk{newTrunk("one", func(t *domain.Trunk) { t.Alarms = domain.TrunkAlarms{MaxShortCallShare: 0.5, MinCalls: 4} })},
 			SendAlarm: func(_ context.Context, a trunk.Alarm) {
 				mu.Lock()
 				defer mu.Unlock()
-				told = append(told, a.Measure+map[bool]string{true: " over"}[a.Recovered])
+				alarms = append(alarms, a.Measure+map[bool]string{true: " over"}[a.Recovered])
 			},
 		}
 		a, _, end := startTrunksWith(sys, cfg)
@@ -172,7 +172,7 @@ func TestShortCallsRaiseOneAlarmUntilRecovery(t *testing.T) {
 		sys.Root.Send(a.trunks, trunk.CallEnded{TrunkID: "one", Talked: time.Minute})
 		synctest.Wait()
 		mu.Lock()
-		assert.Equal(t, []string{"short_call_share", "short_call_share over"}, told)
+		assert.Equal(t, []string{"short_call_share", "short_call_share over"}, alarms)
 		mu.Unlock()
 		end()
 	})

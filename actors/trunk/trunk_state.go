@@ -55,7 +55,7 @@ const (
 
 // probe is the call that tests whether a trunk works again after all its targets have failed.
 type probe struct {
-	call     string    // "": none is under way // ID of the probe call; "": none
+	call     string    // ID of the probe call; "": none
 	failures int       // failed probes in a row
 	next     time.Time // earliest time of the next probe
 }

@@ -31,7 +31,7 @@ func (j *job) joinStored(ctx context.Context, cfg *Config) error {
 	defer func() { _ = os.Remove(path) }()
 	taken, err := j.overlayStored(ctx, cfg, path)
 	if errors.Is(err, errStoredUnreadable) {
-		return j.setPartAside(cfg, err)
+		return j.renameAsPart(cfg, err)
 	}
 	if err != nil {
 		return err
@@ -123,9 +123,9 @@ func (r *errorReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// setPartAside renames a part that cannot be joined, so that JoinParts retries it. If a part with the new name
+// renameAsPart renames a part that cannot be joined, so that JoinParts retries it. If a part with the new name
 // exists already, the file keeps its name.
-func (j *job) setPartAside(cfg *Config, why error) error {
+func (j *job) renameAsPart(cfg *Config, why error) error {
 	cfg.Log.Warn("part of a recording stays in the spool: it cannot be joined now", slog.String("call_id", j.callID), slog.Any("error", why))
 	if strings.HasSuffix(j.recording.Path, partSuffix) {
 		return nil

@@ -58,7 +58,7 @@ type Blobs interface {
 // Config configures a Queue.
 type Config struct {
 	Workspace string
-	SpoolDir  string // holds a folder of recordings per workspace; "": nothing is recovered from it // root folder with one folder of recordings per workspace; "": no recovery
+	SpoolDir  string // root folder with one folder of recordings per workspace; "": no recovery
 	PublicURL string // base of recording_url, without a trailing slash
 	Store     Store
 	Blobs     Blobs
@@ -83,7 +83,7 @@ type (
 	// spoolRead delivers recordings that an earlier process has left in the spool.
 	spoolRead struct {
 		jobs   []*job
-		callID string // the one call whose files were read; "": all // the call whose files were read; "": all calls
+		callID string // the call whose files were read; "": all calls
 		scan   bool   // the message ends a scan of the spool
 	}
 )

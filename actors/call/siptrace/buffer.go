@@ -41,7 +41,7 @@ type shard struct {
 type dialogTrace struct {
 	callID   string
 	tag      string // as in sip.TracedMessage.Tag
-	owner    string // ID of the call that has claimed the dialog; "": none has // ID of the call that has claimed the dialog; "": none
+	owner    string // ID of the call that has claimed the dialog; "": none
 	messages []sip.TracedMessage
 	bytes    int
 	dropped  int

@@ -36,8 +36,8 @@ type Request struct {
 	Key         string // ID under which the leg holds its permit and its trunk slots
 	Target      Target
 	From        string // the workspace's number
-	FromTrunkID string // the trunk over which a call to From came in; "": none // trunk over which the call to From came in; "": none
-	Caller      string // number of the person who is transferred; "": it must not be shown // number of the transferred person; "": must not be shown
+	FromTrunkID string // trunk over which the call to From came in; "": none
+	Caller      string // number of the transferred person; "": must not be shown
 	Diverted    bool   // the transferred person is the caller: a trunk with a Diversion header shows the number
 	Identity    string // Identity header of the caller's call
 	Environment domain.Environment
@@ -73,7 +73,7 @@ type transferLeg struct {
 	earlyAnswer  *sip.Answered // an answer that arrived before its dialog was known
 	previewed    string        // remote tag of the early dialog whose media the session accepted
 	ended        bool
-	hangUpReason string // reason; "": it was not given up // reason of HangUpLeg or of a refused answer; "": none
+	hangUpReason string // reason of HangUpLeg or of a refused answer; "": none
 	mediaErr     error  // why the SDP of the answer was refused
 	stopClock    func() // cancels the timer of the maximum duration
 }
