@@ -150,11 +150,11 @@ func TestUnsuitableCheckpointsAreNotResumable(t *testing.T) {
 type observedRuntime struct {
 	conversation.AgentRuntime
 
-	began func()
+	onBegin func()
 }
 
 func (d observedRuntime) CallTool(context.Context, *domain.Script, pathway.ActionRequest) conversation.ToolResult {
-	d.began()
+	d.onBegin()
 	return conversation.ToolResult{OK: true}
 }
 
@@ -166,7 +166,7 @@ func TestCheckpointIsStoredBeforeAToolRuns(t *testing.T) {
 	h = newFixture(t, fixtureOptions{config: func(c *call.Config) {
 		c.StoreCheckpoints = true
 		c.AgentRuntime = func(of domain.Call) conversation.AgentRuntime {
-			return observedRuntime{began: func() {
+			return observedRuntime{onBegin: func() {
 				_, a := h.readRows(of.ID)
 				var kept struct{ Talk conversation.SavedState }
 				assert.NoError(t, json.Unmarshal(a.ResumeState, &kept))

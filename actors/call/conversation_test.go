@@ -35,22 +35,22 @@ type dialogue struct {
 	lines               []string // spoken in answer to one prompt after the other, the last one repeatedly; none: silence
 	goal                string   // expected notes and outcome of the call
 	keys                string   // pressed instead of speech
-	over                bool     // the first line interrupts the prompt
+	interrupts          bool     // the first line interrupts the prompt
 	noise               float64  // level of continuous noise in dB below the speech; 0: none
 }
 
 // The goals, as notes and outcome of the call.
 const (
-	comes, stays, moves, person, stops, gone = "comes/confirmed", "stays/declined", "moves/completed", "person/completed", "stops/declined", "gone/completed"
+	goalConfirmed, goalDeclined, goalRescheduled, goalPerson, goalOptOut, goalSilence = "comes/confirmed", "stays/declined", "moves/completed", "person/completed", "stops/declined", "gone/completed"
 )
 
 func acceptedPhrases() map[string][]string {
 	return map[string][]string{
-		comes:  {"yes", "yeah", "yep", "yes please", "sure", "correct", "that's right", "of course", "i confirm", "confirm"},
-		stays:  {"no", "nope", "no thanks", "no thank you", "not now", "wrong", "decline"},
-		person: {"person", "human", "operator", "representative", "speak to a person", "talk to a person", "i want to speak to a person", "real person"},
-		moves:  {"reschedule", "i need to reschedule", "another day", "another time", "change the appointment", "move the appointment"},
-		stops:  {"stop calling me", "do not call me again", "don't call me again", "remove me from your list", "take me off your list"},
+		goalConfirmed:   {"yes", "yeah", "yep", "yes please", "sure", "correct", "that's right", "of course", "i confirm", "confirm"},
+		goalDeclined:    {"no", "nope", "no thanks", "no thank you", "not now", "wrong", "decline"},
+		goalPerson:      {"person", "human", "operator", "representative", "speak to a person", "talk to a person", "i want to speak to a person", "real person"},
+		goalRescheduled: {"reschedule", "i need to reschedule", "another day", "another time", "change the appointment", "move the appointment"},
+		goalOptOut:      {"stop calling me", "do not call me again", "don't call me again", "remove me from your list", "take me off your list"},
 	}
 }
 
@@ -81,33 +81,33 @@ func appointment() domain.Pathway {
 	intent("ask", "comes", "yes")
 	intent("ask", "stays", "no")
 	intent("*", "person", "person")
-	intent("ask", "moves", "move", acceptedPhrases()[moves]...)
-	intent("*", "stops", "stop", acceptedPhrases()[stops]...)
+	intent("ask", "moves", "move", acceptedPhrases()[goalRescheduled]...)
+	intent("*", "stops", "stop", acceptedPhrases()[goalOptOut]...)
 	return p
 }
 
 // speakingPeer is a peer that speaks when the agent falls silent, or interrupts the agent.
 type speakingPeer struct {
 	dialogue
-	t       *testing.T
-	clips   []media.Clip
-	yes, no media.Clip
-	hiss    media.Clip // continuous noise; nil: none
+	t         *testing.T
+	clips     []media.Clip
+	yes, no   media.Clip
+	noiseClip media.Clip // continuous noise; nil: none
 
-	mu    sync.Mutex
-	sound *media.Session
-	id    uint64
-	next  media.Clip // played when the current noise clip ends
-	asked string     // the last prompt of the agent
-	turns int
-	talks bool // speech is playing
+	mu         sync.Mutex
+	session    *media.Session
+	id         uint64
+	next       media.Clip // played when the current noise clip ends
+	lastPrompt string     // the last prompt of the agent
+	turns      int
+	speaking   bool // speech is playing
 }
 
 // setPrompt stores the prompt that the agent starts to speak.
-func (m *speakingPeer) question(text string) {
+func (m *speakingPeer) setPrompt(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.asked = text
+	m.lastPrompt = text
 }
 
 func (m *speakingPeer) notify(e media.Event) {
@@ -115,20 +115,20 @@ func (m *speakingPeer) notify(e media.Event) {
 	defer m.mu.Unlock()
 	switch e := e.(type) {
 	case media.SpeechBegan:
-		if m.over && m.turns == 0 {
+		if m.interrupts && m.turns == 0 {
 			m.turns++
-			m.say(slices.Concat(silence(time.Second), m.clips[0]))
+			m.sayNext(slices.Concat(silence(time.Second), m.clips[0]))
 		}
 	case media.SpeechEnded:
-		if !m.talks { // otherwise the agent was interrupted
+		if !m.speaking { // otherwise the agent was interrupted
 			m.answer()
 		}
 	case media.Played:
 		if e.ID != m.id {
 			return
 		}
-		m.talks = false
-		if m.hiss != nil {
+		m.speaking = false
+		if m.noiseClip != nil {
 			m.play(m.next)
 			m.next = nil
 		}
@@ -138,24 +138,24 @@ func (m *speakingPeer) notify(e media.Event) {
 // answer speaks the answer to the last prompt. The caller holds the lock.
 func (m *speakingPeer) answer() {
 	if m.keys != "" {
-		m.sound.SendDigits(1000, m.keys)
+		m.session.SendDigits(1000, m.keys)
 		return
 	}
-	guess, back := strings.CutPrefix(m.asked, "Did you say: ")
+	guess, back := strings.CutPrefix(m.lastPrompt, "Did you say: ")
 	switch {
 	case len(m.clips) == 0 || m.turns >= 16:
 	case back && slices.Contains(acceptedPhrases()[m.goal], strings.TrimSuffix(guess, "?")):
-		m.say(m.yes)
+		m.sayNext(m.yes)
 	case back:
-		m.say(m.no)
+		m.sayNext(m.no)
 	default:
-		m.say(m.clips[min(m.turns, len(m.clips)-1)])
+		m.sayNext(m.clips[min(m.turns, len(m.clips)-1)])
 		m.turns++
 	}
 }
 
-func (m *speakingPeer) say(clip media.Clip) {
-	if m.hiss != nil {
+func (m *speakingPeer) sayNext(clip media.Clip) {
+	if m.noiseClip != nil {
 		m.next = clip
 		return
 	}
@@ -165,20 +165,20 @@ func (m *speakingPeer) say(clip media.Clip) {
 // play plays speech, mixed with the noise if there is any.
 func (m *speakingPeer) play(words media.Clip) {
 	m.id++
-	m.talks = len(words) > 0
-	if m.hiss == nil {
-		m.sound.Play(m.id, words)
+	m.speaking = len(words) > 0
+	if m.noiseClip == nil {
+		m.session.Play(m.id, words)
 		return
 	}
 	if len(words) == 0 {
-		m.sound.Play(m.id, m.hiss)
+		m.session.Play(m.id, m.noiseClip)
 		return
 	}
 	mixed := make(media.Clip, len(words))
 	for i, b := range words {
-		mixed[i] = g711.LinearToMu(int16(min(max(int(g711.MuToLinear(b))+int(g711.MuToLinear(m.hiss[i%len(m.hiss)])), -32768), 32767)))
+		mixed[i] = g711.LinearToMu(int16(min(max(int(g711.MuToLinear(b))+int(g711.MuToLinear(m.noiseClip[i%len(m.noiseClip)])), -32768), 32767)))
 	}
-	m.sound.Play(m.id, mixed)
+	m.session.Play(m.id, mixed)
 }
 
 func silence(d time.Duration) media.Clip {
@@ -197,7 +197,7 @@ func whiteNoise(words media.Clip, below float64) media.Clip {
 }
 
 // synthesize returns a line in the caller's voice.
-func (m *speakingPeer) sounds(line string, voice speech.Synthesizer) media.Clip {
+func (m *speakingPeer) synthesize(line string, voice speech.Synthesizer) media.Clip {
 	m.t.Helper()
 	if m.engine == "espeak" {
 		clip, err := voice.Speak(m.t.Context(), speech.Request{Text: line, Voice: m.voice, Rate: 150})
@@ -219,11 +219,11 @@ func newSpeakingPeer(t *testing.T, d dialogue, voice speech.Synthesizer) (*speak
 	m := &speakingPeer{dialogue: d, t: t}
 	if d.keys == "" && len(d.lines) > 0 {
 		for _, line := range d.lines {
-			m.clips = append(m.clips, m.sounds(line, voice))
+			m.clips = append(m.clips, m.synthesize(line, voice))
 		}
-		m.yes, m.no = m.sounds("Yes.", voice), m.sounds("No.", voice)
+		m.yes, m.no = m.synthesize("Yes.", voice), m.synthesize("No.", voice)
 		if d.noise > 0 {
-			m.hiss = whiteNoise(m.clips[0], d.noise)
+			m.noiseClip = whiteNoise(m.clips[0], d.noise)
 		}
 	}
 	p := newPeerWithoutUserAgent(t)
@@ -239,12 +239,12 @@ func newSpeakingPeer(t *testing.T, d dialogue, voice speech.Synthesizer) (*speak
 			return
 		}
 		m.mu.Lock()
-		m.sound = s
+		m.session = s
 		m.mu.Unlock()
 		d := in.Answer(body, p.onEvent)
 		s.Begin()
 		m.mu.Lock()
-		if m.hiss != nil {
+		if m.noiseClip != nil {
 			m.play(nil)
 		}
 		m.mu.Unlock()
@@ -271,13 +271,13 @@ func (s *textSpeaker) Speak(ctx context.Context, r speech.Request) (media.Clip, 
 }
 
 // run makes the call of a dialogue and returns notes and outcome.
-func (d dialogue) reaches(t *testing.T, voice speech.Synthesizer, recognizer speech.Recognizer) (end string, e call.Ended) {
+func (d dialogue) run(t *testing.T, voice speech.Synthesizer, recognizer speech.Recognizer) (end string, e call.Ended) {
 	t.Helper()
 	m, far := newSpeakingPeer(t, d, voice)
 	words := &textSpeaker{Synthesizer: voice}
 	h := newFixture(t, fixtureOptions{trunks: trunksToPeer(far), speaker: words, recognizer: recognizer, onPlay: func(clip media.Clip) {
 		if text, ok := words.texts.Load(&clip[0]); ok {
-			m.question(text.(string))
+			m.setPrompt(text.(string))
 		}
 	}})
 	id := h.startCall(h.prepareCall(numberPrefix+"7777", appointment()))
@@ -294,19 +294,19 @@ func (d dialogue) reaches(t *testing.T, voice speech.Synthesizer, recognizer spe
 // variable DIALOGUES selects the large set: voices that were not used for tuning, or with the value "tuning" those
 // that were.
 func dialogues() (all []dialogue, least float64) {
-	keys := []dialogue{{kind: "keys", keys: "1", goal: comes}, {kind: "keys", keys: "9", goal: stops}}
+	keys := []dialogue{{kind: "keys", keys: "1", goal: goalConfirmed}, {kind: "keys", keys: "9", goal: goalOptOut}}
 	voices := [][2]string{{"flite", "slt"}, {"flite", "awb"}, {"espeak", "en-us+f2"}, {"espeak", "en-us+f4"}, {"espeak", "en-us+m1"}, {"espeak", "en-us+m7"}}
 	switch os.Getenv("DIALOGUES") {
 	case "":
 		return append(keys,
-			dialogue{kind: "confirms", engine: "espeak", voice: "en-us+f3", lines: []string{"Yes please.", "Yes."}, goal: comes},
-			dialogue{kind: "interrupts", engine: "espeak", voice: "en-us", lines: []string{"No.", "No thank you."}, goal: stays, over: true},
-			dialogue{kind: "asks for a person", engine: "espeak", voice: "en-us+f3", lines: []string{"I want to speak to a person.", "Operator."}, goal: person},
+			dialogue{kind: "confirms", engine: "espeak", voice: "en-us+f3", lines: []string{"Yes please.", "Yes."}, goal: goalConfirmed},
+			dialogue{kind: "interrupts", engine: "espeak", voice: "en-us", lines: []string{"No.", "No thank you."}, goal: goalDeclined, interrupts: true},
+			dialogue{kind: "asks for a person", engine: "espeak", voice: "en-us+f3", lines: []string{"I want to speak to a person.", "Operator."}, goal: goalPerson},
 		), 1
 	case "tuning":
 		voices = [][2]string{{"flite", "rms"}, {"flite", "kal"}, {"espeak", "en-us+f3"}, {"espeak", "en-us+m3"}, {"espeak", "en-gb"}, {"espeak", "en-us+f1"}}
 	}
-	keys = append(keys, dialogue{kind: "keys", keys: "2", goal: stays}, dialogue{kind: "keys", keys: "3", goal: moves}, dialogue{kind: "keys", keys: "0", goal: person})
+	keys = append(keys, dialogue{kind: "keys", keys: "2", goal: goalDeclined}, dialogue{kind: "keys", keys: "3", goal: goalRescheduled}, dialogue{kind: "keys", keys: "0", goal: goalPerson})
 	for _, v := range voices {
 		add := func(kind, goal string, more func(*dialogue), lines ...string) {
 			d := dialogue{kind: kind, engine: v[0], voice: v[1], lines: lines, goal: goal}
@@ -315,30 +315,30 @@ func dialogues() (all []dialogue, least float64) {
 			}
 			all = append(all, d)
 		}
-		over := func(d *dialogue) { d.over = true }
+		over := func(d *dialogue) { d.interrupts = true }
 		noise := func(below float64) func(*dialogue) { return func(d *dialogue) { d.noise = below } }
-		add("confirms", comes, nil, "Yes please.", "Yes.")
-		add("confirms", comes, nil, "Of course.", "Yes, of course.")
-		add("confirms", comes, nil, "Yes, I confirm.", "I confirm.")
-		add("confirms", comes, nil, "Yeah, sure.", "Yes.")
-		add("declines", stays, nil, "No.", "No thank you.")
-		add("declines", stays, nil, "No, not now.", "No.")
-		add("declines", stays, nil, "Nope.", "No thanks.")
-		add("reschedules", moves, nil, "I need to reschedule.", "Another day please.")
-		add("reschedules", moves, nil, "Can I come another day?", "Reschedule.")
-		add("reschedules", moves, nil, "I'd like to change the appointment.", "Change the appointment.")
-		add("asks for a person", person, nil, "I want to speak to a person.", "A person please.")
-		add("asks for a person", person, nil, "Can I talk to a person please?", "Talk to a person.")
-		add("asks for a person", person, nil, "Operator.", "I want to speak to a person.")
-		add("opts out", stops, nil, "Stop calling me.", "Please stop calling me.")
-		add("opts out", stops, nil, "Please remove me from your list.", "Remove me from your list.")
-		add("opts out", stops, nil, "Don't call me again.", "Do not call me again.")
-		add("says nothing", gone, nil)
-		add("interrupts", comes, over, "Yes please.", "Yes.")
-		add("interrupts", person, over, "I want to speak to a person.", "Operator.")
-		add("speaks in noise, 20 dB", comes, noise(20), "Yes please.", "Yes.")
-		add("speaks in noise, 20 dB", person, noise(20), "I want to speak to a person.", "Operator.")
-		add("speaks in noise, 15 dB", stays, noise(15), "No thank you.", "No.")
+		add("confirms", goalConfirmed, nil, "Yes please.", "Yes.")
+		add("confirms", goalConfirmed, nil, "Of course.", "Yes, of course.")
+		add("confirms", goalConfirmed, nil, "Yes, I confirm.", "I confirm.")
+		add("confirms", goalConfirmed, nil, "Yeah, sure.", "Yes.")
+		add("declines", goalDeclined, nil, "No.", "No thank you.")
+		add("declines", goalDeclined, nil, "No, not now.", "No.")
+		add("declines", goalDeclined, nil, "Nope.", "No thanks.")
+		add("reschedules", goalRescheduled, nil, "I need to reschedule.", "Another day please.")
+		add("reschedules", goalRescheduled, nil, "Can I come another day?", "Reschedule.")
+		add("reschedules", goalRescheduled, nil, "I'd like to change the appointment.", "Change the appointment.")
+		add("asks for a person", goalPerson, nil, "I want to speak to a person.", "A person please.")
+		add("asks for a person", goalPerson, nil, "Can I talk to a person please?", "Talk to a person.")
+		add("asks for a person", goalPerson, nil, "Operator.", "I want to speak to a person.")
+		add("opts out", goalOptOut, nil, "Stop calling me.", "Please stop calling me.")
+		add("opts out", goalOptOut, nil, "Please remove me from your list.", "Remove me from your list.")
+		add("opts out", goalOptOut, nil, "Don't call me again.", "Do not call me again.")
+		add("says nothing", goalSilence, nil)
+		add("interrupts", goalConfirmed, over, "Yes please.", "Yes.")
+		add("interrupts", goalPerson, over, "I want to speak to a person.", "Operator.")
+		add("speaks in noise, 20 dB", goalConfirmed, noise(20), "Yes please.", "Yes.")
+		add("speaks in noise, 20 dB", goalPerson, noise(20), "I want to speak to a person.", "Operator.")
+		add("speaks in noise, 15 dB", goalDeclined, noise(15), "No thank you.", "No.")
 	}
 	return append(all, keys...), 0.9
 }
@@ -363,9 +363,9 @@ func TestCallersReachTheirGoalsByWords(t *testing.T) { //nolint:tparallel // par
 				t.Parallel()
 				good := false
 				for n := 0; !good && n < tries; n++ {
-					got, e := d.reaches(t, voice, sphinx)
+					got, e := d.run(t, voice, sphinx)
 					good = got == d.goal
-					if d.over && good && !slices.ContainsFunc(e.Segments, func(s domain.Segment) bool { return s.Interrupted }) {
+					if d.interrupts && good && !slices.ContainsFunc(e.Segments, func(s domain.Segment) bool { return s.Interrupted }) {
 						got, good = got+", without an interruption", false
 					}
 					if !good {

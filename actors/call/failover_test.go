@@ -88,15 +88,15 @@ func TestRefusedLegFailsOverToTheNextTarget(t *testing.T) {
 // delayedUserAgent returns the dialog of the first leg only after the INVITE of the second leg.
 type delayedUserAgent struct {
 	leg.UserAgent
-	second chan struct{}
+	secondInvite chan struct{}
 }
 
 func (p delayedUserAgent) Invite(in sip.Invite) (leg.Dialog, error) {
 	d, err := p.UserAgent.Invite(in)
 	if in.Leg == 2 {
-		time.AfterFunc(50*time.Millisecond, func() { close(p.second) })
+		time.AfterFunc(50*time.Millisecond, func() { close(p.secondInvite) })
 	} else {
-		<-p.second
+		<-p.secondInvite
 	}
 	return d, err
 }
@@ -304,7 +304,7 @@ func TestInboundCallIsAnsweredCancelledOrHungUp(t *testing.T) {
 	first := caller.invite(targetOf(service), "a1")
 	m, id := in()
 	h.sys.Root.Send(h.calls, m)
-	caller.answered(first)
+	caller.acceptAnswer(first)
 	h.waitUntil(5*time.Second, "both are heard", func() bool { return caller.session.Mark() > 700*time.Millisecond })
 	caller.session.SendDigits(1, "1")
 	e := h.waitForEnd(id)
@@ -318,7 +318,7 @@ func TestInboundCallIsAnsweredCancelledOrHungUp(t *testing.T) {
 	second := caller.invite(targetOf(service), "a2")
 	m, id = in()
 	second.Cancel("changed my mind")
-	require.IsType(t, sip.Refused{}, caller.next(t))
+	require.IsType(t, sip.Refused{}, caller.nextEvent(t))
 	h.sys.Root.Send(h.calls, m)
 	e = h.waitForEnd(id)
 	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}, e.Verdict)
@@ -326,7 +326,7 @@ func TestInboundCallIsAnsweredCancelledOrHungUp(t *testing.T) {
 	third := caller.invite(targetOf(service), "a3")
 	m, id = in()
 	h.sys.Root.Send(h.calls, m)
-	caller.answered(third)
+	caller.acceptAnswer(third)
 	third.Bye(16, "")
 	e = h.waitForEnd(id)
 	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonRemoteHangup}, e.Verdict)
@@ -365,7 +365,7 @@ func (p *testPhone) invite(to resolve.Target, attempt string) *sip.Dialog {
 }
 
 // nextEvent returns the next event that reports an answer, a refusal or a request.
-func (p *testPhone) next(t *testing.T) sip.Event {
+func (p *testPhone) nextEvent(t *testing.T) sip.Event {
 	t.Helper()
 	for {
 		e := receive(t, p.events)
@@ -377,9 +377,9 @@ func (p *testPhone) next(t *testing.T) sip.Event {
 	}
 }
 
-func (p *testPhone) answered(*sip.Dialog) {
+func (p *testPhone) acceptAnswer(*sip.Dialog) {
 	p.t.Helper()
-	a, ok := p.next(p.t).(sip.Answered)
+	a, ok := p.nextEvent(p.t).(sip.Answered)
 	require.True(p.t, ok)
 	require.NoError(p.t, p.session.Accept(a.Body))
 	p.session.Begin()
