@@ -93,9 +93,9 @@ func TestCallOutcomeMatchesHowTheCallEnded(t *testing.T) {
 	for n := range ends {
 		s := h.prepareCall(n, confirmPathway())
 		switch n {
-		case never:
+		case unansweredNumber:
 			s.RingTimeout = 2 * time.Second
-		case quiet:
+		case silentNumber:
 			s.Script.Pathway.Nodes[1].TimeoutSeconds, s.Script.Pathway.Nodes[1].Retries = 1.5, 0
 		case numberPrefix + "4418":
 			s.Script.Pathway = waitingPathway()
@@ -261,7 +261,7 @@ func TestUnsentCallIsReportedAsUncounted(t *testing.T) {
 func TestCallFailsWithoutBillingIfTheAgentCannotSpeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		speaker hum
+		speaker toneSpeaker
 		verdict domain.Verdict
 		errors  int
 	}{
