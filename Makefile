@@ -79,8 +79,8 @@ NIGHTLY_ONLY_TESTS := \
 NIGHTLY_ONLY       := $(call any_of,$(NIGHTLY_ONLY_TESTS))
 # Tests that make nightly runs with more cases or more time.
 NIGHTLY_TESTS := $(call any_of,\
-  TestEveryZoneOpensAsACalculationOfItsOwnSays \
-  TestTheEstimateIsWithinTenPercentFromTenPercentOn \
+  TestEveryZoneOpensAsReferenceCalculation \
+  TestEstimateIsWithinTenPercentAfterTenPercent \
   TestRandomScenariosSatisfyModel \
   Test(Kill|FullDisk|Clock|ControlClock).*)
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/simulation ./actors/campaign/modeltest ./cmd/callboard

@@ -123,22 +123,22 @@ func (c *Client) AllLoads(ctx context.Context, q ListLoadsQuery, options ...Opti
 
 // Activity is part of a response.
 type Activity struct {
-	// Calls that began, in and out.
+	// Number of calls that started, inbound and outbound.
 	Calls int64 `json:"calls"`
-	// Changes of the store.
+	// Number of commits to the store.
 	Commits int64 `json:"commits"`
-	// Requests of the API that were counted against its limit.
+	// Number of API requests that count toward the rate limit.
 	Requests int64 `json:"requests"`
 }
 
 // DiallingNow is part of a response.
 type DiallingNow struct {
 	By *Actor `json:"by"`
-	// What the operator has said about it.
+	// The reason that the operator gave.
 	Reason string `json:"reason"`
-	// Since when; null while people may be rung.
+	// Time of the stop. null: dialing is allowed.
 	Since *time.Time `json:"since"`
-	// true: nobody is rung, in no workspace; live calls go on.
+	// true: no outbound call starts in any workspace. Live calls continue.
 	Stopped bool `json:"stopped"`
 }
 
@@ -151,29 +151,29 @@ type DiallingStop struct {
 // DrainNow is part of a response.
 type DrainNow struct {
 	By *Actor `json:"by"`
-	// true: no call begins on this node, in or out; live ones go on.
+	// true: no inbound or outbound call starts on this node. Live calls continue.
 	On bool `json:"on"`
-	// Since when; null while it is not drained.
+	// Time of the drain. null: the node is not drained.
 	Since *time.Time `json:"since"`
 }
 
 // LineUse is part of a response.
 type LineUse struct {
-	// As many as the plan allows at a time.
+	// Number of concurrent calls that the plan allows.
 	Limit int64 `json:"limit"`
-	// Taken by calls that live, are about to be placed, or may have outlived a crash.
+	// Number of concurrent calls in use: live calls, calls that are about to be placed, and calls that may still exist after a crash.
 	Used int64 `json:"used"`
-	// Lines that campaigns and bulk jobs wait for.
+	// Number of calls of campaigns and bulk jobs that wait for capacity.
 	Waiting int64 `json:"waiting"`
 }
 
 // LinesNow is part of a response.
 type LinesNow struct {
-	// Calls that come in, both environments.
+	// Inbound calls in both environments.
 	Inbound LineUse `json:"inbound"`
-	// Calls that go out, live environment.
+	// Outbound calls in the live environment.
 	Outbound LineUse `json:"outbound"`
-	// Calls that go out in the test environment, to the built-in carrier.
+	// Outbound calls in the test environment, to the built-in carrier.
 	Test LineUse `json:"test"`
 }
 
@@ -209,83 +209,83 @@ type NodeChoice struct {
 
 // NodeLoad is part of a response.
 type NodeLoad struct {
-	// When the workspaces were asked: up to a second ago.
+	// Time of the numbers: up to one second ago.
 	AsOf time.Time `json:"as_of"`
-	// Whether an operator has stopped all dialling.
+	// Whether an operator has stopped all dialing.
 	Dialling DiallingNow `json:"dialling"`
 	// Whether an operator has drained the node.
 	Drain DrainNow `json:"drain"`
-	// What was done within the last minute.
+	// Activity of all workspaces within the last minute.
 	LastMinute Activity `json:"last_minute"`
-	// The lines of all workspaces.
+	// Concurrent calls of all workspaces.
 	Lines LinesNow `json:"lines"`
-	// Calls that have a line, in and out, those of the test environment included.
+	// Number of live calls, inbound and outbound, including the test environment.
 	LiveCalls int64 `json:"live_calls"`
-	// The ten workspaces that take the largest part of anything, the largest first.
+	// The ten workspaces with the largest share of calls, commits or requests, in descending order.
 	Noisy []NoisyShare `json:"noisy"`
 	// The type of the resource.
 	Object string `json:"object"`
-	// As /readyz tells.
+	// Whether the node is ready, as in /readyz.
 	Ready bool `json:"ready"`
-	// Why it is not ready.
+	// Why the node is not ready.
 	Reason string `json:"reason,omitzero"`
-	// false: what some workspace spent before the service started is still being read, or it did not answer; spent_today is less than all.
+	// false: spent_today is incomplete. The amounts of a workspace before the start of the service are still being read, or a workspace did not answer.
 	SpentKnown bool `json:"spent_known"`
-	// What the outbound calls of the day have cost so far, in UTC, the live ones included.
+	// Cost of today's outbound calls, including live calls. The day is in UTC.
 	SpentToday Money `json:"spent_today"`
-	// All trunks, by their health.
+	// Number of trunks of all workspaces by health.
 	Trunks TrunkCounts `json:"trunks"`
-	// How many there are, on all nodes.
+	// Number of workspaces on all nodes.
 	Workspaces int64 `json:"workspaces"`
-	// Those of them that did not answer within two seconds, or whose part of the work no node has; what they do is missing in the sums.
+	// Number of workspaces that did not answer within two seconds or whose shard has no node. The sums do not include them.
 	WorkspacesSilent int64 `json:"workspaces_silent"`
 }
 
 // NodeNow is part of a response.
 type NodeNow struct {
-	// host:port by which the other nodes reach it; missing where the process is alone.
+	// host:port that the other nodes connect to. Missing if there is only one node.
 	Address string `json:"address,omitzero"`
-	// Whether an operator has drained it.
+	// Whether an operator has drained the node.
 	Drain DrainNow `json:"drain"`
-	// true: it has the operator's own workspace. What is said without a node is said to it.
+	// true: the node has the operator's own workspace. Requests without a node apply to this node.
 	Here bool `json:"here"`
-	// New at every start of the process.
+	// The id of the process. It changes with every start.
 	ID string `json:"id"`
-	// What was done there within the last minute.
+	// Activity on the node within the last minute.
 	LastMinute Activity `json:"last_minute"`
-	// true: it is being stopped, and gives what it has away.
+	// true: the node is stopping and hands its shards over.
 	Leaving bool `json:"leaving"`
-	// Calls that have a line there, in and out.
+	// Number of live calls on the node, inbound and outbound.
 	LiveCalls int64 `json:"live_calls"`
 	// The type of the resource.
 	Object string `json:"object"`
-	// As /readyz tells of what it has. true of one that has nothing.
+	// Whether all shards of the node are ready, as in /readyz. true for a node without shards.
 	Ready bool `json:"ready"`
-	// Why it is not ready.
+	// Why the node is not ready.
 	Reason string `json:"reason,omitzero"`
-	// How many parts of the work it has. One without any stands by, or has just joined.
+	// Number of shards of the node. 0: the node is on standby or has just joined.
 	Shards int64 `json:"shards"`
-	// Those of them that did not answer; what they do is missing here.
+	// Number of shards of the node that did not answer. The other numbers do not include them.
 	ShardsSilent int64 `json:"shards_silent"`
-	// host:port of its SIP.
+	// host:port for SIP.
 	SIP string `json:"sip,omitzero"`
-	// By its own clock.
+	// Start of the process by the clock of the node.
 	StartedAt *time.Time `json:"started_at,omitempty"`
-	// Of the program.
+	// Version of the program.
 	Version string `json:"version,omitzero"`
-	// How many workspaces it has.
+	// Number of workspaces of the node.
 	Workspaces int64 `json:"workspaces"`
 }
 
 // NoisyShare is part of a response.
 type NoisyShare struct {
-	// Of the calls that began within the last minute, 0 to 1.
+	// Share of the calls that started within the last minute, 0 to 1.
 	Calls float64 `json:"calls"`
-	// Of the changes of the store, 0 to 1.
+	// Share of the commits to the store, 0 to 1.
 	Commits float64 `json:"commits"`
 	// Name for people.
 	Name string `json:"name"`
-	// Of the requests of the API, 0 to 1.
+	// Share of the API requests, 0 to 1.
 	Requests float64 `json:"requests"`
 	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`
@@ -309,21 +309,21 @@ type Quarantine struct {
 
 // Shares is part of a response.
 type Shares struct {
-	// Of the calls that began within the last minute, 0 to 1.
+	// Share of the calls that started within the last minute, 0 to 1.
 	Calls float64 `json:"calls"`
-	// Of the changes of the store, 0 to 1.
+	// Share of the commits to the store, 0 to 1.
 	Commits float64 `json:"commits"`
-	// Of the requests of the API, 0 to 1.
+	// Share of the API requests, 0 to 1.
 	Requests float64 `json:"requests"`
 }
 
 // TrunkCounts is part of a response.
 type TrunkCounts struct {
-	// Trunks of which a target is out, that back off, or of which an alarm is on.
+	// Number of trunks with a failed target, a back-off or an active alarm.
 	Degraded int64 `json:"degraded"`
-	// Trunks of which every target is out.
+	// Number of trunks whose targets have all failed.
 	Down int64 `json:"down"`
-	// Trunks that do their work, or were not tried yet.
+	// Number of trunks that work or were not used yet.
 	Up int64 `json:"up"`
 }
 
@@ -333,27 +333,27 @@ type TrunkTrouble struct {
 	Environment string `json:"environment"`
 	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// What went wrong last.
+	// The last error.
 	LastError string `json:"last_error,omitzero"`
 	// Name for people.
 	Name string `json:"name"`
-	// degraded, or down: every target is out. One of degraded, down.
+	// degraded: a target failed, the trunk backs off or an alarm is active. down: every target failed. One of degraded, down.
 	Status string `json:"status"`
 }
 
 // UncertainAction is part of a response.
 type UncertainAction struct {
-	// When it was made; for a reminder, when it was due.
+	// Time of creation. For a reminder: the time when it was due.
 	At time.Time `json:"at"`
-	// live or test.
+	// The environment: live or test.
 	Environment string `json:"environment"`
-	// The id of the call, campaign, bulk job or message; that of the appointment for a reminder.
+	// The id of the call, campaign, bulk job or message. For a reminder: the id of the appointment.
 	ID string `json:"id"`
-	// What it is: call (it was live when the backup was made), campaign (it was running or scheduled, and is paused), bulk (a job of calls or messages that was not over), message (it was queued, or its answer was), or reminder (it was due since).
+	// The kind of action. call: it was live at the time of the backup. campaign: it was running or scheduled, and is now paused. bulk: a job of calls or messages that had not ended. message: the message or its answer was queued. reminder: it was due after the backup.
 	Kind string `json:"kind"`
-	// The number that it is for, where there is one.
+	// The phone number of the recipient, if there is one.
 	To string `json:"to,omitzero"`
-	// The workspace that it belongs to.
+	// The workspace of the action.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -373,33 +373,33 @@ type UncertainCounts struct {
 
 // WorkspaceLoad is part of a response.
 type WorkspaceLoad struct {
-	// As many calls as may begin in a minute.
+	// Highest number of calls that may start within one minute.
 	CallsPerMinute int64  `json:"calls_per_minute"`
 	DailySpendCap  *Money `json:"daily_spend_cap"`
 	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
-	// What it did within the last minute.
+	// Activity of the workspace within the last minute.
 	LastMinute Activity `json:"last_minute"`
-	// Its lines.
+	// Concurrent calls of the workspace.
 	Lines LinesNow `json:"lines"`
-	// Calls that have a line, in and out.
+	// Number of live calls, inbound and outbound.
 	LiveCalls int64 `json:"live_calls"`
 	// Name for people.
 	Name string `json:"name"`
 	// The type of the resource.
 	Object string `json:"object"`
-	// starter, professional or enterprise. One of starter, professional, enterprise.
+	// The plan: starter, professional or enterprise. One of starter, professional, enterprise.
 	Plan string `json:"plan"`
-	// Which part that is of what all workspaces did.
+	// Share of the workspace in the activity of all workspaces.
 	Share Shares `json:"share"`
-	// true: it did not answer within two seconds; what is not known is 0.
+	// true: the workspace did not answer within two seconds. Unknown numbers are 0.
 	Silent bool `json:"silent"`
-	// false: what it spent before the service started is still being read, or it did not answer; spent_today is less than all.
+	// false: spent_today is incomplete. The amounts before the start of the service are still being read, or the workspace did not answer.
 	SpentKnown bool `json:"spent_known"`
-	// What its outbound calls of the day have cost so far, in UTC.
+	// Cost of today's outbound calls of the workspace. The day is in UTC.
 	SpentToday Money `json:"spent_today"`
-	// The trunks that are not well, at most twenty, those that are down first.
+	// Trunks that are degraded or down, at most 20. Trunks that are down come first.
 	Troubles []TrunkTrouble `json:"troubles"`
-	// Its trunks, by their health.
+	// Number of trunks of the workspace by health.
 	Trunks TrunkCounts `json:"trunks"`
 }

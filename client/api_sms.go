@@ -330,7 +330,7 @@ type Message struct {
 	Body string `json:"body"`
 	// Inserted variables.
 	Context map[string]any `json:"context,omitzero"`
-	// The conversation of an agent that it belongs to.
+	// The id of the agent's conversation that the message belongs to.
 	ConversationID string `json:"conversation_id,omitzero"`
 	// When the resource was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -358,7 +358,7 @@ type Message struct {
 	MessageID string `json:"message_id"`
 	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// When it is handed to a carrier again.
+	// Time of the next delivery attempt.
 	NextTryAt *time.Time `json:"next_try_at,omitempty"`
 	// Outbound: the message confirms an opt-out.
 	Notice bool `json:"notice"`
@@ -368,7 +368,7 @@ type Message struct {
 	OptOut bool `json:"opt_out"`
 	// The message to which this one replies.
 	ReplyTo string `json:"reply_to,omitzero"`
-	// The trunk or SMS gateway that carried it.
+	// The id of the trunk or SMS gateway that delivers the message.
 	RouteID string `json:"route_id,omitzero"`
 	// Number of SMS segments.
 	Segments int64 `json:"segments"`
@@ -378,7 +378,7 @@ type Message struct {
 	Status string `json:"status"`
 	// Recipient in E.164.
 	To string `json:"to"`
-	// How often it was handed to a carrier.
+	// Number of delivery attempts.
 	Tries int64 `json:"tries,omitzero"`
 	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -418,11 +418,11 @@ type SMSGateway struct {
 	Name string `json:"name"`
 	// The type of the resource.
 	Object string `json:"object"`
-	// Numbers that it takes; empty: all.
+	// Prefixes of the phone numbers that the gateway delivers to. Empty: all numbers.
 	Prefixes []string `json:"prefixes"`
-	// Among trunks and gateways of one prefix length: lower first.
+	// Trunks and gateways with the same prefix length are tried in ascending order of priority.
 	Priority int64 `json:"priority"`
-	// Signs what is sent to the URL. Shown once, at creation and when it is changed.
+	// The secret that signs requests to the URL. It is shown only after creation and after a change.
 	Secret string `json:"secret,omitzero"`
 	// The last characters of the secret.
 	SecretHint string `json:"secret_hint"`

@@ -496,7 +496,7 @@ type Call struct {
 	Latency *Latency `json:"latency,omitempty"`
 	// Legs of the call, one per INVITE, in order: targets that were tried, and transfers.
 	Legs []Leg `json:"legs"`
-	// Why audio was refused, or why none was heard or sent, as one sentence.
+	// A sentence: why the audio was refused, or why no audio was received or sent.
 	MediaIssue string `json:"media_issue,omitzero"`
 	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
@@ -688,13 +688,13 @@ type CallEndedEvent struct {
 
 // CallOutcome is part of a response.
 type CallOutcome struct {
-	// In this call, and not cancelled in it again.
+	// Whether the call booked an appointment and did not cancel it.
 	AppointmentBooked bool `json:"appointment_booked"`
-	// Its date in the provider's zone, YYYY-MM-DD.
+	// Date of the appointment in the time zone of the provider: YYYY-MM-DD.
 	AppointmentDate string `json:"appointment_date,omitzero"`
-	// Of that appointment.
+	// The id of the appointment.
 	AppointmentID string `json:"appointment_id,omitzero"`
-	// Its time in the provider's zone, HH:MM.
+	// Time of the appointment in the time zone of the provider: HH:MM.
 	AppointmentTime string `json:"appointment_time,omitzero"`
 	// The caller's intent.
 	Intent string `json:"intent,omitzero"`
@@ -1114,11 +1114,11 @@ type ContactOptedOutEvent struct {
 
 // Creator is part of a response.
 type Creator struct {
-	// The key, the user or the client; empty for system.
+	// The id of the key, user or client. Empty for system.
 	ID string `json:"id"`
-	// Of a user: the API key whose sign-in link opened the dashboard session. Missing where no key did.
+	// The API key whose sign-in link opened the dashboard session of a user. Missing for other sessions.
 	SignInKeyID string `json:"sign_in_key_id,omitzero"`
-	// The kind of credential: an API key or a JWT of it, an operator key, a dashboard session of a user, an OAuth client, or the service itself. One of api_key, operator, user, oauth_client, system.
+	// The kind of credential: an API key or a JWT made with it, an operator key, a dashboard session of a user, an OAuth client, or the service itself. One of api_key, operator, user, oauth_client, system.
 	Type string `json:"type"`
 }
 
@@ -1747,35 +1747,35 @@ type ResourceChangedData struct {
 
 // ResourceRef is part of a response.
 type ResourceRef struct {
-	// Its id.
+	// The id of the resource.
 	ID string `json:"id"`
-	// Its type, as in object of the resource itself.
+	// The type of the resource, as in its field object.
 	Object string `json:"object"`
 }
 
 // Retention is part of a response.
 type Retention struct {
-	// Days after its end after which an appointment is deleted; 0: it is kept.
+	// Days from the end of an appointment until it is deleted. 0: never.
 	AppointmentsDays int64 `json:"appointments_days"`
-	// Days after which entries of the audit log are deleted, 30 at least; 0: they are kept.
+	// Days until entries of the audit log are deleted, at least 30. 0: never.
 	AuditDays int64 `json:"audit_days"`
-	// Days after its end after which a call is deleted with its recording, its transcript and its SIP messages; 0: it is kept.
+	// Days from the end of a call until it is deleted with its recording, transcript and SIP messages. 0: never.
 	CallsDays int64 `json:"calls_days"`
-	// Days after which decisions of campaigns are deleted; 0: they are kept.
+	// Days until decisions of campaigns are deleted. 0: never.
 	DecisionsDays int64 `json:"decisions_days"`
-	// Days after which an event and the log of its deliveries are deleted, 7 at least, but not before it was sent; 0: they are kept.
+	// Days until an event and the log of its deliveries are deleted, at least 7. An event that was not sent yet is kept. 0: never.
 	EventsDays int64 `json:"events_days"`
-	// Days after which the bills of attempts are deleted, 35 at least; 0: they are kept. Counts per day and month stay.
+	// Days until the bills of call attempts are deleted, at least 35. 0: never. Counts per day and month are kept.
 	LedgerDays int64 `json:"ledger_days"`
-	// Days after which a text message is deleted; 0: it is kept.
+	// Days until a text message is deleted. 0: never.
 	MessagesDays int64 `json:"messages_days"`
-	// Days after which a call's recording is deleted; 0: it is kept.
+	// Days until the recording of a call is deleted. 0: never.
 	RecordingsDays int64 `json:"recordings_days"`
-	// Days after which a call's SIP messages are deleted; 0: they are kept.
+	// Days until the SIP messages of a call are deleted. 0: never.
 	TracesDays int64 `json:"traces_days"`
-	// Days after which a call's transcript is deleted; 0: it is kept.
+	// Days until the transcript of a call is deleted. 0: never.
 	TranscriptsDays int64 `json:"transcripts_days"`
-	// Days after which reports of uploads of contacts are deleted; 0: they are kept.
+	// Days until reports of contact uploads are deleted. 0: never.
 	UploadsDays int64 `json:"uploads_days"`
 }
 

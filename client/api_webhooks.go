@@ -225,25 +225,25 @@ func (c *Client) TestWebhook(ctx context.Context, id string, body *TestRequest, 
 
 // EventFilters is part of a request.
 type EventFilters struct {
-	// Agents that the event is about, or whose call it is about.
+	// Agents of the event or of its call.
 	AgentIDs []string `json:"agent_ids,omitzero"`
-	// Campaigns that the event is about, or whose call it is about.
+	// Campaigns of the event or of its call.
 	CampaignIDs []string `json:"campaign_ids,omitzero"`
-	// inbound, outbound: which way the call goes.
+	// Directions of the call: inbound, outbound.
 	Directions []string `json:"directions,omitzero"`
-	// Telephone numbers, E.164, one of which the call or message comes from or goes to.
+	// Phone numbers in E.164 that the call or message comes from or goes to.
 	Numbers []string `json:"numbers,omitzero"`
 }
 
 // EventFiltersUpdate is part of a request.
 type EventFiltersUpdate struct {
-	// Agents that the event is about, or whose call it is about.
+	// Agents of the event or of its call.
 	AgentIDs Optional[[]string] `json:"agent_ids,omitzero"`
-	// Campaigns that the event is about, or whose call it is about.
+	// Campaigns of the event or of its call.
 	CampaignIDs Optional[[]string] `json:"campaign_ids,omitzero"`
-	// inbound, outbound: which way the call goes.
+	// Directions of the call: inbound, outbound.
 	Directions Optional[[]string] `json:"directions,omitzero"`
-	// Telephone numbers, E.164, one of which the call or message comes from or goes to.
+	// Phone numbers in E.164 that the call or message comes from or goes to.
 	Numbers Optional[[]string] `json:"numbers,omitzero"`
 }
 
@@ -376,30 +376,30 @@ type Webhook struct {
 	// The credential that created it.
 	CreatedBy  *Creator   `json:"created_by,omitempty"`
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`
-	// Why it was disabled: gone (it answered 410), failing (no delivery succeeded for three days).
+	// Why the endpoint was disabled. gone: it answered 410. failing: no delivery succeeded for three days.
 	DisabledReason string `json:"disabled_reason,omitzero"`
 	// live or test. The environments are separate.
 	Environment string   `json:"environment"`
 	Events      []string `json:"events"`
-	// The first of the failed attempts since which none succeeded.
+	// Time of the first failed attempt after the last success.
 	FailingSince *time.Time `json:"failing_since,omitempty"`
 	FailureCount int64      `json:"failure_count"`
-	// Of these events, only those that pass.
+	// Only events that match every filter are sent.
 	Filters *EventFilters `json:"filters,omitempty"`
 	// Unique id. It never changes and is never reused.
 	ID             string     `json:"id"`
 	LastDeliveryAt *time.Time `json:"last_delivery_at"`
 	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// When it does; until then X-Svc-Signature-Next carries its signature.
+	// When the next secret replaces the current secret. Until then X-Svc-Signature-Next has its signature.
 	NextSecretAt *time.Time `json:"next_secret_at,omitempty"`
-	// Of the secret that takes over.
+	// The last characters of the next secret.
 	NextSecretHint string `json:"next_secret_hint,omitzero"`
 	// The type of the resource.
 	Object string `json:"object"`
-	// Since when it is paused. What was queued then is given up 72 hours later, what came since 72 hours after it came.
+	// Start of the pause. Deliveries fail 72 hours after the start of the pause, or 72 hours after their event if that is later.
 	PausedAt *time.Time `json:"paused_at,omitempty"`
-	// How much faster the retries follow each other, in the test environment. Default: 1.
+	// Divides the delays before retries in the test environment. Default: 1.
 	RetryTimeFactor int64  `json:"retry_time_factor,omitzero"`
 	Secret          string `json:"secret,omitzero"`
 	SecretHint      string `json:"secret_hint"`

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestAmountsStayWithinTheirBounds(t *testing.T) {
+func TestAmountBounds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := domain.Amount(rapid.Int64().Draw(t, "a")), domain.Amount(rapid.Int64().Draw(t, "b"))

@@ -80,10 +80,10 @@ type Leg struct {
 // CallOutcome is the outcome of a call, in the call and in call.ended.
 type CallOutcome struct {
 	Result            Outcome `json:"result"`
-	AppointmentBooked bool    `json:"appointment_booked" doc:"In this call, and not cancelled in it again."`
-	AppointmentID     string  `json:"appointment_id,omitempty" doc:"Of that appointment."`
-	AppointmentDate   string  `json:"appointment_date,omitempty" doc:"Its date in the provider's zone, YYYY-MM-DD."`
-	AppointmentTime   string  `json:"appointment_time,omitempty" doc:"Its time in the provider's zone, HH:MM."`
+	AppointmentBooked bool    `json:"appointment_booked" doc:"Whether the call booked an appointment and did not cancel it."`
+	AppointmentID     string  `json:"appointment_id,omitempty" doc:"The id of the appointment."`
+	AppointmentDate   string  `json:"appointment_date,omitempty" doc:"Date of the appointment in the time zone of the provider: YYYY-MM-DD."`
+	AppointmentTime   string  `json:"appointment_time,omitempty" doc:"Time of the appointment in the time zone of the provider: HH:MM."`
 	Intent            string  `json:"intent,omitempty"`
 	Notes             string  `json:"notes,omitempty"`
 }
@@ -170,7 +170,7 @@ type Call struct {
 	RecordingDeletedAt  *time.Time        `json:"recording_deleted_at,omitempty"` // deleted by the retention of the workspace
 	Processing          bool              `json:"processing"`                     // the recording or the transcript is not ready
 	Quality             *Quality          `json:"quality,omitempty"`
-	MediaIssue          string            `json:"media_issue,omitempty" doc:"Why audio was refused, or why none was heard or sent, as one sentence."`
+	MediaIssue          string            `json:"media_issue,omitempty" doc:"A sentence: why the audio was refused, or why no audio was received or sent."`
 	SlowestTurnMs       int               `json:"slowest_turn_ms,omitempty"` // longest time that the caller waited for an answer of the agent
 	Analysis            *CallAnalysis     `json:"analysis,omitempty"`        // result of the agent's analysis
 	Latency             *Latency          `json:"latency,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestTheBetterClaimHasACallAndOfTwoThatAreAlikeTheOlderTrunk(t *testing.T) {
+func TestBetterClaimWinsThenOlderTrunk(t *testing.T) {
 	t.Parallel()
 	at := func(rank domain.ClaimRank, day int, trunk string) domain.CallClaim {
 		return domain.CallClaim{Rank: rank, Since: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC), TrunkID: trunk}
@@ -28,7 +28,7 @@ func TestTheBetterClaimHasACallAndOfTwoThatAreAlikeTheOlderTrunk(t *testing.T) {
 	}
 }
 
-func TestAnotherProcessHasACallWhoseClaimGoesBeforeOnesOwn(t *testing.T) {
+func TestCallBelongsToProcessWithBetterClaim(t *testing.T) {
 	t.Parallel()
 	at := func(rank domain.ClaimRank, day int) domain.CallClaim {
 		return domain.CallClaim{Rank: rank, Since: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)}

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestACallIsNoLongerThanWasSaid(t *testing.T) {
+func TestOverrideLimitsCallDuration(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[time.Duration]struct {
 		minutes int
@@ -21,7 +21,7 @@ func TestACallIsNoLongerThanWasSaid(t *testing.T) {
 	}
 }
 
-func TestWhatACallSaysOfMachinesComesBeforeItsAgent(t *testing.T) {
+func TestMachineDetectionOverridePrecedesAgent(t *testing.T) {
 	t.Parallel()
 	agent := &domain.AgentAMD{Mode: "wait", VoicemailAction: "leave_message", Message: "The agent's."}
 	for name, c := range map[string]struct {
@@ -43,7 +43,7 @@ func TestWhatACallSaysOfMachinesComesBeforeItsAgent(t *testing.T) {
 	assert.Equal(t, "The agent's.", agent.Message, "the agent stays as it is")
 }
 
-func TestOverridesTakeTheAgentsPlaceFieldByField(t *testing.T) {
+func TestOverridesReplaceAgentFieldByField(t *testing.T) {
 	t.Parallel()
 	a := domain.Agent{FirstMessage: "Hello.", Language: "en-US", Timezone: "UTC", Voice: domain.Voice{Name: "a", Rate: 2}, LLM: &domain.AgentLLM{Model: "m"}, Limits: domain.AgentLimits{MaxMinutes: 3}}
 	assert.Equal(t, a, (*domain.CallOverrides)(nil).ApplyTo(a))

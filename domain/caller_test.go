@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestACallersNumberIsShownAsItsTrunkMayTellIt(t *testing.T) {
+func TestCallerNumberFollowsTrunkSettings(t *testing.T) {
 	trusted := &domain.Trunk{CallerIDHeaders: []string{domain.HeaderAsserted, domain.HeaderRemote}}
 	stranger := &domain.Trunk{}
 	asserted := map[string]string{"P-Asserted-Identity": `"Ann, B" <sip:+12025550177;verstat=TN-Validation-Passed@carrier.example>, <tel:+12025550178>`}
@@ -61,13 +61,13 @@ func FuzzReadCaller(f *testing.F) {
 	})
 }
 
-func TestTrunkDialsTheSameNumberOrNone(t *testing.T) {
+func TestTrunkDialsSameNumberOrNone(t *testing.T) {
 	t.Parallel()
 	const us, gb = "+12025550100", "+442071838750"
 	digits, national := domain.FormatDigits, domain.FormatNational
 	for _, c := range []struct {
 		to, format, country, strip, add string
-		dialled, approved               string // by a trunk whose rewriting an operator has not set, or has; "": refused
+		dialled, approved               string // result without and with an operator's approval of the rewriting; "": refused
 	}{
 		{gb, "e164", "", "", "", gb, gb},
 		{gb, digits, "", "", "", "442071838750", "442071838750"},
@@ -82,22 +82,22 @@ func TestTrunkDialsTheSameNumberOrNone(t *testing.T) {
 		{us, "e164", "", "", "7777#", "", "7777#+12025550100"},
 		{us, digits, "", "5", "7777", "", "777712025550100"},
 		{gb, national, "GB", "0", "9#", "", "9#2071838750"},
-		{us, "e164", "", "+1", "", "", ""},                     // reads as a number of Egypt
+		{us, "e164", "", "+1", "", "", ""},                     // is read as a number of Egypt
 		{us, digits, "", "12025550100", "911", "", ""},         // emergency
-		{us, digits, "", "", "911", "", ""},                    // emergency, with digits behind
+		{us, digits, "", "", "911", "", ""},                    // emergency number with more digits
 		{us, digits, "", "1202555", "", "", ""},                // short
 		{us, digits, "", "1202555", "1900555", "", ""},         // premium rate
 		{us, digits, "", "1202555", "0088216", "", ""},         // satellite
-		{us, digits, "", "", "0088216", "", ""},                // international, and no number
+		{us, digits, "", "", "0088216", "", ""},                // international and not a valid number
 		{us, digits, "", "1202555", "4420794", "", ""},         // another country
 		{us, digits, "", "12025550100", "12025550177", "", ""}, // another number
-		{us, "e164", "", "+1202", "", "", ""},                  // a local number of nobody knows where
-		{us, national, "US", "202", "900", "", ""},             // premium rate, as dialled within the country
-		{gb, digits, "", "442071838750", "0011442", "", ""},    // no number
+		{us, "e164", "", "+1202", "", "", ""},                  // local number without an area
+		{us, national, "US", "202", "900", "", ""},             // premium rate, as dialed within the country
+		{gb, digits, "", "442071838750", "0011442", "", ""},    // not a valid number
 		{"+12025570911", digits, "", "12025570", "", "", ""},   // emergency
-		{"+19115550100", "e164", "", "", "", "", ""},           // no number
+		{"+19115550100", "e164", "", "", "", "", ""},           // not a valid number
 		{"+49110", national, "DE", "", "", "", ""},             // emergency within the country
-		{"+493012345678", national, "DE", "", "0", "", ""},     // reads as a number of Greece
+		{"+493012345678", national, "DE", "", "0", "", ""},     // is read as a number of Greece
 		{"+15005550001", "e164", "", "", "", "+15005550001", "+15005550001"},
 	} {
 		trunk := domain.Trunk{NumberFormat: c.format, NumberCountry: c.country, NumberStrip: c.strip, NumberAdd: c.add}

@@ -257,14 +257,14 @@ type ContactRun struct {
 
 // ContactAddedAt returns the time at which the contact at a position of a chunk was added. Without runs this is
 // created, the creation time of the campaign.
-func ContactAddedAt(runs []ContactRun, place int, made time.Time) time.Time {
+func ContactAddedAt(runs []ContactRun, place int, created time.Time) time.Time {
 	for _, r := range runs {
 		if r.First > place {
 			break
 		}
-		made = r.At
+		created = r.At
 	}
-	return made
+	return created
 }
 
 // ContactTimes is a ContactChunk of which only the times are decoded.

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestAFasterClockShowsADayInAMinute(t *testing.T) {
+func TestFasterClockRunsADayInAMinute(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 	c := domain.Clock{Since: since, Factor: 1440}
@@ -21,7 +21,7 @@ func TestAFasterClockShowsADayInAMinute(t *testing.T) {
 	assert.True(t, c.RealTime(time.Time{}).IsZero())
 }
 
-func TestTheMomentOfATimeIsTheFirstAtWhichItIsShown(t *testing.T) {
+func TestRealTimeIsFirstMomentOfCampaignTime(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {
@@ -34,7 +34,7 @@ func TestTheMomentOfATimeIsTheFirstAtWhichItIsShown(t *testing.T) {
 	})
 }
 
-func TestOnlyTheTestEnvironmentHasAnotherClock(t *testing.T) {
+func TestOnlyTestEnvironmentHasFasterClock(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	c := &domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 10}, Retry: domain.Retry{IntervalHours: 24}, Test: &domain.TestMode{TimeFactor: 48, Since: &now}}

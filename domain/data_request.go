@@ -33,8 +33,8 @@ func (DataRequestStatus) Values() []string {
 
 // ResourceRef identifies a resource in a list of others.
 type ResourceRef struct {
-	ID     string `json:"id" doc:"Its id."`
-	Object string `json:"object" doc:"Its type, as in object of the resource itself."`
+	ID     string `json:"id" doc:"The id of the resource."`
+	Object string `json:"object" doc:"The type of the resource, as in its field object."`
 }
 
 // DataRequest exports or erases the data of one person, who is identified by a phone number. The number is

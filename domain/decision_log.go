@@ -198,7 +198,7 @@ type DecisionChain struct {
 // StartAfter starts the verification behind the pages that retention deleted.
 func (c *DecisionChain) StartAfter(s *DecisionLogStart) {
 	if !s.IsValid(c.Key) {
-		c.Broken, c.Reason = 1, "the beginning of the log was cut off by somebody else than its retention"
+		c.Broken, c.Reason = 1, "the beginning of the log was truncated by something other than its retention"
 		return
 	}
 	c.Pages, c.Deleted, c.Head = s.Seq, s.Seq, s.Hash

@@ -13,11 +13,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// logKey is the key of the logs of these tests.
+// logKey returns the key of the test logs.
 func logKey() []byte { return []byte("a key that is not in the store") }
 
-// logOf is a log of five pages, as the store gives it back.
-func logOf(t *testing.T) []*domain.DecisionPage {
+// newDecisionLog returns a log of five pages as read from the store.
+func newDecisionLog(t *testing.T) []*domain.DecisionPage {
 	t.Helper()
 	var out []*domain.DecisionPage
 	head := ""
@@ -56,15 +56,15 @@ func check(pages []*domain.DecisionPage, want int, head string) domain.DecisionC
 	return c
 }
 
-func TestALogOfDecisionsThatNobodyTouchedHolds(t *testing.T) {
-	pages := logOf(t)
+func TestUnchangedDecisionLogVerifies(t *testing.T) {
+	pages := newDecisionLog(t)
 	c := check(pages, 5, pages[4].Hash)
 	assert.Equal(t, domain.DecisionChain{Key: logKey(), Pages: 5, Decisions: 15, Head: pages[4].Hash}, c)
 	assert.Equal(t, domain.DecisionChain{Key: logKey()}, check(nil, 0, ""))
 }
 
-func TestWhateverIsDoneToALogOfDecisionsShows(t *testing.T) {
-	head := logOf(t)[4].Hash
+func TestAnyChangeOfDecisionLogIsDetected(t *testing.T) {
+	head := newDecisionLog(t)[4].Hash
 	other := time.Date(2026, 3, 2, 12, 0, 1, 0, time.UTC)
 	for name, c := range map[string]struct {
 		touch  func(pages []*domain.DecisionPage) []*domain.DecisionPage
@@ -114,19 +114,19 @@ func TestWhateverIsDoneToALogOfDecisionsShows(t *testing.T) {
 		}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := check(c.touch(logOf(t)), 5, head)
+			got := check(c.touch(newDecisionLog(t)), 5, head)
 			assert.Equal(t, c.broken, got.Broken, got.Reason)
 			assert.NotEmpty(t, got.Reason)
 		})
 	}
 }
 
-// Whoever can write to the store may work every hash out anew, the counters
-// included; without the key it shows.
-func TestALogOfDecisionsThatIsMadeAnewWithoutTheKeyDoesNotHold(t *testing.T) {
+// An attacker with write access to the store can recompute all hashes and counters. Without the key the verification
+// fails.
+func TestDecisionLogRewrittenWithoutKeyFailsVerification(t *testing.T) {
 	for name, key := range map[string][]byte{"without one": nil, "with another one": []byte("another key")} {
 		t.Run(name, func(t *testing.T) {
-			pages := logOf(t)
+			pages := newDecisionLog(t)
 			for i := 2; i < 5; i++ {
 				pages[i].Decisions[0].Verdict = domain.DecidedSkip
 				pages[i].Prev = pages[i-1].Hash

@@ -75,28 +75,28 @@ func (d *Delivery) ReadPacked(k Key, packed []byte) bool {
 	hook, event, ok := strings.Cut(k.ID, "/")
 	u := newUnpacker(packed)
 	flags := u.count()
-	taken := Delivery{
+	unpacked := Delivery{
 		WorkspaceID: k.Workspace, WebhookID: hook, EventID: event, Replay: flags&packedReplay != 0,
 		ID: u.text(), EventType: u.text(), EventOffset: u.count(), Subject: u.text(),
 	}
-	taken.State = readPackedState(&u)
-	taken.CreatedAt = u.time(0)
+	unpacked.State = readPackedState(&u)
+	unpacked.CreatedAt = u.time(0)
 	if flags&packedAttempted != 0 {
-		taken.Attempts, taken.ResponseStatus, taken.ResponseTimeMs = int(u.int()), int(u.int()), u.int()
+		unpacked.Attempts, unpacked.ResponseStatus, unpacked.ResponseTimeMs = int(u.int()), int(u.int()), u.int()
 	}
 	if flags&packedError != 0 {
-		taken.Error = u.text()
+		unpacked.Error = u.text()
 	}
-	for i, t := range taken.timePointers() {
+	for i, t := range unpacked.timePointers() {
 		if flags&(packedFirst<<i) != 0 {
-			at := u.time(taken.CreatedAt.Unix())
+			at := u.time(unpacked.CreatedAt.Unix())
 			*t = &at
 		}
 	}
 	if !ok || flags > packedKnown || !u.end() {
 		return false
 	}
-	*d = taken
+	*d = unpacked
 	return true
 }
 

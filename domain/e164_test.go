@@ -11,14 +11,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// sameAsParsed holds E164 against ParsePhone, which looks numbers up.
-func sameAsParsed(t require.TestingT, text, country string) {
+// assertSameAsParsePhone compares E164 with ParsePhone, which always uses the tables.
+func assertSameAsParsePhone(t require.TestingT, text, country string) {
 	want, _, wantErr := domain.ParsePhone(text, country)
 	got, err := domain.E164(text, country)
 	require.Equal(t, []any{want, wantErr}, []any{got, err}, "%q in %q", text, country)
 }
 
-func TestE164IsWhatParsePhoneSays(t *testing.T) {
+func TestE164EqualsParsePhone(t *testing.T) {
 	t.Parallel()
 	countries := rapid.SampledFrom([]string{"", "US", "ca", "GB", "DE", "JM", "XX"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -27,7 +27,7 @@ func TestE164IsWhatParsePhoneSays(t *testing.T) {
 			rapid.StringMatching(`[+1]?1[-. ]?[0-9]{3}[-. ]?[0-9]{3}[-. ]?[0-9]{4}`), rapid.StringMatching(`\+[0-9]{11}`),
 			rapid.StringMatching(`\+1[0-9a-z٠-٩]{10}`), rapid.String(),
 		).Draw(t, "text")
-		sameAsParsed(t, text, countries.Draw(t, "country"))
+		assertSameAsParsePhone(t, text, countries.Draw(t, "country"))
 	})
 }
 
@@ -35,12 +35,12 @@ func TestE164AgreesOnEveryAreaCode(t *testing.T) {
 	t.Parallel()
 	for area := range 1000 {
 		for _, line := range []string{"5550100", "9110911", "0000000", "1234567"} {
-			sameAsParsed(t, fmt.Sprintf("+1%03d%s", area, line), "US")
+			assertSameAsParsePhone(t, fmt.Sprintf("+1%03d%s", area, line), "US")
 		}
 	}
 }
 
-func TestE164ReadsWhatPeopleWrite(t *testing.T) {
+func TestE164AcceptsCommonNotations(t *testing.T) {
 	t.Parallel()
 	got, err := domain.E164("(202) 555-0100", "US")
 	require.NoError(t, err)

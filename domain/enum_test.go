@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// enumSources are the packages whose string types have a Values method.
+// enumSources returns the source files of the string types with a Values method.
 func enumSources() []string { return []string{"*.go", "event/*.go"} }
 
 func TestValuesListEveryConstantOfTheirType(t *testing.T) {
@@ -27,8 +27,8 @@ func TestValuesListEveryConstantOfTheirType(t *testing.T) {
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 			require.NoError(t, err)
 			for _, d := range file.Decls {
-				constantsOf(d, declared)
-				valuesOf(d, listed)
+				collectConstants(d, declared)
+				collectValues(d, listed)
 			}
 		}
 	}
@@ -39,8 +39,8 @@ func TestValuesListEveryConstantOfTheirType(t *testing.T) {
 	}
 }
 
-// constantsOf adds the constants of a declaration by the name of their type.
-func constantsOf(d ast.Decl, into map[string][]string) {
+// collectConstants adds the constants of a declaration by the name of their type.
+func collectConstants(d ast.Decl, into map[string][]string) {
 	group, ok := d.(*ast.GenDecl)
 	if !ok || group.Tok != token.CONST {
 		return
@@ -55,10 +55,10 @@ func constantsOf(d ast.Decl, into map[string][]string) {
 	}
 }
 
-// valuesOf adds the arguments of values(…) in a Values method.
-func valuesOf(d ast.Decl, into map[string][]string) {
+// collectValues adds the arguments of values(…) in a Values method.
+func collectValues(d ast.Decl, into map[string][]string) {
 	if group, ok := d.(*ast.GenDecl); ok && group.Tok == token.VAR {
-		listOf(group, into)
+		collectList(group, into)
 		return
 	}
 	f, ok := d.(*ast.FuncDecl)
@@ -83,10 +83,10 @@ func valuesOf(d ast.Decl, into map[string][]string) {
 	})
 }
 
-// listOf adds the entries of a variable all = []T{…}.
-func listOf(group *ast.GenDecl, into map[string][]string) {
+// collectList adds the entries of a variable allTypes = []T{…}.
+func collectList(group *ast.GenDecl, into map[string][]string) {
 	spec, _ := group.Specs[0].(*ast.ValueSpec)
-	if spec.Names[0].Name != "all" || len(spec.Values) == 0 {
+	if spec.Names[0].Name != "allTypes" || len(spec.Values) == 0 {
 		return
 	}
 	list, _ := spec.Values[0].(*ast.CompositeLit)

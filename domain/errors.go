@@ -152,7 +152,7 @@ var (
 	// ErrFenced: another node owns these rows. The caller must stop writing.
 	ErrFenced = errors.New("the owner of these rows has changed")
 	// ErrBlobsUnavailable: the blob store cannot be reached.
-	ErrBlobsUnavailable = errors.New("what keeps files is away")
+	ErrBlobsUnavailable = errors.New("the blob store is unavailable")
 	// ErrStoreFull: the disk of the store is full. Nothing was written.
 	ErrStoreFull = errors.New("the disk of the store is full")
 	// ErrConflict: a guard did not hold. Nothing was written.
@@ -171,7 +171,7 @@ func StoreFull() *Error {
 const storeFullRetry = 10 // seconds
 
 // NotFound returns the error for an ID that does not exist.
-func NotFound(what string) error { return Errorf(CodeNotFound, "there is no such %s", what) }
+func NotFound(resource string) error { return Errorf(CodeNotFound, "there is no such %s", resource) }
 
 // FieldError returns the error for one field of a request.
 func FieldError(param string, code Code, text string) error {

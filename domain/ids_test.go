@@ -11,11 +11,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// An id is what the reader of ULIDs takes for one, in the spelling that it gives.
-func TestAnIDHasOneSpelling(t *testing.T) {
+// An ID is valid if the ULID parser accepts it and formats it the same.
+func TestIDHasOneSpelling(t *testing.T) {
 	t.Parallel()
 	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyzILOUilou-_ \x00\xff"
-	const capitals = 32 // of them come first
+	const capitals = 32 // number of capital letters and digits, which come first
 	r := rand.New(rand.NewPCG(7, 8))
 	good := 0
 	for n := range 20_000 {

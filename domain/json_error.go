@@ -14,7 +14,7 @@ import (
 var (
 	errNumberRange = errors.New("the number is out of range")
 	errNotInteger  = errors.New("the number must be an integer")
-	errFollows     = errors.New("something follows the value")
+	errFollows     = errors.New("unexpected data after the value")
 )
 
 // convertJSONError converts an error of the JSON library to an *Error with a message for
@@ -23,10 +23,10 @@ func convertJSONError(err error) error {
 	if e, known := errors.AsType[*Error](err); known {
 		return e
 	}
-	if e, bad := errors.AsType[*jsontext.SyntacticError](err); bad {
+	if e, cause := errors.AsType[*jsontext.SyntacticError](err); cause {
 		return syntaxError(e)
 	}
-	if e, bad := errors.AsType[*json.SemanticError](err); bad {
+	if e, cause := errors.AsType[*json.SemanticError](err); cause {
 		return valueError(e)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -35,18 +35,18 @@ func convertJSONError(err error) error {
 	return Errorf(CodeInvalidRequest, "The JSON cannot be read.")
 }
 
-func syntaxError(bad *jsontext.SyntacticError) *Error {
-	e := &Error{Code: CodeInvalidRequest, Param: memberPath(bad.JSONPointer)}
-	at := strconv.FormatInt(bad.ByteOffset, 10)
+func syntaxError(cause *jsontext.SyntacticError) *Error {
+	e := &Error{Code: CodeInvalidRequest, Param: memberPath(cause.JSONPointer)}
+	at := strconv.FormatInt(cause.ByteOffset, 10)
 	switch {
-	case errors.Is(bad.Err, jsontext.ErrDuplicateName):
+	case errors.Is(cause.Err, jsontext.ErrDuplicateName):
 		e.Message = "The member " + e.Param + " is given more than once."
-	case errors.Is(bad.Err, io.ErrUnexpectedEOF):
+	case errors.Is(cause.Err, io.ErrUnexpectedEOF):
 		e.Message = "The JSON is incomplete: it ends at byte " + at + "."
 		e.Param = ""
-	case strings.Contains(bad.Err.Error(), "invalid UTF-8"):
+	case strings.Contains(cause.Err.Error(), "invalid UTF-8"):
 		e.Message = withPath("The JSON is not valid UTF-8", e.Param) + ", at byte " + at + "."
-	case strings.Contains(bad.Err.Error(), "surrogate pair"):
+	case strings.Contains(cause.Err.Error(), "surrogate pair"):
 		e.Message = withPath("The JSON has half of a surrogate pair", e.Param) + ", at byte " + at + "."
 	default:
 		e.Message = withPath("The JSON is not valid", e.Param) + ", at byte " + at + "."
@@ -56,18 +56,18 @@ func syntaxError(bad *jsontext.SyntacticError) *Error {
 
 // valueError is the error of a value that does not fit its field: CodeValidation,
 // with the path of the member in Param.
-func valueError(bad *json.SemanticError) error {
+func valueError(cause *json.SemanticError) error {
 	var p Problems
-	param := memberPath(bad.JSONPointer)
+	param := memberPath(cause.JSONPointer)
 	switch {
-	case errors.Is(bad.Err, json.ErrUnknownName):
+	case errors.Is(cause.Err, json.ErrUnknownName):
 		p.Add(param, CodeValidation, "is not a known member")
-	case errors.Is(bad.Err, errNotInteger):
+	case errors.Is(cause.Err, errNotInteger):
 		p.Add(param, CodeValidation, "must be an integer")
-	case errors.Is(bad.Err, errNumberRange), errors.Is(bad.Err, strconv.ErrRange):
+	case errors.Is(cause.Err, errNumberRange), errors.Is(cause.Err, strconv.ErrRange):
 		p.Add(param, CodeValidation, "is out of range")
 	default:
-		p.Add(param, CodeValidation, "must be %s", kindName(bad.GoType))
+		p.Add(param, CodeValidation, "must be %s", kindName(cause.GoType))
 	}
 	if param == "" {
 		p[0].Message = "the value " + p[0].Message

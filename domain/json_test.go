@@ -49,7 +49,7 @@ type strict struct {
 	In    *strict        `json:"in"`
 }
 
-func TestDecodeJSONRefusesWhatIsNotExact(t *testing.T) {
+func TestDecodeJSONRefusesInexactInput(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text, param, message string
@@ -131,7 +131,7 @@ func TestStoredRecordKeepsTheNumbersOfFreeObjects(t *testing.T) {
 	assert.Equal(t, want.Parameters, got.Parameters)
 }
 
-func TestDecodeAnswerPassesOverUnknownMembersAlone(t *testing.T) {
+func TestDecodeAnswerIgnoresOnlyUnknownMembers(t *testing.T) {
 	t.Parallel()
 	var got struct {
 		Variables domain.Context `json:"variables"`

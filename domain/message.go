@@ -56,19 +56,19 @@ type Message struct {
 	Notice       bool            `json:"notice"`             // outbound: confirmation of an opt-out, the only message that is still sent to such a number
 	ReplyTo      string          `json:"reply_to,omitempty"` // ID of the message that this message answers
 	// ConversationID is the conversation between an agent and the contact.
-	ConversationID string     `json:"conversation_id,omitempty" doc:"The conversation of an agent that it belongs to."`
+	ConversationID string     `json:"conversation_id,omitempty" doc:"The id of the agent's conversation that the message belongs to."`
 	Context        Context    `json:"context,omitempty"`
 	SentAt         *time.Time `json:"sent_at"`
 	DeliveredAt    *time.Time `json:"delivered_at"`
 	FailedAt       *time.Time `json:"failed_at"`
 	// RouteID is the trunk or gateway that delivers the message. It is empty for the test carrier and before
 	// routing.
-	RouteID string `json:"route_id,omitempty" doc:"The trunk or SMS gateway that carried it."`
+	RouteID string `json:"route_id,omitempty" doc:"The id of the trunk or SMS gateway that delivers the message."`
 	// Tries counts the delivery attempts. TriedAt is the time of the last attempt, and NextAt the time of the next
 	// attempt.
-	Tries   int        `json:"tries,omitempty" doc:"How often it was handed to a carrier."`
+	Tries   int        `json:"tries,omitempty" doc:"Number of delivery attempts."`
 	TriedAt *time.Time `json:"tried_at,omitempty" hidden:"true"`
-	NextAt  *time.Time `json:"next_try_at,omitempty" doc:"When it is handed to a carrier again."`
+	NextAt  *time.Time `json:"next_try_at,omitempty" doc:"Time of the next delivery attempt."`
 	// Todo is the next processing step, or "". After a restart the service continues with this step.
 	Todo MessageTodo `json:"todo,omitempty" hidden:"true"`
 	// Answering is the ID of the conversation whose agent is preparing an answer to this message.

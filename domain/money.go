@@ -87,11 +87,11 @@ func (a Amount) Times(n int) Amount {
 func ParseAmount(text string) (Amount, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	if len(text) == 0 || len(whole) > 12 || len(fraction) > 6 || whole+fraction == "" {
-		return 0, fmt.Errorf("%q is no amount of money", text)
+		return 0, fmt.Errorf("%q is not an amount of money", text)
 	}
 	n, err := strconv.ParseInt("0"+whole+(fraction + "000000")[:6], 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no amount of money", text)
+		return 0, fmt.Errorf("%q is not an amount of money", text)
 	}
 	return Amount(n), nil
 }

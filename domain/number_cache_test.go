@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestNumbersThatAreRememberedAreWhatTheTablesSay(t *testing.T) {
+func TestCachedNumbersEqualTables(t *testing.T) {
 	t.Parallel()
 	dice := rand.New(rand.NewPCG(3, 9))
 	var m domain.NumberCache
@@ -40,7 +40,7 @@ func TestNumbersThatAreRememberedAreWhatTheTablesSay(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestWhatPeopleWriteIsReadTheSameWithAMemory(t *testing.T) {
+func TestCachedParserReadsTheSame(t *testing.T) {
 	t.Parallel()
 	var m domain.NumberCache
 	for range 2 {
@@ -53,9 +53,9 @@ func TestWhatPeopleWriteIsReadTheSameWithAMemory(t *testing.T) {
 	}
 }
 
-// What Numbers takes for granted: in no table of a country behind +1 does a
-// pattern look beyond the sixth digit, but in those it leaves out.
-func TestSixDigitsDecideWhatANumberBehindPlusOneIs(t *testing.T) {
+// The number cache assumes that no pattern of a country with code +1 depends on digits after the sixth digit.
+// Countries with other patterns are not cached.
+func TestSixDigitsDetermineNANPNumber(t *testing.T) {
 	t.Parallel()
 	all, err := phonenumbers.MetadataCollection()
 	require.NoError(t, err)
@@ -74,17 +74,17 @@ func TestSixDigitsDecideWhatANumberBehindPlusOneIs(t *testing.T) {
 			if lead := m.GetLeadingDigits(); lead == "246" || lead == "658|876" {
 				most = 10
 			}
-			assert.LessOrEqual(t, reach(t, d.GetNationalNumberPattern()), most, "%s of %s", what, m.GetId())
+			assert.LessOrEqual(t, lastBoundDigit(t, d.GetNationalNumberPattern()), most, "%s of %s", what, m.GetId())
 		}
-		assert.LessOrEqual(t, reach(t, m.GetLeadingDigits()), 6, m.GetId())
+		assert.LessOrEqual(t, lastBoundDigit(t, m.GetLeadingDigits()), 6, m.GetId())
 	}
 	assert.Greater(t, seen, 200)
-	assert.Equal(t, 6, reach(t, `24(?:5\d[0-6]1|6)\d{4}`))
-	assert.Equal(t, 3, reach(t, `(?:2[0-4]|30)[5-9]\d{7}`))
+	assert.Equal(t, 6, lastBoundDigit(t, `24(?:5\d[0-6]1|6)\d{4}`))
+	assert.Equal(t, 3, lastBoundDigit(t, `(?:2[0-4]|30)[5-9]\d{7}`))
 }
 
-// reach is the last digit that a pattern binds, counted from one.
-func reach(t *testing.T, pattern string) int {
+// lastBoundDigit returns the position of the last digit that a pattern restricts, from 1.
+func lastBoundDigit(t *testing.T, pattern string) int {
 	t.Helper()
 	r, err := syntax.Parse(pattern, syntax.Perl)
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func reach(t *testing.T, pattern string) int {
 	var walk func(r *syntax.Regexp, from map[int]bool) (to map[int]bool)
 	walk = func(r *syntax.Regexp, from map[int]bool) map[int]bool {
 		to := map[int]bool{}
-		switch r.Op { //nolint:exhaustive // what is new fails
+		switch r.Op { //nolint:exhaustive // unknown operators fail
 		case syntax.OpEmptyMatch:
 			return from
 		case syntax.OpLiteral, syntax.OpCharClass:

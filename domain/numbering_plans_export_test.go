@@ -1,9 +1,9 @@
 package domain
 
-// NumberPlan is a plan as a test sees it.
+// NumberPlan is a numbering plan for tests.
 type NumberPlan struct{ Lengths, Not uint16 }
 
-// Plans are those that there are, by country code.
+// Plans returns all numbering plans by country code.
 func Plans() map[int]NumberPlan {
 	all := make(map[int]NumberPlan)
 	for code, p := range numberingPlans {

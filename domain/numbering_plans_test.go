@@ -18,10 +18,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// opening adds the digits that a pattern can begin with; empty says whether it
-// matches nothing as well.
-func opening(re *syntax.Regexp, digits map[int]bool) (empty bool) {
-	switch re.Op { //nolint:exhaustive // the others match nothing, or are not looked into
+// addFirstDigits adds the digits that a match of a pattern can start with. empty reports whether the pattern also
+// matches the empty text.
+func addFirstDigits(re *syntax.Regexp, digits map[int]bool) (empty bool) {
+	switch re.Op { //nolint:exhaustive // the others match the empty text or are ignored
 	case syntax.OpLiteral:
 		digits[int(re.Rune[0]-'0')] = true
 		return false
@@ -36,30 +36,30 @@ func opening(re *syntax.Regexp, digits map[int]bool) (empty bool) {
 		return false
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
-			if !opening(sub, digits) {
+			if !addFirstDigits(sub, digits) {
 				return false
 			}
 		}
 		return true
 	case syntax.OpAlternate:
 		for _, sub := range re.Sub {
-			empty = opening(sub, digits) || empty
+			empty = addFirstDigits(sub, digits) || empty
 		}
 		return empty
 	case syntax.OpCapture, syntax.OpPlus:
-		return opening(re.Sub[0], digits)
+		return addFirstDigits(re.Sub[0], digits)
 	case syntax.OpQuest, syntax.OpStar:
-		opening(re.Sub[0], digits)
+		addFirstDigits(re.Sub[0], digits)
 		return true
 	case syntax.OpRepeat:
-		return opening(re.Sub[0], digits) || re.Min == 0
-	default: // nothing, or what is not looked into
+		return addFirstDigits(re.Sub[0], digits) || re.Min == 0
+	default: // the empty text, or an ignored operator
 		return true
 	}
 }
 
-// wantedPlans are the plans as the tables of numbers have them.
-func wantedPlans(t *testing.T) map[int]domain.NumberPlan {
+// plansOfTables returns the numbering plans of the phonenumbers library.
+func plansOfTables(t *testing.T) map[int]domain.NumberPlan {
 	t.Helper()
 	all, err := phonenumbers.MetadataCollection()
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func wantedPlans(t *testing.T) map[int]domain.NumberPlan {
 		re, err := syntax.Parse(m.GetNationalPrefixForParsing(), syntax.Perl)
 		require.NoError(t, err)
 		stripped := map[int]bool{0: true}
-		if m.GetNationalPrefixForParsing() != "" && opening(re, stripped) {
+		if m.GetNationalPrefixForParsing() != "" && addFirstDigits(re, stripped) {
 			continue
 		}
 		var p domain.NumberPlan
@@ -95,9 +95,9 @@ func wantedPlans(t *testing.T) map[int]domain.NumberPlan {
 	return plans
 }
 
-func TestPlansOfCountriesAreThoseOfTheTables(t *testing.T) {
+func TestNumberingPlansEqualTables(t *testing.T) {
 	t.Parallel()
-	want, have := wantedPlans(t), domain.Plans()
+	want, have := plansOfTables(t), domain.Plans()
 	if assert.Equal(t, want, have) {
 		return
 	}
@@ -116,9 +116,8 @@ func TestPlansOfCountriesAreThoseOfTheTables(t *testing.T) {
 	t.Log("the table as it should be:", b.String())
 }
 
-// No number that summons help has as many digits as what is read without a look
-// at the tables.
-func TestNoEmergencyNumberIsAsLongAsAFullOne(t *testing.T) {
+// Emergency numbers have fewer digits than all numbers that are read without the tables.
+func TestEmergencyNumbersAreShorterThanFullNumbers(t *testing.T) {
 	t.Parallel()
 	all, err := phonenumbers.ShortNumberMetadataCollection()
 	require.NoError(t, err)
@@ -134,8 +133,8 @@ var (
 	serviceCode = regexp.MustCompile(`^\d11`)
 )
 
-// Whatever is read without the parser is read as the parser reads it.
-func TestNumbersInE164AreWhatTheParserSays(t *testing.T) {
+// Numbers that are read without the parser equal the results of the parser.
+func TestE164NumbersEqualParser(t *testing.T) {
 	t.Parallel()
 	dice := rand.New(rand.NewPCG(7, 7))
 	read := 0
@@ -148,7 +147,7 @@ func TestNumbersInE164AreWhatTheParserSays(t *testing.T) {
 				}
 				text := string(digits)
 				got, err := domain.E164(text, "DE")
-				if err == domain.ErrPhoneForbidden { //nolint:errorlint // as it is
+				if err == domain.ErrPhoneForbidden { //nolint:errorlint // the exact error
 					continue
 				}
 				n, bad := phonenumbers.Parse(text, "DE")

@@ -13,13 +13,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestAPackedDeliveryIsReadAsItWas(t *testing.T) {
+func TestPackedDeliveryRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	states := []domain.DeliveryState{domain.DeliveryQueued, domain.DeliveryRetrying, domain.DeliveryDelivered, domain.DeliveryFailed, "another"}
 	for range 2000 {
 		want := new(domain.Delivery)
-		filled(r, reflect.ValueOf(want).Elem())
+		fillRandomly(r, reflect.ValueOf(want).Elem())
 		want.WorkspaceID, want.WebhookID, want.EventID = "ws_1", "wh_1", "evt_1"
 		want.TraceParent = "" // not stored
 		want.State = states[r.IntN(len(states))]
@@ -30,7 +30,7 @@ func TestAPackedDeliveryIsReadAsItWas(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPackedDeliveryLeavesTheRecordAsItWas(t *testing.T) {
+func TestInvalidPackedDeliveryLeavesRecordUnchanged(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC)
 	want := &domain.Delivery{
@@ -55,7 +55,7 @@ func TestWhatIsNoPackedDeliveryLeavesTheRecordAsItWas(t *testing.T) {
 	state := slices.Index(packed, 4)
 	wrong := slices.Clone(packed)
 	wrong[state] = 9
-	refused(want.Key(), wrong, "a state that nobody knows")
+	refused(want.Key(), wrong, "unknown state")
 }
 
 func FuzzPackedDelivery(f *testing.F) {

@@ -11,9 +11,8 @@ import (
 	"github.com/callboard/callboard/domain/billing"
 )
 
-// The tables of the specification, part Limits, word for word: requests a
-// minute, concurrent calls in each direction, outbound calls a minute; and the
-// price of call attempts.
+// The tables of the specification in the chapter Limits: requests per minute, concurrent calls in each direction and
+// outbound calls per minute, and the price of call attempts.
 const (
 	planTable = `
 | Starter | 60 | 5 | 10 |
@@ -22,7 +21,7 @@ const (
 	priceText = "Starter includes 500 calls per month then costs 0.10 per call; Professional includes 5,000 per month then 0.08 per call; Enterprise is custom."
 )
 
-func TestThePlansAreThoseOfTheSpecification(t *testing.T) {
+func TestPlanLimitsMatchSpecification(t *testing.T) {
 	t.Parallel()
 	var table, prices []string
 	for _, plan := range []domain.Plan{domain.Starter, domain.Professional, domain.Enterprise} {

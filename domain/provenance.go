@@ -14,10 +14,10 @@ const (
 
 // Creator is the credential that created a resource.
 type Creator struct {
-	Type CreatorType `json:"type" enum:"api_key,operator,user,oauth_client,system" doc:"The kind of credential: an API key or a JWT of it, an operator key, a dashboard session of a user, an OAuth client, or the service itself."`
-	ID   string      `json:"id" doc:"The key, the user or the client; empty for system."`
+	Type CreatorType `json:"type" enum:"api_key,operator,user,oauth_client,system" doc:"The kind of credential: an API key or a JWT made with it, an operator key, a dashboard session of a user, an OAuth client, or the service itself."`
+	ID   string      `json:"id" doc:"The id of the key, user or client. Empty for system."`
 	// SignInKeyID is the API key that the session of a user depends on.
-	SignInKeyID string `json:"sign_in_key_id,omitempty" doc:"Of a user: the API key whose sign-in link opened the dashboard session. Missing where no key did."`
+	SignInKeyID string `json:"sign_in_key_id,omitempty" doc:"The API key whose sign-in link opened the dashboard session of a user. Missing for other sessions."`
 }
 
 // KeyID returns the ID of the creating API key, or of the key on which the user's session depends. It returns ""

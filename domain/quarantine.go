@@ -44,10 +44,10 @@ func (UncertainKind) Enum() []string {
 
 // UncertainAction is an action that may have happened after the backup. The service does not repeat it.
 type UncertainAction struct {
-	Kind        UncertainKind `json:"kind" doc:"What it is: call (it was live when the backup was made), campaign (it was running or scheduled, and is paused), bulk (a job of calls or messages that was not over), message (it was queued, or its answer was), or reminder (it was due since)."`
-	WorkspaceID string        `json:"workspace_id" doc:"The workspace that it belongs to."`
-	Environment Environment   `json:"environment" doc:"live or test."`
-	ID          string        `json:"id" doc:"The id of the call, campaign, bulk job or message; that of the appointment for a reminder."`
-	To          string        `json:"to,omitempty" doc:"The number that it is for, where there is one."`
-	At          time.Time     `json:"at" doc:"When it was made; for a reminder, when it was due."`
+	Kind        UncertainKind `json:"kind" doc:"The kind of action. call: it was live at the time of the backup. campaign: it was running or scheduled, and is now paused. bulk: a job of calls or messages that had not ended. message: the message or its answer was queued. reminder: it was due after the backup."`
+	WorkspaceID string        `json:"workspace_id" doc:"The workspace of the action."`
+	Environment Environment   `json:"environment" doc:"The environment: live or test."`
+	ID          string        `json:"id" doc:"The id of the call, campaign, bulk job or message. For a reminder: the id of the appointment."`
+	To          string        `json:"to,omitempty" doc:"The phone number of the recipient, if there is one."`
+	At          time.Time     `json:"at" doc:"Time of creation. For a reminder: the time when it was due."`
 }

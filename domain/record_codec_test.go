@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// filled puts something into each field of v, or now and then nothing.
-func filled(r *rand.Rand, v reflect.Value) {
+// fillRandomly sets the fields of v to random values. Some fields stay empty.
+func fillRandomly(r *rand.Rand, v reflect.Value) {
 	texts := []string{"", "plain", `"quoted\`, "<b>&", "Zürich", "a\nb\x00\x7f", "\xff\xfe", "\u2028", "+12025550100"}
 	floats := []float64{0, 1, -3, 4.2, 0.1, 1e-7, -2e-9, 1e21, 123456789.25, 1e15}
 	switch {
@@ -39,19 +39,19 @@ func filled(r *rand.Rand, v reflect.Value) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				filled(r, v.Field(i))
+				fillRandomly(r, v.Field(i))
 			}
 		}
 	case reflect.Pointer:
 		if r.IntN(3) > 0 {
 			v.Set(reflect.New(v.Type().Elem()))
-			filled(r, v.Elem())
+			fillRandomly(r, v.Elem())
 		}
 	case reflect.Slice:
 		if n := r.IntN(4); n > 0 {
 			v.Set(reflect.MakeSlice(v.Type(), n-1, n-1))
 			for i := range n - 1 {
-				filled(r, v.Index(i))
+				fillRandomly(r, v.Index(i))
 			}
 		}
 	case reflect.Map:
@@ -59,8 +59,8 @@ func filled(r *rand.Rand, v reflect.Value) {
 			v.Set(reflect.MakeMap(v.Type()))
 			for range n - 1 {
 				key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-				filled(r, key)
-				filled(r, value)
+				fillRandomly(r, key)
+				fillRandomly(r, value)
 				v.SetMapIndex(key, value)
 			}
 		}
@@ -79,8 +79,8 @@ func filled(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-// stored are all records of this package, and what other packages keep in them.
-func stored() []any {
+// storedTypes returns all record types of this package and the types that other packages store in them.
+func storedTypes() []any {
 	return []any{
 		&domain.APIKey{}, &domain.Agent{}, &domain.AgentVersion{}, &domain.Alert{}, &domain.AlertMail{}, &domain.AlertRule{}, &domain.AnalysisDue{},
 		&domain.Appointment{}, &domain.Attempt{}, &domain.AuditEntry{}, &domain.BookingDay{}, &domain.Bulk{}, &domain.BulkChunk{}, &domain.BulkErrors{},
@@ -98,14 +98,14 @@ func stored() []any {
 	}
 }
 
-func TestRowIsReadAsItWasWritten(t *testing.T) {
+func TestRecordRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, v := range stored() {
+	for _, v := range storedTypes() {
 		for range 10 {
 			at := reflect.ValueOf(v).Elem()
 			at.SetZero()
-			filled(r, at)
+			fillRandomly(r, at)
 			row, err := domain.AppendRow([]byte("before"), v)
 			require.NoError(t, err, "%T", v)
 			require.Equal(t, "before", string(row[:6]))
@@ -121,7 +121,7 @@ func TestRowIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestRowKeepsNumbersAndTimesExactly(t *testing.T) {
+func TestRecordKeepsNumbersAndTimesExactly(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2030, 1, 2, 3, 4, 5, 678912345, time.UTC)
 	want := domain.Call{
@@ -135,7 +135,7 @@ func TestRowKeepsNumbersAndTimesExactly(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestRowThatJSONCannotHoldIsAnError(t *testing.T) {
+func TestRecordThatJSONCannotEncodeIsAnError(t *testing.T) {
 	t.Parallel()
 	late := time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, v := range map[string]any{

@@ -48,11 +48,11 @@ func CheckRedactionPattern(pattern string) (steps int, err error) {
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return 0, fmt.Errorf("is no regular expression: %w", err)
+		return 0, fmt.Errorf("is not a regular expression: %w", err)
 	}
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return 0, fmt.Errorf("is no regular expression: %w", err)
+		return 0, fmt.Errorf("is not a regular expression: %w", err)
 	}
 	return len(prog.Inst), nil
 }

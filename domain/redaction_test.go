@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestWhatPatternsFindIsNotKept(t *testing.T) {
+func TestMatchesOfPatternsAreRedacted(t *testing.T) {
 	r := domain.Redaction{Patterns: []string{`\b(?:\d[ -]?){12,18}\d\b`, `(?i)policy \w+`, `(?i)\w+@\w+\.\w+`, `\b\d{4}\b`}}.Redactor()
 	for text, want := range map[string]string{
 		"":                                       "",
@@ -29,8 +29,8 @@ func TestWhatPatternsFindIsNotKept(t *testing.T) {
 	}
 	anchored := domain.Redaction{Patterns: []string{`^\d+$`, `x*`}}.Redactor()
 	assert.Equal(t, "[pressed [redacted]]", anchored.RedactText("[pressed 12]"), "of keys the keys alone are looked at")
-	assert.Equal(t, "a 12", anchored.RedactText("a 12"), "what finds nothing takes nothing out")
-	assert.Equal(t, "[redacted]", domain.Redaction{Patterns: []string{`.+`, `\w+`, "redacted"}}.Redactor().RedactText("all of it"), "what stands for words is not looked at again")
+	assert.Equal(t, "a 12", anchored.RedactText("a 12"), "no match, no change")
+	assert.Equal(t, "[redacted]", domain.Redaction{Patterns: []string{`.+`, `\w+`, "redacted"}}.Redactor().RedactText("all of it"), "replacements are not searched again")
 
 	var none *domain.Redactor
 	assert.Nil(t, domain.Redaction{}.Redactor())
@@ -39,13 +39,13 @@ func TestWhatPatternsFindIsNotKept(t *testing.T) {
 
 	was := map[string]string{"pin": "1234", "name": "Ada"}
 	assert.Equal(t, map[string]string{"pin": "[redacted]", "name": "Ada"}, r.RedactMap(was))
-	assert.Equal(t, "1234", was["pin"], "what a conversation knows stays")
+	assert.Equal(t, "1234", was["pin"], "the variables of the conversation are kept")
 	segments := []domain.Segment{{Index: 0, Speaker: "caller", Text: "1234", EndMs: 7}}
 	assert.Equal(t, []domain.Segment{{Index: 0, Speaker: "caller", Text: "[redacted]", EndMs: 7}}, r.RedactSegments(segments))
 	assert.Equal(t, "1234", segments[0].Text)
 }
 
-func TestNothingIsKeptOfJSONThatPatternsFind(t *testing.T) {
+func TestMatchesOfPatternsAreRedactedInJSON(t *testing.T) {
 	r := domain.Redaction{Patterns: []string{`\d{4,}`}}.Redactor()
 	for raw, want := range map[string]string{
 		`{"card":"no 41111","n":41111,"list":["1234",{"deep":12345678901234567890}],"ok":true,"none":null}`: `{"card":"no [redacted]","n":"[redacted]","list":["[redacted]",{"deep":"[redacted]"}],"ok":true,"none":null}`,
@@ -57,10 +57,10 @@ func TestNothingIsKeptOfJSONThatPatternsFind(t *testing.T) {
 		assert.JSONEq(t, want, string(r.RedactJSON(json.RawMessage(raw))), raw)
 	}
 	same := json.RawMessage(`{"b": 1.50,  "a":"x"}`)
-	assert.Equal(t, string(same), string(r.RedactJSON(same)), "what holds nothing stays as it is written")
+	assert.Equal(t, string(same), string(r.RedactJSON(same)), "text without a match stays unchanged")
 }
 
-func TestPatternsAreChecked(t *testing.T) {
+func TestRedactionPatternsAreValidated(t *testing.T) {
 	for _, good := range []string{`\d{13,16}`, `(?i)(?:\b(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b[ ,-]*){6,}`, `[\p{L}.]+@[\p{L}.]+`, `x{400}`} {
 		steps, err := domain.CheckRedactionPattern(good)
 		require.NoError(t, err, good)
@@ -70,24 +70,24 @@ func TestPatternsAreChecked(t *testing.T) {
 		"":                       "is empty",
 		"  ":                     "is empty",
 		strings.Repeat("a", 501): "has more than 500 bytes",
-		`(\d`:                    "is no regular expression",
-		`(?=x)y`:                 "is no regular expression",
-		`\d{1001}`:               "is no regular expression",
+		`(\d`:                    "is not a regular expression",
+		`(?=x)y`:                 "is not a regular expression",
+		`\d{1001}`:               "is not a regular expression",
 	} {
 		_, err := domain.CheckRedactionPattern(bad)
 		require.ErrorContains(t, err, why, bad)
 	}
 	steps, err := domain.CheckRedactionPattern(`x{400}`)
 	require.NoError(t, err)
-	assert.Greater(t, steps, 400, "a count is as many steps")
+	assert.Greater(t, steps, 400, "a repetition counts as many steps")
 }
 
-func TestLookingForPatternsHasBounds(t *testing.T) {
+func TestRedactionTimeIsBounded(t *testing.T) {
 	long := strings.Repeat("a", 16<<10)
 	far := domain.Redaction{Patterns: []string{`.{0,240}y|x`}}.Redactor()
-	assert.Len(t, far.RedactText(long), len(long), "once is always affordable")
-	assert.Equal(t, "[redacted]", far.RedactText(long+"a"), "what is too long is not looked at")
-	assert.Equal(t, "[redacted]", far.RedactText(strings.Repeat("x", 4<<10)), "each letter costs a look at what follows")
+	assert.Len(t, far.RedactText(long), len(long), "one search is always within the limit")
+	assert.Equal(t, "[redacted]", far.RedactText(long+"a"), "too long texts are redacted as a whole")
+	assert.Equal(t, "[redacted]", far.RedactText(strings.Repeat("x", 4<<10)), "each letter needs a search of the following text")
 	assert.Equal(t, strings.Repeat("[redacted]", 100), far.RedactText(strings.Repeat("x", 100)))
 
 	text := strings.Repeat("xa", 120)

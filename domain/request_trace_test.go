@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestTraceIDIsTheULIDOfTheID(t *testing.T) {
+func TestTraceIDIsULIDOfID(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{
 		"call_00000000000000000000000001": "00000000000000000000000000000001",

@@ -2,20 +2,20 @@ package domain
 
 // Retention says for how long the data of a workspace are stored.
 type Retention struct {
-	CallDays       int `json:"calls_days" doc:"Days after its end after which a call is deleted with its recording, its transcript and its SIP messages; 0: it is kept."`
-	RecordingDays  int `json:"recordings_days" doc:"Days after which a call's recording is deleted; 0: it is kept."`
-	TranscriptDays int `json:"transcripts_days" doc:"Days after which a call's transcript is deleted; 0: it is kept."`
-	TraceDays      int `json:"traces_days" doc:"Days after which a call's SIP messages are deleted; 0: they are kept."`
+	CallDays       int `json:"calls_days" doc:"Days from the end of a call until it is deleted with its recording, transcript and SIP messages. 0: never."`
+	RecordingDays  int `json:"recordings_days" doc:"Days until the recording of a call is deleted. 0: never."`
+	TranscriptDays int `json:"transcripts_days" doc:"Days until the transcript of a call is deleted. 0: never."`
+	TraceDays      int `json:"traces_days" doc:"Days until the SIP messages of a call are deleted. 0: never."`
 	// Text messages and appointments.
-	MessageDays     int `json:"messages_days" doc:"Days after which a text message is deleted; 0: it is kept."`
-	AppointmentDays int `json:"appointments_days" doc:"Days after its end after which an appointment is deleted; 0: it is kept."`
+	MessageDays     int `json:"messages_days" doc:"Days until a text message is deleted. 0: never."`
+	AppointmentDays int `json:"appointments_days" doc:"Days from the end of an appointment until it is deleted. 0: never."`
 	// Events and delivery logs.
-	EventDays int `json:"events_days" doc:"Days after which an event and the log of its deliveries are deleted, 7 at least, but not before it was sent; 0: they are kept."`
+	EventDays int `json:"events_days" doc:"Days until an event and the log of its deliveries are deleted, at least 7. An event that was not sent yet is kept. 0: never."`
 	// Decision logs, audit log, billing records and upload reports.
-	DecisionDays int `json:"decisions_days" doc:"Days after which decisions of campaigns are deleted; 0: they are kept."`
-	AuditDays    int `json:"audit_days" doc:"Days after which entries of the audit log are deleted, 30 at least; 0: they are kept."`
-	LedgerDays   int `json:"ledger_days" doc:"Days after which the bills of attempts are deleted, 35 at least; 0: they are kept. Counts per day and month stay."`
-	UploadDays   int `json:"uploads_days" doc:"Days after which reports of uploads of contacts are deleted; 0: they are kept."`
+	DecisionDays int `json:"decisions_days" doc:"Days until decisions of campaigns are deleted. 0: never."`
+	AuditDays    int `json:"audit_days" doc:"Days until entries of the audit log are deleted, at least 30. 0: never."`
+	LedgerDays   int `json:"ledger_days" doc:"Days until the bills of call attempts are deleted, at least 35. 0: never. Counts per day and month are kept."`
+	UploadDays   int `json:"uploads_days" doc:"Days until reports of contact uploads are deleted. 0: never."`
 }
 
 // LinkKey is the secret that signs the recording links of a workspace. It is encrypted at rest. Deleting it

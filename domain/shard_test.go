@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// What these say may never change: an install's rows are where they were put.
-func TestAWorkspaceStaysInItsShard(t *testing.T) {
+// The shards must never change, because existing installations have stored their rows in them.
+func TestShardOfWorkspaceIsStable(t *testing.T) {
 	for id, want := range map[string][5]int{ // of 1, 2, 3, 64 and 1024 shards
 		"":                              {},
 		"a":                             {0, 0, 1, 12, 140},
@@ -29,7 +29,7 @@ func TestAWorkspaceStaysInItsShard(t *testing.T) {
 	}
 }
 
-func TestShardsAreWhatTheFunctionSaysAndAboutAsFull(t *testing.T) {
+func TestShardsAreInRangeAndEvenlyFilled(t *testing.T) {
 	const shards, each = 16, 500
 	var have [shards]int
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestOldKeySignsUntilTheNextOneIsKnown(t *testing.T) {
+func TestOldKeySignsUntilNewKeyIsPublished(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	key := func(id string, after time.Duration) *domain.SigningKey {

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestATraceReadsBackAsItWasKept(t *testing.T) {
+func TestTraceRoundTrip(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
 	for name, data := range map[string]string{"text": "INVITE sip:a b\r\n\r\nv=0\r\n", "bytes": "\xff\xfe\x00 \n", "nothing": ""} {
@@ -24,7 +24,7 @@ func TestATraceReadsBackAsItWasKept(t *testing.T) {
 	}
 }
 
-func FuzzTraceRow(f *testing.F) {
+func FuzzTraceRecord(f *testing.F) {
 	f.Add("1 + udp a b c 2\nxx")
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := (&domain.TraceRow{Data: []byte(text)}).Unpack()

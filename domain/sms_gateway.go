@@ -7,10 +7,10 @@ type SMSGateway struct {
 	Provenance
 	Name       string   `json:"name"`
 	URL        string   `json:"url"`
-	Secret     string   `json:"secret,omitempty" doc:"Signs what is sent to the URL. Shown once, at creation and when it is changed."`
+	Secret     string   `json:"secret,omitempty" doc:"The secret that signs requests to the URL. It is shown only after creation and after a change."`
 	SecretHint string   `json:"secret_hint" doc:"The last characters of the secret."`
-	Prefixes   []string `json:"prefixes" doc:"Numbers that it takes; empty: all."`
-	Priority   int      `json:"priority" doc:"Among trunks and gateways of one prefix length: lower first."`
+	Prefixes   []string `json:"prefixes" doc:"Prefixes of the phone numbers that the gateway delivers to. Empty: all numbers."`
+	Priority   int      `json:"priority" doc:"Trunks and gateways with the same prefix length are tried in ascending order of priority."`
 }
 
 // Key returns the store key.

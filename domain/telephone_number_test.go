@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestNumbersAreReadAsPeopleWriteThem(t *testing.T) {
+func TestParsePhoneAcceptsCommonNotations(t *testing.T) {
 	t.Parallel()
 	type read struct {
 		e164, country string
@@ -54,7 +54,7 @@ func TestNumbersAreReadAsPeopleWriteThem(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestEmergencyNumbersAndShortCodesAreNeverDialled(t *testing.T) {
+func TestEmergencyNumbersAndShortCodesAreNeverDialed(t *testing.T) {
 	t.Parallel()
 	for _, country := range []string{"US", "DE", "GB", "AU", "IN", "JP", "BR", ""} {
 		for _, n := range []string{"112", "911", "999", "000", "110", "119", "118", "+112", "+911", "", "+", "1", "933", "12345"} {
@@ -121,7 +121,7 @@ func FuzzPhoneNumbers(f *testing.F) {
 	})
 }
 
-func TestServiceCodesAreNoAreaCodes(t *testing.T) {
+func TestServiceCodesAreNotAreaCodes(t *testing.T) {
 	t.Parallel()
 	for first := 2; first <= 9; first++ {
 		text := fmt.Sprintf("+1%d115550100", first)
@@ -135,7 +135,7 @@ func TestServiceCodesAreNoAreaCodes(t *testing.T) {
 	}
 }
 
-func TestNumbersWithoutACentralOfficeAreNoDestinations(t *testing.T) {
+func TestNumbersWithoutCentralOfficeAreRefused(t *testing.T) {
 	t.Parallel()
 	for text, allowed := range map[string]bool{
 		"+12022110100": false, "+12024110100": false, "+12029110100": false, "+12020550100": false, "+12021550100": false,

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestTranscriptsAreSearchedByWordsAndPhrases(t *testing.T) {
+func TestTranscriptQueryMatchesWordsAndPhrases(t *testing.T) {
 	t.Parallel()
 	said := &domain.Transcript{Segments: []domain.Segment{
 		{Speaker: "agent", Text: "Guten Tag, hier ist die Praxis. Can you confirm nine o'clock?"},

@@ -52,9 +52,9 @@ const (
 )
 
 // NAT modes: which remote address media uses (media.NATMode).
-const ( // the address in the SDP if it is reachable, else the source address of the media
-	NATAuto = "auto" // the source address of the media
-	NATOn   = "on"   // the address in the SDP
+const (
+	NATAuto = "auto" // the address in the SDP if it is reachable, else the source address of the media
+	NATOn   = "on"   // the source address of the media
 	NATOff  = "off"  // the address in the SDP
 )
 

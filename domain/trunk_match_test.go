@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestATrunkMatchComparesAHeaderOrAParameter(t *testing.T) {
+func TestTrunkMatchComparesHeaderOrParameter(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		match  *domain.TrunkMatch

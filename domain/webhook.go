@@ -25,22 +25,22 @@ type Webhook struct {
 	Events     []string      `json:"events"`
 	Secret     string        `json:"secret,omitempty"`
 	SecretHint string        `json:"secret_hint"`
-	Filters    *EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass."`
+	Filters    *EventFilters `json:"filters,omitempty" doc:"Only events that match every filter are sent."`
 	Status     WebhookStatus `json:"status"`
 	CampaignID string        `json:"campaign_id,omitempty"` // campaign that owns the endpoint
 	// RetryTimeFactor divides the delays before retries in the test environment.
-	RetryTimeFactor int        `json:"retry_time_factor,omitempty" doc:"How much faster the retries follow each other, in the test environment. Default: 1."`
+	RetryTimeFactor int        `json:"retry_time_factor,omitempty" doc:"Divides the delays before retries in the test environment. Default: 1."`
 	LastDeliveryAt  *time.Time `json:"last_delivery_at"`
 	FailureCount    int        `json:"failure_count"`
 	// The second secret during a rotation. Deliveries carry signatures with both secrets.
 	NextSecret     string     `json:"next_secret,omitempty" hidden:"true"`
-	NextSecretHint string     `json:"next_secret_hint,omitempty" doc:"Of the secret that takes over."`
-	NextSecretAt   *time.Time `json:"next_secret_at,omitempty" doc:"When it does; until then X-Svc-Signature-Next carries its signature."`
+	NextSecretHint string     `json:"next_secret_hint,omitempty" doc:"The last characters of the next secret."`
+	NextSecretAt   *time.Time `json:"next_secret_at,omitempty" doc:"When the next secret replaces the current secret. Until then X-Svc-Signature-Next has its signature."`
 	// The cause of a stop that nobody requested.
-	DisabledReason string     `json:"disabled_reason,omitempty" doc:"Why it was disabled: gone (it answered 410), failing (no delivery succeeded for three days)."`
+	DisabledReason string     `json:"disabled_reason,omitempty" doc:"Why the endpoint was disabled. gone: it answered 410. failing: no delivery succeeded for three days."`
 	DisabledAt     *time.Time `json:"disabled_at,omitempty"`
-	PausedAt       *time.Time `json:"paused_at,omitempty" doc:"Since when it is paused. What was queued then is given up 72 hours later, what came since 72 hours after it came."`
-	FailingSince   *time.Time `json:"failing_since,omitempty" doc:"The first of the failed attempts since which none succeeded."`
+	PausedAt       *time.Time `json:"paused_at,omitempty" doc:"Start of the pause. Deliveries fail 72 hours after the start of the pause, or 72 hours after their event if that is later."`
+	FailingSince   *time.Time `json:"failing_since,omitempty" doc:"Time of the first failed attempt after the last success."`
 	// FirstOffset is the offset of the first event that may be delivered; 0: CreatedAt decides.
 	FirstOffset uint64 `json:"first_offset,omitempty" hidden:"true"`
 }
@@ -48,10 +48,10 @@ type Webhook struct {
 // EventFilters restricts the events of an endpoint. An event has to match one entry of each list that is not empty.
 // An event without the attribute does not match.
 type EventFilters struct {
-	AgentIDs    []string    `json:"agent_ids,omitempty" nullable:"false" maxItems:"100" doc:"Agents that the event is about, or whose call it is about."`
-	CampaignIDs []string    `json:"campaign_ids,omitempty" nullable:"false" maxItems:"100" doc:"Campaigns that the event is about, or whose call it is about."`
-	Directions  []Direction `json:"directions,omitempty" nullable:"false" maxItems:"2" doc:"inbound, outbound: which way the call goes."`
-	Numbers     []string    `json:"numbers,omitempty" nullable:"false" maxItems:"100" doc:"Telephone numbers, E.164, one of which the call or message comes from or goes to."`
+	AgentIDs    []string    `json:"agent_ids,omitempty" nullable:"false" maxItems:"100" doc:"Agents of the event or of its call."`
+	CampaignIDs []string    `json:"campaign_ids,omitempty" nullable:"false" maxItems:"100" doc:"Campaigns of the event or of its call."`
+	Directions  []Direction `json:"directions,omitempty" nullable:"false" maxItems:"2" doc:"Directions of the call: inbound, outbound."`
+	Numbers     []string    `json:"numbers,omitempty" nullable:"false" maxItems:"100" doc:"Phone numbers in E.164 that the call or message comes from or goes to."`
 }
 
 // TimeFactor returns the divisor for the delays before retries: 1 to MaxTimeFactor, and 1 in the live environment.

@@ -133,7 +133,7 @@ func TestFailedTransferReturnsCallerToRealtime(t *testing.T) {
 		advanceTime(time.Second)
 		require.Len(t, l.sessions(), 2)
 		again := l.sessions()[1]
-		assert.Equal(t, pathway.Message{By: pathway.ByCaller, Text: "(Nobody could be reached; the caller is back.)"}, again.History[len(again.History)-1])
+		assert.Equal(t, pathway.Message{By: pathway.ByCaller, Text: "(The transfer failed; the caller is back.)"}, again.History[len(again.History)-1])
 		assert.True(t, again.Speak)
 		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeReady})
 		l.engineSays("a2", "Nobody is there.", time.Second)

@@ -30,7 +30,7 @@ func appointmentPathway(acts ...domain.Node) domain.Pathway {
 	return w
 }
 
-// checkEventReferences compares the filter fields (event.About) of the selected events with want and returns the
+// checkEventReferences compares the filter fields (event.Attributes) of the selected events with want and returns the
 // types of the events. An empty number in want matches any number.
 func (h *fixture) checkEventReferences(which func(*event.Event) bool, want event.Attributes) (types []event.Type) {
 	h.Helper()

@@ -24,7 +24,7 @@ func newTestKey(t testing.TB, env domain.Environment) (string, access.Key) {
 	return text, key
 }
 
-func TestAKeyReadsBackAsItWasMade(t *testing.T) {
+func TestKeyRoundTrip(t *testing.T) {
 	t.Parallel()
 	for env, prefix := range map[domain.Environment]string{domain.Live: "svc_sk_live_", domain.Test: "svc_sk_test_"} {
 		text, made := newTestKey(t, env)
@@ -39,7 +39,7 @@ func TestAKeyReadsBackAsItWasMade(t *testing.T) {
 	}
 }
 
-func TestEverySingleWrongCharacterIsSeenWithoutALookUp(t *testing.T) {
+func TestChecksumDetectsAnyWrongCharacter(t *testing.T) {
 	t.Parallel()
 	text, _ := newTestKey(t, domain.Live)
 	for i := range text {
@@ -58,13 +58,13 @@ func TestEverySingleWrongCharacterIsSeenWithoutALookUp(t *testing.T) {
 	}
 }
 
-func TestAKeyNeedsTheIdOfAKey(t *testing.T) {
+func TestKeyNeedsAPIKeyID(t *testing.T) {
 	t.Parallel()
 	_, _, err := access.NewKey("wh_01HF7YAT00041061050R3GG28A", domain.Live, [24]byte{})
 	require.Error(t, err)
 }
 
-func TestTheHashIsKeyedByThePepper(t *testing.T) {
+func TestHashDependsOnPepper(t *testing.T) {
 	t.Parallel()
 	text, _ := newTestKey(t, domain.Live)
 	mac := hmac.New(sha256.New, []byte("pepper"))

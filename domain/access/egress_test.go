@@ -80,7 +80,7 @@ func egressRules(list ...string) (out []access.EgressRule) {
 	return out
 }
 
-func TestEgressObeysPortsListAndOwnListeners(t *testing.T) {
+func TestEgressChecksPortsAllowListAndOwnListeners(t *testing.T) {
 	t.Parallel()
 	loop := netip.MustParseAddrPort("127.0.0.1:6379")
 	anywhere := netip.MustParseAddrPort("0.0.0.0:8080")
@@ -127,7 +127,7 @@ func TestEgressObeysPortsListAndOwnListeners(t *testing.T) {
 	require.ErrorIs(t, access.Egress{}.CheckAddress(netip.AddrPort{}), access.ErrEgress)
 }
 
-func TestPortsThatCouldBeReached(t *testing.T) {
+func TestReachablePorts(t *testing.T) {
 	t.Parallel()
 	assert.True(t, access.Egress{}.AllowsPort(443))
 	assert.False(t, access.Egress{}.AllowsPort(22))

@@ -111,25 +111,25 @@ func isReservedCharacter(r rune) bool {
 
 // CheckCode decides whether a client may exchange an authorization code. reused is true if the code was used
 // before: its grant must then be revoked (RFC 6749 §4.1.2). The error is invalid_grant.
-func CheckCode(c *domain.OAuthCode, clientID, redirect, verifier string, now time.Time) (again bool, err error) {
+func CheckCode(c *domain.OAuthCode, clientID, redirect, verifier string, now time.Time) (reused bool, err error) {
 	switch {
 	case c.ClientID != clientID:
-		return false, domain.Errorf(domain.OAuthInvalidGrant, "The code is another client's.")
+		return false, domain.Errorf(domain.OAuthInvalidGrant, "The code was issued to another client.")
 	case c.GrantID != "":
-		return true, domain.Errorf(domain.OAuthInvalidGrant, "The code was used before. What came of it holds no more.")
+		return true, domain.Errorf(domain.OAuthInvalidGrant, "The code was used before. Its tokens are revoked.")
 	case !now.Before(c.Until):
 		return false, domain.Errorf(domain.OAuthInvalidGrant, "The code is too old.")
 	case c.RedirectURI != redirect:
-		return false, domain.Errorf(domain.OAuthInvalidGrant, "The redirect_uri is not the one that the code was asked for with.")
+		return false, domain.Errorf(domain.OAuthInvalidGrant, "The redirect_uri differs from that of the authorization request.")
 	case !VerifyChallenge(c.Challenge, verifier):
-		return false, domain.Errorf(domain.OAuthInvalidGrant, "The code_verifier does not go with the code's challenge.")
+		return false, domain.Errorf(domain.OAuthInvalidGrant, "The code_verifier does not match the challenge of the code.")
 	}
 	return false, nil
 }
 
 // CheckRefresh decides whether a client may use a refresh token of a generation. reused is true if the token was
 // used before: the grant must then be revoked. The error is invalid_grant.
-func CheckRefresh(g *domain.OAuthGrant, clientID string, generation int, now time.Time) (again bool, err error) {
+func CheckRefresh(g *domain.OAuthGrant, clientID string, generation int, now time.Time) (reused bool, err error) {
 	switch {
 	case g.ClientID != clientID:
 		return false, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token is another client's.")

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-func TestTwoListsOfPermissionsMeetByMeaning(t *testing.T) {
+func TestPermissionIntersection(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ a, b, want permissions }{
 		"the same":                {permissions{domain.CallsRead}, permissions{domain.CallsRead}, permissions{domain.CallsRead}},
@@ -28,7 +28,7 @@ func TestTwoListsOfPermissionsMeetByMeaning(t *testing.T) {
 	}
 }
 
-func TestAScopeIsReadWithinWhatTheClientCanBeGiven(t *testing.T) {
+func TestScopeIsLimitedToClientPermissions(t *testing.T) {
 	t.Parallel()
 	most := permissions{domain.AllRead, domain.CallsWrite}
 	for text, want := range map[string]permissions{
@@ -50,7 +50,7 @@ func TestAScopeIsReadWithinWhatTheClientCanBeGiven(t *testing.T) {
 	assert.Equal(t, most, got)
 }
 
-func TestOnlyTheVerifierOfAChallengeProvesIt(t *testing.T) {
+func TestOnlyMatchingVerifierPassesChallenge(t *testing.T) {
 	t.Parallel()
 	const verifier, challenge = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" // RFC 7636, appendix B
 	assert.True(t, access.IsValidChallenge(challenge))
@@ -65,7 +65,7 @@ func TestOnlyTheVerifierOfAChallengeProvesIt(t *testing.T) {
 	}
 }
 
-func TestASecretHasItsShape(t *testing.T) {
+func TestSecretFormat(t *testing.T) {
 	t.Parallel()
 	text, last4 := access.NewClientSecret([24]byte{1, 2, 3})
 	assert.Regexp(t, `^svc_cs_[a-z2-9]{46}$`, text)
@@ -74,7 +74,7 @@ func TestASecretHasItsShape(t *testing.T) {
 	assert.NotEqual(t, text, other)
 }
 
-func TestACodeIsGoodOnceForItsClientWithinAMinute(t *testing.T) {
+func TestCodeIsValidOnceForItsClientWithinAMinute(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_700_000_000_000)
 	good := domain.OAuthCode{ClientID: "client_a", RedirectURI: "https://a/", Until: at.Add(domain.OAuthCodeLifetime)}
@@ -104,7 +104,7 @@ func TestACodeIsGoodOnceForItsClientWithinAMinute(t *testing.T) {
 	}
 }
 
-func TestARefreshTokenIsGoodOnceForItsClientWhileItIsUsed(t *testing.T) {
+func TestRefreshTokenIsValidOnceForItsClient(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_700_000_000_000)
 	g := domain.OAuthGrant{ClientID: "client_a", Generation: 3, RefreshedAt: at, Meta: domain.Meta{CreatedAt: at}}
@@ -132,7 +132,7 @@ func TestARefreshTokenIsGoodOnceForItsClientWhileItIsUsed(t *testing.T) {
 	}
 }
 
-func TestARefreshTokenIsReadByWhoMadeIt(t *testing.T) {
+func TestRefreshTokenRoundTrip(t *testing.T) {
 	t.Parallel()
 	id := domain.ID(domain.PrefixGrant, time.UnixMilli(1_700_000_000_000), [10]byte{1})
 	text := access.NewRefreshToken([]byte("pepper"), id, 7)

@@ -12,7 +12,7 @@ import (
 
 type permissions = []domain.Permission
 
-func TestPermissionsCoverByMeaning(t *testing.T) {
+func TestPermissionsCoverImpliedPermissions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		have permissions
@@ -41,7 +41,7 @@ func TestPermissionsCoverByMeaning(t *testing.T) {
 	}
 }
 
-func TestAChildHoldsNoMoreThanItsParent(t *testing.T) {
+func TestChildKeyCannotExceedParent(t *testing.T) {
 	t.Parallel()
 	assert.True(t, access.IsSubset(permissions{domain.CallsRead, domain.AgentsRead}, permissions{domain.AllRead}))
 	assert.True(t, access.IsSubset(nil, permissions{domain.CallsRead}))
@@ -49,7 +49,7 @@ func TestAChildHoldsNoMoreThanItsParent(t *testing.T) {
 	assert.False(t, access.IsSubset(permissions{domain.AllRead}, permissions{domain.CallsRead}))
 }
 
-func TestUnknownPermissionsAreAllNamedAtOnce(t *testing.T) {
+func TestAllUnknownPermissionsAreReported(t *testing.T) {
 	t.Parallel()
 	var p domain.Problems
 	access.CheckPermissions("permissions", permissions{"calls:read", "calls:delete", "root"}, &p)
@@ -89,7 +89,7 @@ func TestAllowedAddresses(t *testing.T) {
 	}
 }
 
-func TestBadAddressEntriesAreNamed(t *testing.T) {
+func TestInvalidAddressEntriesAreReported(t *testing.T) {
 	t.Parallel()
 	var p domain.Problems
 	access.CheckAllowedIPs("allowed_ips", []string{

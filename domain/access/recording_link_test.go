@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-func TestALinkOpensOneRecordingUntilItsEnd(t *testing.T) {
+func TestLinkIsValidForOneRecordingUntilExpiry(t *testing.T) {
 	const ws, call = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV", "call_01ARZ3NDEKTSV4RRFFQ69G5FAV"
 	k := &domain.LinkKey{WorkspaceID: ws, Secret: "secret"}
 	end := time.Unix(1_800_000_000, 0)

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-func TestASecretSaysWhereItIsKept(t *testing.T) {
+func TestWorkspaceSecretRoundTrip(t *testing.T) {
 	const ws = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV"
 	text := access.JoinWorkspaceSecret(ws, "a.b")
 	assert.Equal(t, "01ARZ3NDEKTSV4RRFFQ69G5FAV.a.b", text)

@@ -42,7 +42,7 @@ const (
 
 // ApplyReading returns the state of an alert after a reading, and the notification to send. after is nil if there
 // is no alert. before is not modified. If the clock is set back, the alert waits.
-func ApplyReading(r *domain.AlertRule, before *domain.Alert, in Reading, now time.Time) (after *domain.Alert, told Notification) {
+func ApplyReading(r *domain.AlertRule, before *domain.Alert, in Reading, now time.Time) (after *domain.Alert, notification Notification) {
 	if before == nil {
 		if !in.Known || !in.Bad {
 			return nil, NoNotification

@@ -14,14 +14,14 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// seen is one reading after a number of minutes.
+// seen is one reading and its time.
 type seen struct {
 	minute float64 // in minutes after noon
 	state  byte    // b: bad, g: good, ?: unknown
 }
 
-// tells applies readings and returns the notifications with their times.
-func tells(r *domain.AlertRule, looks []seen) (out []string) {
+// notifications applies readings and returns the notifications with their times.
+func notifications(r *domain.AlertRule, looks []seen) (out []string) {
 	var a *domain.Alert
 	for _, s := range looks {
 		at := noon.Add(time.Duration(s.minute * float64(time.Minute)))
@@ -38,7 +38,7 @@ func tells(r *domain.AlertRule, looks []seen) (out []string) {
 	return out
 }
 
-func TestWhatComesAndGoesIsToldOnce(t *testing.T) {
+func TestAlertIsReportedOnceOnRaiseAndOnClear(t *testing.T) {
 	t.Parallel()
 	down := &domain.AlertRule{Kind: domain.AlertTrunkDown, Minutes: 3}
 	rate := &domain.AlertRule{Kind: domain.AlertAnswerRate}
@@ -59,11 +59,11 @@ func TestWhatComesAndGoesIsToldOnce(t *testing.T) {
 		"the day is over":           {spend, []seen{{0, 'b'}, {1, 'b'}, {2, 'g'}}, []string{"firing 0s", "resolved 2m0s"}},
 		"a clock that was set back": {down, []seen{{0, 'b'}, {-60, 'b'}, {3, 'b'}}, []string{"firing 3m0s"}},
 	} {
-		assert.Equal(t, c.want, tells(c.rule, c.looks), name)
+		assert.Equal(t, c.want, notifications(c.rule, c.looks), name)
 	}
 }
 
-func TestWhatIsToldAlternates(t *testing.T) {
+func TestReportsAlternateBetweenRaisedAndCleared(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom([]domain.AlertKind{domain.AlertAnswerRate, domain.AlertTrunkDown, domain.AlertSpend, domain.AlertEndpointDisabled}).Draw(t, "kind")
@@ -74,14 +74,14 @@ func TestWhatIsToldAlternates(t *testing.T) {
 			at += rapid.Float64Range(0, 3).Draw(t, "pause")
 			looks = append(looks, seen{at, rapid.SampledFrom([]byte("bg?")).Draw(t, "state")})
 		}
-		for i, text := range tells(r, looks) {
+		for i, text := range notifications(r, looks) {
 			want := []string{"firing", "resolved"}[i%2]
 			assert.True(t, strings.HasPrefix(text, want), "%d: %s", i, text)
 		}
 	})
 }
 
-func TestReadings(t *testing.T) {
+func TestReading(t *testing.T) {
 	t.Parallel()
 	rate := &domain.AlertRule{Kind: domain.AlertAnswerRate, Below: 0.3, MinCalls: 10}
 	known := func(in alert.Reading) []any { return []any{in.Known, in.Bad} }
@@ -95,7 +95,7 @@ func TestReadings(t *testing.T) {
 	assert.Equal(t, []any{true, false}, known(alert.SpendReading(spend, "ws", "ws", "w", 79, 0)), "no cap")
 }
 
-func TestNamesStayInTheirLine(t *testing.T) {
+func TestNamesAreEscapedToOneLine(t *testing.T) {
 	t.Parallel()
 	a := &domain.Alert{Kind: domain.AlertTrunkDown, Name: "carrier\r\nBcc: everybody@example.com\r\n\r\n<b>\x1b[2J\u202e\u2028" + strings.Repeat("x", 500), RuleName: "r\nX: y", RuleID: "alertrule_1"}
 	subject, body := alert.FormatMail(a, alert.NotifyResolved, noon)

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/alert"
 )
 
-func TestWhatPartsFindIsTakenTogether(t *testing.T) {
+func TestFindingsOfAllPartsAreMerged(t *testing.T) {
 	t.Parallel()
 	each := &domain.AlertRule{Meta: domain.Meta{ID: "rule_1", WorkspaceID: "ws_1"}, Name: "secret", Emails: []string{"ops@example.com"}, Kind: domain.AlertSpend, Share: 0.5}
 	var l alert.Findings
@@ -20,7 +20,7 @@ func TestWhatPartsFindIsTakenTogether(t *testing.T) {
 	all := *each
 	all.Together = true
 	readings, unread = l.Results(&all)
-	assert.True(t, readings[0].Bad, "it is too much whatever the third has spent")
+	assert.True(t, readings[0].Bad, "too much without the third part")
 	assert.Empty(t, unread)
 	l.Add(alert.Findings{Unread: []string{"ws_d"}, Silent: true})
 	readings, unread = l.Results(&all)
@@ -31,7 +31,7 @@ func TestWhatPartsFindIsTakenTogether(t *testing.T) {
 	assert.Equal(t, []any{0, []string{""}}, []any{len(readings), unread}, "the third may make it bad")
 
 	asked := alert.RuleForPeers(&all)
-	assert.Equal(t, &domain.AlertRule{Meta: domain.Meta{ID: "rule_1"}, Kind: domain.AlertSpend, Together: true, Share: 0.9}, asked, "what is nobody's business stays")
+	assert.Equal(t, &domain.AlertRule{Meta: domain.Meta{ID: "rule_1"}, Kind: domain.AlertSpend, Together: true, Share: 0.9}, asked, "alerts of other rules are kept")
 	one := &domain.AlertRule{WatchesWorkspaceID: "ws_a"}
 	assert.True(t, alert.WatchesWorkspace(one, "ws_a"))
 	assert.False(t, alert.WatchesWorkspace(one, "ws_b"))

@@ -14,9 +14,9 @@ const maxName = 80
 
 // NotificationLine returns a notification in one line. Names are untrusted: line breaks and control characters are
 // removed.
-func NotificationLine(a *domain.Alert, told Notification) string {
+func NotificationLine(a *domain.Alert, kind Notification) string {
 	text := Message(a)
-	if told == NotifyResolved {
+	if kind == NotifyResolved {
 		return "resolved: " + text
 	}
 	return text
@@ -39,15 +39,15 @@ func Message(a *domain.Alert) string {
 }
 
 // FormatMail returns the subject and the body of a notification mail.
-func FormatMail(a *domain.Alert, told Notification, at time.Time) (subject, body string) {
-	subject = "[callboard] " + NotificationLine(a, told)
+func FormatMail(a *domain.Alert, kind Notification, at time.Time) (subject, body string) {
+	subject = "[callboard] " + NotificationLine(a, kind)
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" {
 			_, _ = fmt.Fprintf(&b, "%-10s %s\n", name+":", value)
 		}
 	}
-	_, _ = fmt.Fprintf(&b, "%s\n\n", NotificationLine(a, told))
+	_, _ = fmt.Fprintf(&b, "%s\n\n", NotificationLine(a, kind))
 	line("rule", PlainName(a.RuleName)+" ("+a.RuleID+")")
 	line("kind", string(a.Kind))
 	line("workspace", a.OfWorkspaceID)

@@ -15,7 +15,7 @@ func tariff(p domain.Plan) domain.Tariff {
 	return billing.CurrentTariff(&domain.Workspace{Plan: p})
 }
 
-func TestTheMonthIsPricedAsTheSpecificationSays(t *testing.T) {
+func TestMonthPriceMatchesSpecification(t *testing.T) {
 	t.Parallel()
 	type month struct {
 		plan     domain.Plan
@@ -39,7 +39,7 @@ func TestTheMonthIsPricedAsTheSpecificationSays(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestAnAccountOnEnterprisePaysWhatWasAgreed(t *testing.T) {
+func TestEnterpriseAccountPaysAgreedPrice(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	w := &domain.Workspace{Plan: domain.Enterprise, Tariff: 4, Pricing: &domain.Pricing{IncludedAttempts: 10, PricePerAttempt: domain.Dollars(12_500)}}
@@ -52,7 +52,7 @@ func TestAnAccountOnEnterprisePaysWhatWasAgreed(t *testing.T) {
 	assert.Equal(t, 500, billing.CurrentTariff(w).Included, "a plan with a price has no other")
 }
 
-func TestAChangeOfPlanHoldsForWhatComesAfterIt(t *testing.T) {
+func TestPlanChangeAppliesToLaterUsage(t *testing.T) {
 	t.Parallel()
 	var up, down billing.Meter
 	assert.Equal(t, billing.Charge{Included: 500, Overage: 100, Micros: 10_000_000}, up.Price(tariff(domain.Starter), 600))
@@ -62,7 +62,7 @@ func TestAChangeOfPlanHoldsForWhatComesAfterIt(t *testing.T) {
 	assert.Equal(t, billing.Charge{Overage: 7, Micros: 700_000}, down.Price(tariff(domain.Starter), 7))
 }
 
-func TestHoweverAMonthIsCutItsPriceIsTheSame(t *testing.T) {
+func TestMonthPriceIsIndependentOfSplitting(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var whole, cut billing.Meter
@@ -104,7 +104,7 @@ func TestChangedPriceGetsTheNextTariffNumber(t *testing.T) {
 	assert.Equal(t, 2, back.Tariff)
 }
 
-func TestSummarizeLeavesOutDaysBeforeTheRange(t *testing.T) {
+func TestSummarizeSkipsDaysBeforeRange(t *testing.T) {
 	t.Parallel()
 	row := func(day string, attempts, seconds int64) *domain.Usage {
 		u := &domain.Usage{WorkspaceID: "ws_1", Day: day}

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/booking"
 )
 
-func TestACallTellsTheAppointmentThatItMadeAndThatStands(t *testing.T) {
+func TestCallReportsItsCurrentAppointment(t *testing.T) {
 	t.Parallel()
 	nine := time.Date(2030, 1, 15, 9, 0, 0, 0, time.FixedZone("", -5*3600))
 	do := func(action, id string, hours int) booking.AppointmentAction {

@@ -30,7 +30,7 @@ func provider(zone string, spans ...domain.OpenSpan) *domain.Provider {
 
 // For any zone, hours and bookings: a time is open if the local clock shows a time within the hours. Each slot is
 // open and free for its whole length, and no two slots start at the same time.
-func TestSlotsLieWithinTheHoursThatClocksShow(t *testing.T) {
+func TestSlotsLieWithinLocalHours(t *testing.T) {
 	t.Parallel()
 	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Asia/Kolkata", "Africa/Casablanca"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -74,7 +74,7 @@ func TestSlotsLieWithinTheHoursThatClocksShow(t *testing.T) {
 	})
 }
 
-func TestHoursAreWhatClocksShowWhenTheyAreChanged(t *testing.T) {
+func TestHoursFollowClockChanges(t *testing.T) {
 	t.Parallel()
 	h, err := booking.ParseHours(provider("Europe/Berlin", domain.OpenSpan{Start: "01:00", End: "04:00"}))
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestHoursAreWhatClocksShowWhenTheyAreChanged(t *testing.T) {
 	}
 }
 
-func TestATimeWithoutAnOffsetIsThatOfTheZone(t *testing.T) {
+func TestTimeWithoutOffsetIsInProviderZone(t *testing.T) {
 	t.Parallel()
 	berlin := zoned(t, "Europe/Berlin")
 	for text, want := range map[string]string{
@@ -105,7 +105,7 @@ func TestATimeWithoutAnOffsetIsThatOfTheZone(t *testing.T) {
 	}
 }
 
-func TestWhatMakesHoursBad(t *testing.T) {
+func TestInvalidHours(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*domain.Provider)
@@ -130,7 +130,7 @@ func TestWhatMakesHoursBad(t *testing.T) {
 	}
 }
 
-func TestACalendarFileFoldsAndEscapes(t *testing.T) {
+func TestCalendarFileFoldsAndEscapesLines(t *testing.T) {
 	t.Parallel()
 	a := &domain.Appointment{Provider: "Dr. Ángel, MD", Type: "check; up", Notes: strings.Repeat("ä", 60) + "\nline", Status: domain.AppointmentCancelled, Moves: 2, Sequence: 3}
 	a.ID, a.Datetime = "appt_1", time.Date(2026, 4, 1, 9, 30, 0, 0, time.UTC)

@@ -48,7 +48,7 @@ func ValidateReminderHours(h *domain.ReminderHours, p *domain.Problems) {
 }
 
 // reminderWindow returns the reminder hours of the local day of a time.
-func reminderWindow(at time.Time, h domain.ReminderHours, zone *time.Location) (open, shut time.Time) {
+func reminderWindow(at time.Time, h domain.ReminderHours, zone *time.Location) (open, closes time.Time) {
 	from, _ := parseMinutes(h.Start) // validated when it was saved
 	to, _ := parseMinutes(h.End)
 	y, m, d := at.In(zone).Date()
@@ -58,11 +58,11 @@ func reminderWindow(at time.Time, h domain.ReminderHours, zone *time.Location) (
 // NextReminderTime reports whether a time lies within the reminder hours. Otherwise next is the start of the next
 // hours.
 func NextReminderTime(now time.Time, h domain.ReminderHours, zone *time.Location) (next time.Time, ok bool) {
-	open, shut := reminderWindow(now, h, zone)
+	open, closes := reminderWindow(now, h, zone)
 	switch {
 	case now.Before(open):
 		return open, false
-	case now.Before(shut):
+	case now.Before(closes):
 		return now, true
 	}
 	open, _ = reminderWindow(now.In(zone).AddDate(0, 0, 1), h, zone)
@@ -77,11 +77,11 @@ func ReminderTime(at time.Time, before time.Duration, h domain.ReminderHours, zo
 	if ok || !next.After(at.Add(-minReminderLead)) {
 		return next.UTC()
 	}
-	_, shut := reminderWindow(due, h, zone)
-	if !due.After(shut) {
-		_, shut = reminderWindow(due.In(zone).AddDate(0, 0, -1), h, zone)
+	_, closes := reminderWindow(due, h, zone)
+	if !due.After(closes) {
+		_, closes = reminderWindow(due.In(zone).AddDate(0, 0, -1), h, zone)
 	}
-	return shut.Add(-time.Minute).UTC()
+	return closes.Add(-time.Minute).UTC()
 }
 
 // ScheduleReminders sets the reminders of an appointment, in order of their time. Reminders whose time has passed
@@ -126,7 +126,7 @@ func CancelReminders(a *domain.Appointment) {
 func DueReminders(a *domain.Appointment, h domain.ReminderHours, zone *time.Location, look, now time.Time) (send []int, changed bool) {
 	a.Reminders = slices.Clone(a.Reminders)
 	next, open := NextReminderTime(now, h, zone)
-	least := nearestReminder(a, now)
+	nearest := nearestReminder(a, now)
 	soon := now.After(a.Datetime.Add(-minReminderLead))
 	for i := range a.Reminders {
 		r := &a.Reminders[i]
@@ -134,7 +134,7 @@ func DueReminders(a *domain.Appointment, h domain.ReminderHours, zone *time.Loca
 		case r.Status != domain.ReminderScheduled || r.DueAt.After(now):
 		case !a.Status.Open():
 			r.Status, changed = domain.ReminderCancelled, true
-		case !now.Before(a.Datetime) || r.MinutesBefore > least || soon && now.After(look.Add(reminderGrace)) || !open && next.After(a.Datetime.Add(-minReminderLead)):
+		case !now.Before(a.Datetime) || r.MinutesBefore > nearest || soon && now.After(look.Add(reminderGrace)) || !open && next.After(a.Datetime.Add(-minReminderLead)):
 			r.Status, r.Reason, changed = domain.ReminderSkipped, CodeTooLate, true
 		case !open:
 			r.DueAt, changed = next.UTC(), true
@@ -147,13 +147,13 @@ func DueReminders(a *domain.Appointment, h domain.ReminderHours, zone *time.Loca
 
 // nearestReminder returns the minutes_before of the due reminder that is closest to the appointment.
 func nearestReminder(a *domain.Appointment, now time.Time) int {
-	least := math.MaxInt
+	nearest := math.MaxInt
 	for i := range a.Reminders {
 		if r := &a.Reminders[i]; r.Status == domain.ReminderScheduled && !r.DueAt.After(now) {
-			least = min(least, r.MinutesBefore)
+			nearest = min(nearest, r.MinutesBefore)
 		}
 	}
-	return least
+	return nearest
 }
 
 // ReminderVariables returns the variables for the text of a reminder.

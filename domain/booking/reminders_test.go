@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/booking"
 )
 
-func TestPatientsAreRemindedWithinTheHoursOfTheirZone(t *testing.T) {
+func TestRemindersAreSentWithinHoursOfPatientZone(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestPatientsAreRemindedWithinTheHoursOfTheirZone(t *testing.T) {
 	}
 }
 
-func TestARemindersTimePassesAndItsHoursAreKept(t *testing.T) {
+func TestReminderSchedule(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2030, 3, 6, 12, 0, 0, 0, time.UTC)
 	hours := booking.WithDefaultHours(nil)

@@ -184,7 +184,7 @@ func everyZone(t *testing.T) []string {
 
 // `make nightly` compares every zone, pattern and hour of two years. Otherwise the test compares three days around
 // each change of the clocks, and some days by zone and pattern.
-func TestEveryZoneOpensAsACalculationOfItsOwnSays(t *testing.T) {
+func TestEveryZoneOpensAsReferenceCalculation(t *testing.T) {
 	t.Parallel()
 	const begin, years = 1767225600, 2 * 365 * 86400 // from 2026-01-01
 	const day, ahead = 86400, 4 * 86400
@@ -237,7 +237,7 @@ func TestEveryZoneOpensAsACalculationOfItsOwnSays(t *testing.T) {
 	t.Logf("%d moments in %d zones agree", checked, len(names))
 }
 
-func TestTheZonesDoNotDependOnTheMachine(t *testing.T) {
+func TestZonesDoNotDependOnMachine(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "github.com/callboard/callboard/cmd/callboard").Output()
 	require.NoError(t, err)

@@ -56,7 +56,7 @@ func isAllowedSlowly(load func(string) *time.Location, s domain.Schedule, h doma
 	return len(zones) > 0
 }
 
-func TestTheWindowOpensWhenASlowCalculationSays(t *testing.T) {
+func TestWindowOpeningEqualsReferenceCalculation(t *testing.T) {
 	t.Parallel()
 	zones := []string{
 		"UTC", "Europe/Berlin", "America/New_York", "America/Los_Angeles", "Asia/Kolkata", "Australia/Lord_Howe",
@@ -137,7 +137,7 @@ func TestTheWindowOpensWhenASlowCalculationSays(t *testing.T) {
 	})
 }
 
-func TestHoursOfTheDayAsExamples(t *testing.T) {
+func TestHoursOfDayExamples(t *testing.T) {
 	t.Parallel()
 	z := calendar.NewZones()
 	berlin := domain.CallingHours{Start: "02:30", End: "03:00", Timezone: "Europe/Berlin"}
@@ -166,7 +166,7 @@ func TestHoursOfTheDayAsExamples(t *testing.T) {
 	assert.True(t, whole.WindowForZones(nil).Allows(parseTime(t, "2026-01-02T00:00:00Z")))
 }
 
-func TestAContactWithoutAZoneIsNeverCalledByLocalHours(t *testing.T) {
+func TestContactWithoutZoneIsNotCalledByLocalHours(t *testing.T) {
 	t.Parallel()
 	r, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "08:00", End: "21:00", Timezone: "local"}, calendar.NewZones())
 	require.NoError(t, err)
@@ -176,7 +176,7 @@ func TestAContactWithoutAZoneIsNeverCalledByLocalHours(t *testing.T) {
 	assert.False(t, ok)
 }
 
-func TestAWindowThatNeverOpensSaysSo(t *testing.T) {
+func TestWindowThatNeverOpensIsReported(t *testing.T) {
 	t.Parallel()
 	z := calendar.NewZones()
 	r, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "08:00", End: "10:00", Timezone: "local"}, z)
@@ -185,7 +185,7 @@ func TestAWindowThatNeverOpensSaysSo(t *testing.T) {
 	assert.False(t, ok)
 }
 
-func TestTheZoneOfANumber(t *testing.T) {
+func TestZoneOfNumber(t *testing.T) {
 	t.Parallel()
 	z := calendar.NewZones()
 	want := map[string]string{
@@ -230,7 +230,7 @@ func TestTheZoneOfANumber(t *testing.T) {
 	assert.Equal(t, want["+18005551234"], again, "the tables are not changed by use")
 }
 
-func TestEveryZoneInTheTablesExists(t *testing.T) {
+func TestEveryZoneOfTablesExists(t *testing.T) {
 	t.Parallel()
 	z := calendar.NewZones()
 	// One mobile or service number of each country that shares its calling code.
@@ -253,7 +253,7 @@ func problems(s domain.Schedule, h domain.CallingHours) []domain.Detail {
 	return nil
 }
 
-func TestWhatIsWrongWithACalendarIsToldAllAtOnce(t *testing.T) {
+func TestAllProblemsOfCalendarAreReported(t *testing.T) {
 	t.Parallel()
 	start, end := parseTime(t, "2026-02-01T00:00:00Z"), parseTime(t, "2026-01-01T00:00:00Z")
 	p := problems(domain.Schedule{

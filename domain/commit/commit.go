@@ -1,6 +1,5 @@
-// Package commit holds what one durable change is made of: nouns to keep,
-// nouns that must be as they were read, and the events they cause. It knows
-// no store.
+// Package commit defines a durable change and the store interface. A change consists of records, guards, deletions
+// and the events that it causes.
 package commit
 
 import (
@@ -10,60 +9,59 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// Change is one atomic, durable unit, or nothing. Applying it returns after
-// the bytes are safe on disk.
+// Change is one atomic change of the store. It is applied completely or not at all, and is durable when Store.Apply
+// returns.
 type Change struct {
-	Workspace         string                 // the owner of the rows; its token fences the change
-	Guards            []Guard                // all must hold, else domain.ErrConflict and no trace
-	Puts              []domain.Record        // kept, each at its last version plus one
-	Adds              []domain.CounterRecord // added to what is there, whoever else adds at the same time
-	Deletes           []domain.Key           // gone, with their index entries
-	Events            []event.Draft          // given offset and sequence here
-	DeleteEventsUpTo  uint64                 // events of the workspace up to this offset go; 0: none
-	UsesReservedSpace bool                   // may use the space that is kept back for a full disk: for changes that stop work
+	Workspace         string                 // owner of the rows; its fencing token protects the change
+	Guards            []Guard                // all must hold, otherwise the change fails with domain.ErrConflict
+	Puts              []domain.Record        // records to store; each version increases by one
+	Adds              []domain.CounterRecord // counters to add to, also with concurrent changes
+	Deletes           []domain.Key           // rows to delete with their index entries
+	Events            []event.Draft          // Apply assigns offset and sequence
+	DeleteEventsUpTo  uint64                 // delete events of the workspace up to this offset; 0: none
+	UsesReservedSpace bool                   // use the space that is reserved for a full disk; for changes that end work
 
-	DeleteEvents        []uint64 // offsets of events of the workspace that go
-	DeleteSubjectCounts []string // subjects whose counts of events go: nothing happens to them any more
+	DeleteEvents        []uint64 // offsets of single events of the workspace to delete
+	DeleteSubjectCounts []string // subjects whose event counters are deleted, because no further events follow
 }
 
-// Guard demands that a row is at a version; 0: that it does not exist.
+// Guard requires that a row has a version; 0: that the row does not exist.
 type Guard struct {
 	Key     domain.Key
 	Version uint64
 }
 
-// Absent demands that there is no such row yet.
+// Absent returns a guard that the row does not exist.
 func Absent(k domain.Key) Guard { return Guard{Key: k} }
 
-// Query asks for one page of a list.
+// Query selects one page of a list.
 type Query struct {
 	Kind      string
 	Workspace string
 	Index     string // as in Record.Indexes
-	Cursor    string // opaque; from the page before
+	Cursor    string // opaque cursor from the previous page
 	Limit     int    // at most 1000
-	Oldest    bool   // oldest first; newest first otherwise
-	From, To  string // bounds of Sort, [From, To); empty: open
+	Oldest    bool   // oldest first; otherwise newest first
+	From, To  string // bounds of the sort key, [From, To); empty: unbounded
 }
 
-// Store is the whole store as its users see it; each declares the part that
-// it needs. Errors: domain.ErrConflict and domain.ErrFenced leave no trace;
-// any other error of Apply means that the outcome is unknown.
+// Store is the complete store interface. Each consumer declares the part that it needs. After domain.ErrConflict
+// and domain.ErrFenced nothing was changed. After any other error of Apply the outcome is unknown.
 type Store interface {
-	// Apply makes the change durable. The committed events carry offsets and
-	// sequences, in the order of Change.Events.
+	// Apply makes the change durable. It returns the events with their offsets and sequences, in the order of
+	// Change.Events.
 	Apply(ctx context.Context, c Change) ([]event.Event, error)
-	// Get reads into's row by its Key and returns its version, or
-	// domain.ErrNotFound.
+	// Get reads the row with the key of into and returns its version. The error is domain.ErrNotFound if the row
+	// does not exist.
 	Get(ctx context.Context, into domain.Record) (uint64, error)
-	// List calls each with a fresh record per row, in order; next is the
-	// cursor of the following page, or "".
+	// List calls each for every row of a page, in order, with a new record from fresh. next is the cursor of the
+	// next page, or "".
 	List(ctx context.Context, q Query, fresh func() domain.Record, each func(domain.Record) error) (next string, err error)
-	// Under lists the rows whose key begins with prefix (ID "campaign_…/"),
-	// oldest first, after the ID given, at most limit.
+	// Under lists the rows whose key starts with prefix (ID "campaign_…/"), oldest first, after the given ID, at
+	// most limit rows.
 	Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error
-	// Events reads a workspace's committed events with offset > after.
+	// Events returns the events of a workspace with an offset greater than after.
 	Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error)
-	// LastOffset is that of a workspace's last event; 0 without any.
+	// LastOffset returns the offset of the last event of a workspace, or 0.
 	LastOffset(ctx context.Context, workspace string) (uint64, error)
 }

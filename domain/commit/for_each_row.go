@@ -6,13 +6,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// recordPointer is a record by its pointer.
+// recordPointer is a pointer to T that implements domain.Record.
 type recordPointer[T any] interface {
 	*T
 	domain.Record
 }
 
-// ForEachRow calls do with every row of an index, oldest first.
+// ForEachRow calls do for every row of an index, oldest first.
 func ForEachRow[T any, R recordPointer[T]](ctx context.Context, store Store, kind, workspace, index string, do func(R)) error {
 	q := Query{Kind: kind, Workspace: workspace, Index: index, Oldest: true, Limit: 1000}
 	for {

@@ -10,19 +10,19 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// PendingAudit is the row of the audit log that tells of a request. It rides in the
-// commit that does what the request asks for: both are kept, or neither.
+// PendingAudit is the audit entry of a request that is not stored yet. It is stored in the same commit as the
+// change that the request causes. It is safe for concurrent use.
 type PendingAudit struct {
 	mu        sync.Mutex
 	entry     domain.AuditEntry
 	committed bool
 }
 
-// NewPendingAudit makes one of a row. Where its resource has no id, that is the id of
-// the first row of the resource's type that is put.
+// NewPendingAudit returns the pending form of an entry. If its resource has no ID, the ID of the first stored
+// record with the type of the resource is used.
 func NewPendingAudit(row domain.AuditEntry) *PendingAudit { return &PendingAudit{entry: row} }
 
-// Entry is a copy of the row.
+// Entry returns a copy of the entry.
 func (r *PendingAudit) Entry() *domain.AuditEntry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,8 +30,8 @@ func (r *PendingAudit) Entry() *domain.AuditEntry {
 	return &row
 }
 
-// SetActionAndActor sets what the row says where that is known only now: what was done, or
-// by whom; what is empty stays. nil: nothing rides.
+// SetActionAndActor updates the entry with values that become known later. Empty values change nothing. A nil
+// receiver is allowed.
 func (r *PendingAudit) SetActionAndActor(action string, by domain.Actor) {
 	if r == nil {
 		return
@@ -42,7 +42,7 @@ func (r *PendingAudit) SetActionAndActor(action string, by domain.Actor) {
 	r.entry.Actor = cmp.Or(by, r.entry.Actor)
 }
 
-// MarkCommitted says that a commit with the row has been made.
+// MarkCommitted records that a commit contained the entry.
 func (r *PendingAudit) MarkCommitted() {
 	if r == nil {
 		return
@@ -52,35 +52,34 @@ func (r *PendingAudit) MarkCommitted() {
 	r.committed = true
 }
 
-// IsCommitted reports whether the row is kept.
+// IsCommitted reports whether the entry is stored.
 func (r *PendingAudit) IsCommitted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.committed
 }
 
-// auditContext is what a context says of a rider.
+// auditContext is the context value of a pending audit entry.
 type auditContext struct {
 	*PendingAudit
-	inNextCommit bool // the next commit, whatever it changes
+	inNextCommit bool // add the entry to the next commit, whatever the commit changes
 }
 
 type auditKey struct{}
 
-// WithAudit is a context whose commits take the rider along, once: the first
-// that changes its resource.
+// WithAudit returns a context in which the first commit that changes the resource also stores the entry.
 func WithAudit(ctx context.Context, r *PendingAudit) context.Context {
 	return context.WithValue(ctx, auditKey{}, auditContext{PendingAudit: r})
 }
 
-// AuditFrom is the rider of a context; nil: there is none.
+// AuditFrom returns the pending entry of a context, or nil.
 func AuditFrom(ctx context.Context) *PendingAudit {
 	r, _ := ctx.Value(auditKey{}).(auditContext)
 	return r.PendingAudit
 }
 
-// WithAuditInNextCommit is a context for the one commit that does what is asked for, though
-// it changes no row of the resource itself.
+// WithAuditInNextCommit returns a context in which the next commit stores the entry, even if it does not change the
+// resource.
 func WithAuditInNextCommit(ctx context.Context) context.Context {
 	if r := AuditFrom(ctx); r != nil {
 		return context.WithValue(ctx, auditKey{}, auditContext{r, true})
@@ -88,7 +87,7 @@ func WithAuditInNextCommit(ctx context.Context) context.Context {
 	return ctx
 }
 
-// WithoutAudit is a context for commits that only prepare what is asked for.
+// WithoutAudit returns a context for commits that only prepare a request and must not store the entry.
 func WithoutAudit(ctx context.Context) context.Context {
 	if AuditFrom(ctx) != nil {
 		return context.WithValue(ctx, auditKey{}, auditContext{})
@@ -96,8 +95,8 @@ func WithoutAudit(ctx context.Context) context.Context {
 	return ctx
 }
 
-// AddAudit is a change with the rider that its context brings, if that is to ride
-// in it; whoever commits it calls Rode.
+// AddAudit returns the change with the pending entry of the context, if the entry belongs to this change. The
+// caller calls MarkCommitted after the commit.
 func AddAudit(ctx context.Context, c Change) (Change, *PendingAudit) {
 	r, _ := ctx.Value(auditKey{}).(auditContext)
 	if r.PendingAudit == nil {
@@ -113,7 +112,7 @@ func AddAudit(ctx context.Context, c Change) (Change, *PendingAudit) {
 	return c, r.PendingAudit
 }
 
-// changesResource reports whether a change is one of the rider's resource.
+// changesResource reports whether a change affects the resource of the entry.
 func (r *PendingAudit) changesResource(c *Change) bool {
 	on := &r.entry.Resource
 	for _, put := range c.Puts {
@@ -134,7 +133,7 @@ func (r *PendingAudit) changesResource(c *Change) bool {
 	return slices.ContainsFunc(c.Deletes, same)
 }
 
-// isOrCreates reports whether a row is the resource, or one that was made of it.
+// isOrCreates reports whether a record is the resource, or was created by the request.
 func (r *PendingAudit) isOrCreates(m *domain.Meta) bool {
 	return m.ID == r.entry.Resource.ID || strings.HasSuffix(r.entry.Action, ".created")
 }

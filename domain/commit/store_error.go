@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// StoreError turns an error of the store into one for the API.
+// StoreError converts an error of the store to an error for the API.
 func StoreError(err error) error {
 	if err == nil || domain.CodeOf(err) != "" {
 		return err

@@ -1,6 +1,5 @@
-// Package dnc holds lists of numbers that are never called: how a list of
-// millions is cut into buckets, what a bucket keeps, the filter that answers
-// for it in memory, and the words by which people opt out. It knows no store.
+// Package dnc implements do-not-call lists: lists with millions of numbers in buckets, in-memory filters for
+// lookups, scrub rules, and opt-out keywords. It does no I/O.
 package dnc
 
 import (
@@ -14,19 +13,18 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Buckets is the number of buckets of a list, whatever its size: a list of ten
-// million numbers has 2,441 in each.
+// Buckets is the number of buckets of every list. A list of ten million numbers has 2,441 numbers in each bucket.
 const Buckets = 4096
 
-// mostStrata bounds what a bucket remembers of where its numbers came from.
+// maxOriginGroups limits the number of origins that a bucket stores.
 const maxOriginGroups = 256
 
-// ErrNumber tells that a text is no number in E.164.
+// ErrNumber: the text is no E.164 number.
 var ErrNumber = errors.New("not a number in E.164")
 
 var errBucket = errors.New("dnc: a bucket's numbers cannot be read")
 
-// PackNumber packs a number in E.164, at most 15 digits, into a word.
+// PackNumber packs an E.164 number of at most 15 digits into an integer.
 func PackNumber(e164 string) (uint64, error) {
 	digits, plus := strings.CutPrefix(e164, "+")
 	n, err := strconv.ParseUint(digits, 10, 64)
@@ -36,11 +34,10 @@ func PackNumber(e164 string) (uint64, error) {
 	return n, nil
 }
 
-// UnpackNumber is the inverse of Number.
+// UnpackNumber is the inverse of PackNumber.
 func UnpackNumber(n uint64) string { return "+" + strconv.FormatUint(n, 10) }
 
-// mixBits spreads numbers, which lie close together (the finalizer of
-// SplitMix64).
+// mixBits spreads similar numbers over all bits (finalizer of SplitMix64).
 func mixBits(n uint64) uint64 {
 	n += 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
@@ -48,17 +45,17 @@ func mixBits(n uint64) uint64 {
 	return n ^ n>>31
 }
 
-// BucketOf is the bucket of a number.
-func BucketOf(n uint64) int { return int(mixBits(n) >> 52) } // 12 bits
+// BucketOf returns the bucket of a number.
+func BucketOf(n uint64) int { return int(mixBits(n) >> 52) } // the upper 12 bits
 
 // Origin says how numbers came onto a list.
 type Origin struct {
 	Source domain.DNCSource `json:"source"`
 	At     time.Time        `json:"at"`
-	CallID string           `json:"call_id,omitempty"` // or of the message that opted out
+	CallID string           `json:"call_id,omitempty"` // call or message in which the person opted out
 }
 
-// Entry is a number that came so, as the API shows it.
+// Entry returns a number with this origin as the API shows it.
 func (o Origin) Entry(e164 string) domain.DNCEntry {
 	e := domain.DNCEntry{Phone: e164, Source: o.Source, CallID: o.CallID, CreatedAt: o.At}
 	if strings.HasPrefix(o.CallID, string(domain.PrefixMessage)+"_") {
@@ -67,27 +64,25 @@ func (o Origin) Entry(e164 string) domain.DNCEntry {
 	return e
 }
 
-// OriginGroup are the numbers of a bucket that came together.
+// OriginGroup holds the numbers of a bucket with the same origin.
 type OriginGroup struct {
 	Origin
-	Numbers []byte `json:"numbers"` // ascending differences, as varints
+	Numbers []byte `json:"numbers"` // ascending numbers, encoded as differences in varints
 }
 
-// Bucket is a part of a list as the store keeps it. It is never deleted before
-// its list is: its edition tells old readings from new ones.
+// Bucket is a part of a list in the store. It is deleted only with its list, so that Edition distinguishes old
+// copies from new ones.
 type Bucket struct {
 	WorkspaceID string        `json:"workspace_id"`
 	ListID      string        `json:"list_id"`
 	Index       int           `json:"index"`
 	Edition     uint64        `json:"edition"`
 	Groups      []OriginGroup `json:"strata"`
-	// Erased are the entries of people who were erased: only the keyed hash of
-	// each number is left.
+	// Erased are the entries of erased persons. Only the keyed hashes of their numbers are stored.
 	Erased []ErasedEntry `json:"erased,omitempty"`
 }
 
-// ErasedEntry is an entry whose number was replaced by its keyed hash. The
-// number must still not be called.
+// ErasedEntry is an entry whose number was replaced by its keyed hash. The number must still not be called.
 type ErasedEntry struct {
 	Source domain.DNCSource `json:"source"`
 	At     time.Time        `json:"at"`
@@ -99,19 +94,19 @@ func (b *Bucket) Key() domain.Key {
 	return domain.Key{Kind: "dnc_bucket", Workspace: b.WorkspaceID, ID: b.ListID + "/" + sortableIndex(b.Index)}
 }
 
-// Indexes: none; buckets are listed by the key's beginning.
+// Indexes returns no indexes: buckets are listed by key prefix.
 func (b *Bucket) Indexes() []string { return nil }
 
 // Sort returns the index.
 func (b *Bucket) Sort() string { return sortableIndex(b.Index) }
 
-// sortableIndex sorts like the number.
+// sortableIndex formats an index so that text sorts like the number.
 func sortableIndex(index int) string {
 	s := strconv.Itoa(index)
 	return "0000"[:max(0, 4-len(s))] + s
 }
 
-// packNumbers writes ascending numbers.
+// packNumbers encodes ascending numbers.
 func packNumbers(numbers []uint64) []byte {
 	b := make([]byte, 0, 4*len(numbers)+4)
 	last := uint64(0)
@@ -135,8 +130,8 @@ func unpackNumbers(b []byte, into []uint64) ([]uint64, error) {
 	return into, nil
 }
 
-// Find is the origin of a number; ok is false for one that is not listed. Of
-// several the first counts.
+// Find returns the origin of a number. ok is false if the number is not listed. If there are several origins, the
+// first one counts.
 func (b *Bucket) Find(n uint64) (o Origin, ok bool, err error) {
 	for _, s := range b.Groups {
 		last, rest := uint64(0), s.Numbers
@@ -154,7 +149,7 @@ func (b *Bucket) Find(n uint64) (o Origin, ok bool, err error) {
 	return o, false, nil
 }
 
-// FindErased is the origin of an entry by the hash of its number.
+// FindErased returns the origin of an erased entry by the hash of its number.
 func (b *Bucket) FindErased(hash string) (o Origin, ok bool) {
 	for _, e := range b.Erased {
 		if e.Hash == hash {
@@ -164,7 +159,7 @@ func (b *Bucket) FindErased(hash string) (o Origin, ok bool) {
 	return o, false
 }
 
-// Erase replaces a number by its hash; false: it was not on the list.
+// Erase replaces a number with its hash. It returns false if the number was not listed.
 func (b *Bucket) Erase(n uint64, hash string) (bool, error) {
 	o, listed, err := b.Find(n)
 	if err != nil || !listed {
@@ -177,7 +172,7 @@ func (b *Bucket) Erase(n uint64, hash string) (bool, error) {
 	return true, nil
 }
 
-// Filter answers for the bucket from memory.
+// Filter returns the in-memory filter of the bucket.
 func (b *Bucket) Filter() (*Filter, error) {
 	numbers, err := b.Numbers()
 	if err != nil {
@@ -193,7 +188,7 @@ func (b *Bucket) Filter() (*Filter, error) {
 	return f, nil
 }
 
-// Numbers are all numbers of the bucket, ascending.
+// Numbers returns all numbers of the bucket in ascending order.
 func (b *Bucket) Numbers() ([]uint64, error) {
 	var all []uint64
 	var err error
@@ -206,8 +201,7 @@ func (b *Bucket) Numbers() ([]uint64, error) {
 	return slices.Compact(all), nil
 }
 
-// Add puts numbers of this bucket onto the list and says how many were new.
-// An opt-out of a number that was listed otherwise is noted too.
+// Add adds numbers to the bucket and returns how many were new. An opt-out of a listed number is also stored.
 func (b *Bucket) Add(numbers []uint64, o Origin) (added int, err error) {
 	have, err := b.Numbers()
 	if err != nil {
@@ -235,7 +229,7 @@ func (b *Bucket) Add(numbers []uint64, o Origin) (added int, err error) {
 	if err != nil || len(keep) == 0 {
 		return 0, err
 	}
-	for i := range b.Groups { // the rest of an import
+	for i := range b.Groups { // another part of the same import
 		if s := &b.Groups[i]; s.Source == o.Source && s.CallID == o.CallID && s.At.Equal(o.At) {
 			numbers, err := unpackNumbers(s.Numbers, keep)
 			if err != nil {
@@ -248,7 +242,7 @@ func (b *Bucket) Add(numbers []uint64, o Origin) (added int, err error) {
 	}
 	s := OriginGroup{Origin: o, Numbers: packNumbers(keep)}
 	if o.Source == domain.DNCOptOut {
-		b.Groups = append([]OriginGroup{s}, b.Groups...) // Find tells the first: opt-outs count most
+		b.Groups = append([]OriginGroup{s}, b.Groups...) // Find returns the first origin, and opt-outs take precedence
 	} else {
 		b.Groups = append(b.Groups, s)
 	}
@@ -268,8 +262,8 @@ func (b *Bucket) findOptOut(n uint64) (listed bool, at int, err error) {
 	return false, 0, nil
 }
 
-// mergeGroups joins strata that came one after another where there are too many:
-// the later time counts for all of them. Opt-outs keep theirs.
+// mergeGroups merges groups with the same source if there are too many. The merged group has the latest time.
+// Opt-outs are not merged.
 func (b *Bucket) mergeGroups() error {
 	if len(b.Groups) <= maxOriginGroups {
 		return nil
@@ -305,8 +299,7 @@ func (b *Bucket) mergeGroups() error {
 	return nil
 }
 
-// Remove takes a number off the list, and the entry with its hash; false: it was
-// not on it.
+// Remove removes a number, and the erased entry with its hash. It returns false if neither was listed.
 func (b *Bucket) Remove(n uint64, hash string) (bool, error) {
 	before := len(b.Erased)
 	b.Erased = slices.DeleteFunc(b.Erased, func(e ErasedEntry) bool { return e.Hash == hash })
@@ -330,8 +323,7 @@ func (b *Bucket) Remove(n uint64, hash string) (bool, error) {
 	return removed, nil
 }
 
-// Entries are the bucket's numbers above after, ascending, each with its
-// origin.
+// Entries returns the numbers greater than after in ascending order, each with its origin.
 func (b *Bucket) Entries(after uint64) ([]domain.DNCEntry, error) {
 	origins := make(map[uint64]Origin)
 	var all []uint64

@@ -17,7 +17,7 @@ import (
 
 var day = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// numbersIn are n numbers that fall into one bucket.
+// numbersIn returns n numbers that belong to a bucket.
 func numbersIn(bucket, n int) []uint64 {
 	var out []uint64
 	for i := uint64(12025550100); len(out) < n; i++ {
@@ -28,7 +28,7 @@ func numbersIn(bucket, n int) []uint64 {
 	return out
 }
 
-func TestANumberIsPackedAndUnpacked(t *testing.T) {
+func TestPackedNumberRoundTrip(t *testing.T) {
 	for text, want := range map[string]uint64{"+12025550123": 12025550123, "+491701234567": 491701234567, "+999999999999999": 999999999999999} {
 		n, err := dnc.PackNumber(text)
 		require.NoError(t, err)
@@ -41,7 +41,7 @@ func TestANumberIsPackedAndUnpacked(t *testing.T) {
 	}
 }
 
-func TestNumbersThatLieCloseTogetherFallIntoAllBuckets(t *testing.T) {
+func TestNeighboringNumbersSpreadOverAllBuckets(t *testing.T) {
 	count := make([]int, dnc.Buckets)
 	for i := range uint64(dnc.Buckets * 100) {
 		count[dnc.BucketOf(12025000000+i)]++
@@ -50,7 +50,7 @@ func TestNumbersThatLieCloseTogetherFallIntoAllBuckets(t *testing.T) {
 	assert.Less(t, slices.Max(count), 160)
 }
 
-func TestABucketIsASetThatRemembersWhereItsNumbersCameFrom(t *testing.T) {
+func TestBucketIsASetWithSources(t *testing.T) {
 	numbers := numbersIn(7, 300)
 	model := make(map[uint64]bool)
 	b := &dnc.Bucket{WorkspaceID: "ws", ListID: "dnc", Index: 7}
@@ -72,7 +72,7 @@ func TestABucketIsASetThatRemembersWhereItsNumbersCameFrom(t *testing.T) {
 			require.Equal(t, want, added)
 			model[n] = true
 		}
-		if i%100 == 0 { // as the store keeps it
+		if i%100 == 0 { // as the store encodes it
 			text, err := json.Marshal(b)
 			require.NoError(t, err)
 			b = &dnc.Bucket{}
@@ -90,7 +90,7 @@ func TestABucketIsASetThatRemembersWhereItsNumbersCameFrom(t *testing.T) {
 	assert.LessOrEqual(t, len(b.Groups), 300)
 }
 
-func TestAnOptOutIsKeptBesideAnImport(t *testing.T) {
+func TestOptOutIsKeptAlongsideImport(t *testing.T) {
 	n := numbersIn(3, 2)
 	b := &dnc.Bucket{Index: 3}
 	added, err := b.Add(n, dnc.Origin{Source: domain.DNCImport, At: day})
@@ -115,7 +115,7 @@ func TestAnOptOutIsKeptBesideAnImport(t *testing.T) {
 	assert.False(t, listed, "of both")
 }
 
-func TestManySmallAdditionsDoNotMakeABucketGrowWithoutBound(t *testing.T) {
+func TestManySmallAdditionsKeepBucketCompact(t *testing.T) {
 	numbers := numbersIn(1, 1500)
 	b := &dnc.Bucket{Index: 1}
 	for i, n := range numbers {
@@ -128,7 +128,7 @@ func TestManySmallAdditionsDoNotMakeABucketGrowWithoutBound(t *testing.T) {
 	assert.Equal(t, numbers, all)
 }
 
-func TestAFilterNeverDeniesWhatIsListedAndSeldomTakesOthersForIt(t *testing.T) {
+func TestFilterHasNoFalseNegativesAndFewFalsePositives(t *testing.T) {
 	for _, size := range []int{0, 1, 7, 100, 2441} {
 		t.Run(strconv.Itoa(size), func(t *testing.T) {
 			numbers := numbersIn(9, size+2000)
@@ -146,15 +146,15 @@ func TestAFilterNeverDeniesWhatIsListedAndSeldomTakesOthersForIt(t *testing.T) {
 			assert.Equal(t, size, f.Count)
 		})
 	}
-	assert.True(t, (&dnc.Filter{Unknown: true}).MayContain(1), "nobody knows: it may be")
+	assert.True(t, (&dnc.Filter{Unknown: true}).MayContain(1), "unknown filter may contain every number")
 }
 
-func TestWhichEntriesCount(t *testing.T) {
+func TestCampaignScrub(t *testing.T) {
 	c := &domain.Campaign{Meta: domain.Meta{WorkspaceID: "ws_01J00000000000000000000000", Environment: domain.Live}}
 	c.Compliance.DNCListID = "dnc_01J00000000000000000000001"
 	s := dnc.CampaignScrub(c)
 	assert.Equal(t, []string{"dnc_01J00000000000000000000000"}, s.Lists(), "without scrubbing only the workspace's own")
-	assert.True(t, s.Applies(dnc.Origin{Source: domain.DNCOptOut}), "an opt-out holds always")
+	assert.True(t, s.Applies(dnc.Origin{Source: domain.DNCOptOut}), "opt-outs always apply")
 	assert.False(t, s.Applies(dnc.Origin{Source: domain.DNCImport}))
 	c.Compliance.DNCScrub = true
 	s = dnc.CampaignScrub(c)
@@ -163,8 +163,8 @@ func TestWhichEntriesCount(t *testing.T) {
 	assert.NotEqual(t, domain.DefaultDNCID(c.WorkspaceID, domain.Live), domain.DefaultDNCID(c.WorkspaceID, domain.Test))
 }
 
-// BenchmarkLookUp is the look-up of a number among ten million, in memory.
-func BenchmarkLookUp(b *testing.B) {
+// BenchmarkLookup measures the lookup of a number among ten million in memory.
+func BenchmarkLookup(b *testing.B) {
 	f := dnc.NewFilter(1, numbersIn(0, 2441))
 	b.ReportAllocs()
 	n := uint64(12025550100)

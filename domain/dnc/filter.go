@@ -2,23 +2,23 @@ package dnc
 
 import "math/bits"
 
-// A filter spends bitsPerNumber and sets probes of them for each number: about
-// one in 250 of the numbers that are not listed is taken for one that may be.
+// Parameters of the Bloom filter: bits for each number, and bits that are set for each number. About one in 250
+// unlisted numbers is reported as possibly listed.
 const (
 	bitsPerNumber = 12
 	probes        = 8
 )
 
-// Filter answers for the numbers of one bucket. It is never changed.
+// Filter is an immutable Bloom filter for the numbers of one bucket.
 type Filter struct {
-	Edition uint64 // of the bucket that it was made of
-	Count   int    // numbers in the bucket
-	Unknown bool   // only the store can say
+	Edition uint64 // edition of the bucket
+	Count   int    // number of numbers in the bucket
+	Unknown bool   // the filter is missing; only the store can answer
 	words   []uint64
-	erased  map[string]bool // hashes of numbers of people who were erased; nil: none
+	erased  map[string]bool // hashes of erased numbers; nil: none
 }
 
-// NewFilter makes the filter of a bucket's numbers.
+// NewFilter returns the filter for the numbers of a bucket.
 func NewFilter(edition uint64, numbers []uint64) *Filter {
 	f := &Filter{Edition: edition, Count: len(numbers)}
 	if len(numbers) == 0 {
@@ -36,14 +36,13 @@ func NewFilter(edition uint64, numbers []uint64) *Filter {
 	return f
 }
 
-// HasErased reports whether the bucket has entries of people who were erased: then
-// a number is to be looked for by its hash too.
+// HasErased reports whether the bucket has erased entries. Numbers must then also be looked up by hash.
 func (f *Filter) HasErased() bool { return f.erased != nil }
 
-// IsErased reports whether a number is listed by its hash.
+// IsErased reports whether an erased entry has this hash.
 func (f *Filter) IsErased(hash string) bool { return f.erased[hash] }
 
-// MayContain reports whether a number may be listed as such. False is sure.
+// MayContain reports whether a number may be listed. false is certain.
 func (f *Filter) MayContain(n uint64) bool {
 	if f.Unknown {
 		return true
@@ -62,14 +61,13 @@ func (f *Filter) MayContain(n uint64) bool {
 	return true
 }
 
-// probeStart begins with bits of the hash that do not choose the bucket.
+// probeStart derives the probe sequence from hash bits that do not select the bucket.
 func (f *Filter) probeStart(n uint64) (at, step uint64) {
 	h := mixBits(n)
 	return mixBits(h), h<<12 | 1
 }
 
-// probeBit is a place in the filter: the high half of a product is a fair share of
-// its length.
+// probeBit returns the position of a probe. The high half of a product maps the hash evenly to the filter length.
 func (f *Filter) probeBit(at uint64) (word, probeBit uint64) {
 	word, low := bits.Mul64(at, uint64(len(f.words)))
 	return word, 1 << (low >> 58)

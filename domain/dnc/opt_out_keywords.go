@@ -6,33 +6,30 @@ import (
 	"unicode"
 )
 
-// FindOptOutKeyword is the first of the keywords that a text holds as whole words, in any
-// case; "" where it holds none. Words are runs of letters, marks and digits,
-// so that any language will do; a keyword of several words wants them one
-// after another.
+// FindOptOutKeyword returns the first keyword that a text contains as whole words, ignoring case, or "". Words are
+// runs of letters, marks and digits of any script. The words of a longer keyword must be adjacent.
 func FindOptOutKeyword(text string, keywords []string) string {
 	if len(keywords) == 0 {
 		return ""
 	}
-	said := splitWords(text)
+	words := splitWords(text)
 	for _, k := range keywords {
-		if wanted := splitWords(k); len(wanted) > 0 && containsPhrase(said, wanted) {
+		if wanted := splitWords(k); len(wanted) > 0 && containsPhrase(words, wanted) {
 			return k
 		}
 	}
 	return ""
 }
 
-// SpokenKeywords are the keywords that can be said, in small letters: those that are
-// not keys alone.
+// SpokenKeywords returns the keywords that can be spoken, in lower case. Keywords of keys alone are omitted.
 func SpokenKeywords(keywords []string) []string {
-	var said []string
+	var words []string
 	for _, w := range keywords {
 		if strings.Trim(w, "0123456789*# ") != "" {
-			said = append(said, strings.ToLower(w))
+			words = append(words, strings.ToLower(w))
 		}
 	}
-	return said
+	return words
 }
 
 func splitWords(text string) []string {
@@ -41,21 +38,20 @@ func splitWords(text string) []string {
 	})
 }
 
-// alike is made once and never changes.
+// foldReplacer is created once and never changes.
 var foldReplacer = sync.OnceValue(func() *strings.Replacer { //nolint:gochecknoglobals // as above
 	return strings.NewReplacer("ß", "ss", "ẞ", "ss", "İ", "i", "ς", "σ", "\u0307", "")
 })
 
-// foldLetters writes letters of one kind alike: upper and lower case, and the Turkish
-// and German ones that have no single counterpart.
+// foldLetters converts to lower case and folds German and Turkish letters without a single counterpart.
 func foldLetters(text string) string {
 	return foldReplacer().Replace(strings.ToLower(text))
 }
 
-func containsPhrase(said, wanted []string) bool {
-	for i := 0; i+len(wanted) <= len(said); i++ {
+func containsPhrase(words, wanted []string) bool {
+	for i := 0; i+len(wanted) <= len(words); i++ {
 		j := 0
-		for j < len(wanted) && said[i+j] == wanted[j] {
+		for j < len(wanted) && words[i+j] == wanted[j] {
 			j++
 		}
 		if j == len(wanted) {

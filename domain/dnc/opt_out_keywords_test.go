@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 )
 
-func TestAKeywordCountsAsAWholeWordInAnyCaseAndLanguage(t *testing.T) {
+func TestKeywordMatchesWholeWordInAnyCaseAndLanguage(t *testing.T) {
 	list := []string{"stop", "remove me", "aufhören", "отпишите", "やめて", "straße", "9", "DÉSINSCRIRE"}
 	for said, want := range map[string]string{
 		"STOP": "stop", "Please stop calling.": "stop", "non-stop": "stop", "unstoppable": "", "stopping": "", "stops": "",

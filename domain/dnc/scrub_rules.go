@@ -2,16 +2,15 @@ package dnc
 
 import "github.com/callboard/callboard/domain"
 
-// ScrubRules says which lists hold for a call.
+// ScrubRules says which do-not-call lists apply to a call.
 type ScrubRules struct {
-	Default string // the workspace's own list
-	List    string // another one beside it; "": none
-	// OptOutsOnly: of the workspace's own list only opt-outs count, and no
-	// other list does: the campaign does not scrub.
+	Default string // default list of the workspace
+	List    string // additional list; empty: none
+	// OptOutsOnly says that the campaign does not scrub: only the opt-outs on the default list apply.
 	OptOutsOnly bool
 }
 
-// CampaignScrub is what holds for a campaign.
+// CampaignScrub returns the rules for the calls of a campaign.
 func CampaignScrub(c *domain.Campaign) ScrubRules {
 	s := ScrubRules{Default: domain.DefaultDNCID(c.WorkspaceID, c.Environment), OptOutsOnly: !c.Compliance.DNCScrub}
 	if c.Compliance.DNCScrub && c.Compliance.DNCListID != s.Default {
@@ -20,12 +19,12 @@ func CampaignScrub(c *domain.Campaign) ScrubRules {
 	return s
 }
 
-// DefaultScrub is what holds for whatever no campaign places.
+// DefaultScrub returns the rules for calls and messages outside campaigns.
 func DefaultScrub(workspaceID string, env domain.Environment) ScrubRules {
 	return ScrubRules{Default: domain.DefaultDNCID(workspaceID, env)}
 }
 
-// Lists are the lists to look into.
+// Lists returns the lists to check.
 func (s ScrubRules) Lists() []string {
 	if s.List == "" {
 		return []string{s.Default}
@@ -33,5 +32,5 @@ func (s ScrubRules) Lists() []string {
 	return []string{s.Default, s.List}
 }
 
-// Applies reports whether an entry holds.
+// Applies reports whether an entry with this origin applies.
 func (s ScrubRules) Applies(o Origin) bool { return !s.OptOutsOnly || o.Source == domain.DNCOptOut }

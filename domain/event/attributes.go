@@ -9,23 +9,22 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Attributes is what an event says of who and what it concerns; empty where it does
-// not say.
+// Attributes are the attributes of an event by which endpoints filter. Unknown attributes are empty.
 type Attributes struct {
 	AgentID    string
 	CampaignID string
 	Direction  domain.Direction
-	From, To   string // numbers, E.164
+	From, To   string // E.164
 	// TraceParent is the trace context of the API request that caused the event.
 	TraceParent string
 }
 
-// CallAttributes is what every event of a call is about, whatever its payload shows.
+// CallAttributes returns the attributes of all events of a call.
 func CallAttributes(c *domain.Call) *Attributes {
 	return &Attributes{AgentID: c.AgentID, CampaignID: c.CampaignID, Direction: c.Direction, From: c.From, To: c.To, TraceParent: c.TraceParent}
 }
 
-// CallDraft is an event about a call. id is that of the event.
+// CallDraft returns an event about a call. id is the ID of the event.
 func CallDraft(id string, c *domain.Call, t Type, data any, now time.Time) Draft {
 	unit := c.AgentID
 	if unit == "" {
@@ -36,7 +35,7 @@ func CallDraft(id string, c *domain.Call, t Type, data any, now time.Time) Draft
 		Environment: c.Environment, SvcID: domain.UnitID(unit), Subject: c.ID, Data: data,
 	}
 	switch data.(type) {
-	case CallData, CallEndedData: // they contain everything except the trace
+	case CallData, CallEndedData: // these payloads contain all attributes except the trace context
 		if c.TraceParent == "" {
 			return d
 		}
@@ -45,9 +44,8 @@ func CallDraft(id string, c *domain.Call, t Type, data any, now time.Time) Draft
 	return d
 }
 
-// AttributesOf tells what an event is about: as its commit says and, where that says
-// nothing, as its payload and its subject do. An agent that the payload names
-// comes first: a call may have had several.
+// AttributesOf returns the attributes of an event: those of its commit, else those in its payload, else its
+// subject. The agent in the payload takes precedence, because a call can have several agents.
 func AttributesOf(e *Event) Attributes {
 	var data struct {
 		AgentID    string           `json:"agent_id"`
@@ -57,7 +55,7 @@ func AttributesOf(e *Event) Attributes {
 		To         string           `json:"to"`
 		Phone      string           `json:"phone"`
 	}
-	_ = json.Unmarshal(e.Data, &data) // another shape says nothing of these
+	_ = json.Unmarshal(e.Data, &data) // payloads of another form have none of these fields
 	a := Attributes{AgentID: data.AgentID, CampaignID: data.CampaignID, Direction: data.Direction, From: cmp.Or(data.From, data.Phone), To: data.To}
 	if e.Attributes != nil {
 		a = Attributes{

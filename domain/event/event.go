@@ -1,5 +1,4 @@
-// Package event holds what Callboard tells the world: the envelope, the names
-// with their twins, and the payloads. It knows no store and no endpoint.
+// Package event defines the events of Callboard: types with aliases, the envelope, attributes and payloads.
 package event
 
 import (
@@ -10,10 +9,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Type is the name of an event.
+// Type is the type of an event, for example call.ended.
 type Type string
 
-// The names that are emitted (API.md, Events and webhooks).
+// The event types (API.md, Events and webhooks).
 const (
 	CallStarted            Type = "call.started"
 	CallRinging            Type = "call.ringing"
@@ -66,7 +65,7 @@ var allTypes = []Type{
 	AlertFiring, AlertResolved,
 }
 
-// twins maps the other spelling of a name to the one that is emitted.
+// aliases maps alternative names to event types.
 var aliases = map[string]Type{
 	"call.initiated":          CallStarted,
 	"agent.intent_detected":   AgentIntentDetected,
@@ -84,11 +83,10 @@ func (Type) Values() []string {
 	return out
 }
 
-// Types are all names that are emitted.
+// Types returns all event types.
 func Types() []Type { return append([]Type(nil), allTypes...) }
 
-// ParseType is the emitted name of a name or of its twin; ok is false for an
-// unknown one.
+// ParseType returns the event type for a name or an alias. ok is false for unknown names.
 func ParseType(name string) (t Type, ok bool) {
 	if t, ok = aliases[name]; ok {
 		return t, true
@@ -101,8 +99,8 @@ func ParseType(name string) (t Type, ok bool) {
 	return "", false
 }
 
-// MatchSubscription reports whether a subscription takes an event, and under which name it
-// is sent: the twin where the endpoint named only that.
+// MatchSubscription reports whether a subscription includes an event type, and under which name the event is sent:
+// the alias if the endpoint subscribed only to the alias.
 func MatchSubscription(subscribed []string, t Type) (as string, ok bool) {
 	for _, s := range subscribed {
 		switch {
@@ -117,8 +115,7 @@ func MatchSubscription(subscribed []string, t Type) (as string, ok bool) {
 	return as, ok
 }
 
-// IsValidPattern reports whether an entry of events is a name, a twin, a category
-// wildcard or "*".
+// IsValidPattern reports whether an entry of events is a type, an alias, a category wildcard or "*".
 func IsValidPattern(s string) bool {
 	if s == "*" {
 		return true
@@ -135,7 +132,7 @@ func IsValidPattern(s string) bool {
 	return ok
 }
 
-// Draft is an event before its commit, which gives it offset and sequence.
+// Draft is an event before its commit. The commit assigns offset and sequence.
 type Draft struct {
 	ID          string
 	Type        Type
@@ -143,12 +140,12 @@ type Draft struct {
 	WorkspaceID string
 	Environment domain.Environment
 	SvcID       string
-	Subject     string      // id of the call, campaign, appointment …
-	Data        any         // JSON
-	Attributes  *Attributes // nil: its payload says it all
+	Subject     string      // ID of the call, campaign, appointment …
+	Data        any         // encoded as JSON
+	Attributes  *Attributes // nil: the payload contains all attributes
 }
 
-// Event is the committed envelope.
+// Event is a committed event.
 type Event struct {
 	ID          string          `json:"id"`
 	Type        Type            `json:"type"`
@@ -156,17 +153,15 @@ type Event struct {
 	WorkspaceID string          `json:"workspace_id"`
 	SvcID       string          `json:"svc_id"`
 	Subject     string          `json:"subject"`
-	Sequence    uint64          `json:"sequence"` // per subject, from 1
+	Sequence    uint64          `json:"sequence"` // for each subject, from 1
 	Data        json.RawMessage `json:"data"`
-	// Environment, Offset and About are the store's; the envelope sent out has
-	// none of them.
+	// The following fields are internal; the envelope does not contain them.
 	Environment domain.Environment `json:"-"`
-	Attributes  *Attributes        `json:"-"` // nil: its payload says it all
-	Offset      uint64             `json:"-"` // commit order within the workspace, dense from 1
+	Attributes  *Attributes        `json:"-"` // nil: the payload contains all attributes
+	Offset      uint64             `json:"-"` // position in the commit order of the workspace, from 1 without gaps
 }
 
-// TraceParent is the trace context of the API request that caused the event; "":
-// there is none.
+// TraceParent returns the trace context of the API request that caused the event, or "".
 func (e *Event) TraceParent() string {
 	if e.Attributes == nil {
 		return ""

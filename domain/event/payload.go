@@ -18,7 +18,7 @@ type CallData struct {
 	AnsweredBy string           `json:"answered_by,omitempty"`
 }
 
-// NewCallData is the CallData of a call.
+// NewCallData returns the CallData of a call.
 func NewCallData(c *domain.Call) CallData {
 	return CallData{
 		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To,
@@ -26,7 +26,7 @@ func NewCallData(c *domain.Call) CallData {
 	}
 }
 
-// CallEndedData is the union of both documented variants of call.ended.
+// CallEndedData is the payload of call.ended: the union of both variants in the specification.
 type CallEndedData struct {
 	CallID              string             `json:"call_id"`
 	Direction           domain.Direction   `json:"direction"`
@@ -48,7 +48,7 @@ type CallEndedData struct {
 	RecordingAvailable  bool               `json:"recording_available"`
 }
 
-// NewCallEndedData is the CallEndedData of a call that is over.
+// NewCallEndedData returns the CallEndedData of an ended call.
 func NewCallEndedData(c *domain.Call) CallEndedData {
 	d := CallEndedData{
 		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To, AgentID: c.AgentID,
@@ -63,7 +63,7 @@ func NewCallEndedData(c *domain.Call) CallEndedData {
 	return d
 }
 
-// CallRef says which call an event is about, and what kind of call that is.
+// CallRef identifies the call of an event, with its direction, agent and campaign.
 type CallRef struct {
 	CallID     string           `json:"call_id"`
 	Direction  domain.Direction `json:"direction"`
@@ -71,7 +71,7 @@ type CallRef struct {
 	CampaignID string           `json:"campaign_id,omitempty"`
 }
 
-// NewCallRef is the CallRef of a call.
+// NewCallRef returns the CallRef of a call.
 func NewCallRef(c *domain.Call) CallRef {
 	return CallRef{CallID: c.ID, Direction: c.Direction, AgentID: c.AgentID, CampaignID: c.CampaignID}
 }
@@ -83,7 +83,7 @@ type TransferredData struct {
 	Mode   domain.TransferMode   `json:"mode"`
 	Status domain.TransferStatus `json:"status"`
 	Reason string                `json:"reason,omitempty"`
-	SIP    []domain.SIPStep      `json:"sip,omitempty"` // what the far end has answered so far, at most domain.MaxSIPSteps
+	SIP    []domain.SIPStep      `json:"sip,omitempty"` // responses of the remote party so far, at most domain.MaxSIPSteps
 }
 
 // RecordingData is the payload of call.recording.ready.
@@ -122,7 +122,7 @@ type AgentIntentData struct {
 	AgentID    string            `json:"agent_id"`
 	Intent     string            `json:"intent"`
 	Confidence float64           `json:"confidence"` // 0 to 1
-	Entities   map[string]string `json:"entities"`   // date, time, number, name, yes_no, as far as they were named
+	Entities   map[string]string `json:"entities"`   // date, time, number, name and yes_no, as far as they were said
 }
 
 // AgentActionData is the payload of agent.action.triggered.
@@ -139,13 +139,13 @@ type AgentActionData struct {
 type AgentEscalationData struct {
 	CallID      string `json:"call_id"`
 	AgentID     string `json:"agent_id"`
-	Reason      string `json:"reason"` // requested by the caller in the model's words, or pathway
+	Reason      string `json:"reason"` // requested by the caller in the words of the model, or pathway
 	Destination string `json:"destination"`
 	Summary     string `json:"summary"`
 }
 
-// CampaignData is the payload of campaign.created, started, paused, resumed
-// and cancelled.
+// CampaignData is the payload of campaign.created, campaign.started, campaign.paused, campaign.resumed and
+// campaign.cancelled.
 type CampaignData struct {
 	CampaignID string                `json:"campaign_id"`
 	Name       string                `json:"name"`
@@ -168,7 +168,7 @@ type CampaignCallData struct {
 	Contact    ContactData                    `json:"contact"`
 	Outcome    domain.Outcome                 `json:"outcome"`
 	Reason     domain.Reason                  `json:"reason"`
-	AnsweredBy string                         `json:"answered_by,omitempty"` // as in the call: human, voicemail … where somebody listened for it
+	AnsweredBy string                         `json:"answered_by,omitempty"` // as in the call: human, voicemail …; empty without answering machine detection
 	Attempts   int                            `json:"attempts"`
 	Final      bool                           `json:"final"`
 	Progress   domain.CampaignProgressSummary `json:"campaign_progress"`
@@ -186,8 +186,8 @@ type ResourceChangedData struct {
 	Changed []string `json:"changed"`
 }
 
-// SystemDegradedData is the payload of system.degraded: a trunk does worse than its
-// settings allow, or, recovered, does well again.
+// SystemDegradedData is the payload of system.degraded: a measure of a trunk is beyond its threshold or, with
+// recovered, within it again.
 type SystemDegradedData struct {
 	TrunkID       string  `json:"trunk_id"`
 	TrunkName     string  `json:"trunk_name"`
@@ -200,19 +200,18 @@ type SystemDegradedData struct {
 	Recovered     bool    `json:"recovered"`
 }
 
-// AlertData is the payload of alert.firing and alert.resolved: what a rule of an
-// operator has found, or that it is so no more.
+// AlertData is the payload of alert.firing and alert.resolved.
 type AlertData struct {
 	AlertID       string           `json:"alert_id"`
 	RuleID        string           `json:"rule_id"`
 	RuleName      string           `json:"rule_name"`
 	Kind          domain.AlertKind `json:"kind"`
-	OfWorkspaceID string           `json:"of_workspace_id"` // "": all workspaces together
-	SubjectID     string           `json:"subject_id"`      // of the trunk, the endpoint, the workspace; or all
+	OfWorkspaceID string           `json:"of_workspace_id"` // empty: all workspaces together
+	SubjectID     string           `json:"subject_id"`      // ID of the trunk, endpoint or workspace, or "all"
 	SubjectName   string           `json:"subject_name"`
 	Value         float64          `json:"value"`
 	Bound         float64          `json:"bound"`
-	Calls         int              `json:"calls"` // of an answer rate
+	Calls         int              `json:"calls"` // answer_rate: number of calls
 	Since         time.Time        `json:"since"`
 	Message       string           `json:"message"`
 }
@@ -234,7 +233,7 @@ type WebhookDisabledData struct {
 // OptedOutData is the payload of contact.opted_out.
 type OptedOutData struct {
 	Phone      string `json:"phone"`
-	Channel    string `json:"channel"` // speech | dtmf | sms | pathway
+	Channel    string `json:"channel"` // speech, dtmf, sms or pathway
 	Keyword    string `json:"keyword,omitempty"`
 	CallID     string `json:"call_id,omitempty"`
 	MessageID  string `json:"message_id,omitempty"`

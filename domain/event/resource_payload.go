@@ -7,8 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// AppointmentData is the payload of appointment.*: the appointment, and the
-// former values of what has changed.
+// AppointmentData is the payload of appointment.*: the appointment and the previous values of changed fields.
 type AppointmentData struct {
 	AppointmentID   string                     `json:"appointment_id"`
 	CallID          string                     `json:"call_id,omitempty"`
@@ -26,13 +25,13 @@ type AppointmentData struct {
 	CancelReason    string                     `json:"cancel_reason,omitempty"`
 	Metadata        map[string]string          `json:"metadata,omitempty"`
 	Previous        map[string]json.RawMessage `json:"previous,omitempty"`
-	Channel         string                     `json:"channel,omitempty"` // of a reminder: sms or call
+	Channel         string                     `json:"channel,omitempty"` // reminder: sms or call
 	SentAt          *time.Time                 `json:"sent_at,omitempty"`
-	MessageID       string                     `json:"message_id,omitempty"`       // the reminder's
-	ReminderCallID  string                     `json:"reminder_call_id,omitempty"` // call_id is that in which it was booked
+	MessageID       string                     `json:"message_id,omitempty"`       // reminder: the message
+	ReminderCallID  string                     `json:"reminder_call_id,omitempty"` // reminder: the call; call_id is the call in which the appointment was booked
 }
 
-// NewAppointmentData is the AppointmentData of an appointment.
+// NewAppointmentData returns the AppointmentData of an appointment.
 func NewAppointmentData(a *domain.Appointment, previous map[string]json.RawMessage) AppointmentData {
 	return AppointmentData{
 		AppointmentID: a.ID, CallID: a.CallID, Patient: a.Patient, Provider: a.Provider, ProviderID: a.ProviderID,
@@ -51,7 +50,7 @@ type SMSData struct {
 	ErrorCode string               `json:"error_code,omitempty"`
 }
 
-// NewSMSData is the SMSData of a message.
+// NewSMSData returns the SMSData of a message.
 func NewSMSData(m *domain.Message) SMSData {
 	return SMSData{MessageID: m.ID, From: m.From, To: m.To, Status: m.Status, Segments: m.Segments, ErrorCode: m.ErrorCode}
 }
@@ -67,7 +66,7 @@ type SMSReceivedData struct {
 	ReplyTo   string   `json:"reply_to,omitempty"`
 }
 
-// NewSMSReceivedData is the SMSReceivedData of a message.
+// NewSMSReceivedData returns the SMSReceivedData of a message.
 func NewSMSReceivedData(m *domain.Message) SMSReceivedData {
 	media := m.Media
 	if media == nil {

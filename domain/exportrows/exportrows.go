@@ -1,5 +1,5 @@
-// Package exportrows turns nouns into the rows of files: columns for spreadsheets,
-// which never take a cell for a formula. It knows no file and no store.
+// Package exportrows converts records to rows of export files. Text that a spreadsheet would execute as a formula
+// is escaped.
 package exportrows
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// EscapeFormula is a text that no spreadsheet takes for a formula.
+// EscapeFormula returns a text that no spreadsheet treats as a formula.
 func EscapeFormula(s string) string {
 	t := strings.TrimLeft(s, " \u00a0\u3000\ufeff\u200b")
 	if t == "" {
@@ -22,7 +22,7 @@ func EscapeFormula(s string) string {
 	return s
 }
 
-// TimeCell is a time as files show it; "": there is none.
+// TimeCell formats a time for a cell; nil gives "".
 func TimeCell(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -30,7 +30,7 @@ func TimeCell(t *time.Time) string {
 	return t.UTC().Format(domain.TimeFormat)
 }
 
-// Columns are those of a type of export, in order.
+// Columns returns the columns of an export type in order.
 func Columns(t domain.ExportType) []string {
 	words := ""
 	switch t {
@@ -55,8 +55,8 @@ func Columns(t domain.ExportType) []string {
 	return strings.Fields(words)
 }
 
-// CallRow is a row of calls. Numbers stay as they are: an E.164 number is no
-// formula to a program, and people see it whole.
+// CallRow returns a row of the calls export. E.164 numbers are not escaped, because no program treats them as
+// formulas.
 func CallRow(c *domain.Call) []string {
 	notes, cost, currency := "", "", ""
 	if c.Outcome != nil {
@@ -73,7 +73,7 @@ func CallRow(c *domain.Call) []string {
 	}
 }
 
-// numberCell leaves alone what is a telephone number in E.164, and nothing else.
+// numberCell leaves E.164 numbers unchanged and escapes other text.
 func numberCell(s string) string {
 	if rest, ok := strings.CutPrefix(s, "+"); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
 		return s
@@ -81,10 +81,10 @@ func numberCell(s string) string {
 	return EscapeFormula(s)
 }
 
-// NumberCell is a telephone number as a cell.
+// NumberCell formats a telephone number for a cell.
 func NumberCell(s string) string { return numberCell(s) }
 
-// LegRow is a row of legs; index counts from 1.
+// LegRow returns a row of the legs export. index counts from 1.
 func LegRow(c *domain.Call, index int) []string {
 	l := &c.Legs[index-1]
 	return []string{
@@ -93,7 +93,7 @@ func LegRow(c *domain.Call, index int) []string {
 	}
 }
 
-// SegmentRow is a row of transcripts.
+// SegmentRow returns a row of the transcripts export.
 func SegmentRow(callID string, s *domain.Segment) []string {
 	return []string{
 		callID, strconv.Itoa(s.Index), s.Speaker, EscapeFormula(s.Text), strconv.FormatInt(s.StartMs, 10), strconv.FormatInt(s.EndMs, 10),
@@ -101,7 +101,7 @@ func SegmentRow(callID string, s *domain.Segment) []string {
 	}
 }
 
-// AuditRow is a row of the audit log.
+// AuditRow returns a row of the audit_logs export.
 func AuditRow(a *domain.AuditEntry) []string {
 	return []string{
 		a.ID, TimeCell(&a.CreatedAt), a.Type, a.Action, a.Actor.Type, EscapeFormula(a.Actor.ID), a.IP, EscapeFormula(a.UserAgent), a.Resource.Type, EscapeFormula(a.Resource.ID),

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/knowledge"
 )
 
-// BenchmarkSearch is a question of eight words to a base of so many passages of
-// some 850 characters: the building of its index, and the search.
+// BenchmarkSearch measures building an index and searching with eight words, for several numbers of passages of
+// about 850 characters.
 func BenchmarkSearch(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	vocabulary := make([]string, 8000)

@@ -2,37 +2,35 @@ package knowledge
 
 import "strings"
 
-// Index is what a search needs of the passages of a knowledge base: where their
-// words stand, how long they are and what they mean; not their texts. It is
-// built once and read by many. The zero value has no passages.
+// Index is the search index of the passages of a knowledge base: word positions, lengths and embeddings, without
+// texts. It is built once and then read concurrently. The zero value has no passages.
 type Index struct {
 	docs   []indexedPassage
-	length int // words of all
+	length int // number of words in all passages
 	terms  map[string]*[]posting
 	bytes  int
 }
 
-// indexedPassage is a passage: who it is to whoever built the index.
+// indexedPassage is a passage in the index. source and number identify it for the caller.
 type indexedPassage struct {
 	source, number int32
-	length         int32 // words
+	length         int32 // number of words
 	norm           float64
 	embedding      []byte
 }
 
-// posting says how often a word counts in a passage.
+// posting is the number of occurrences of a word in a passage.
 type posting struct{ doc, count int32 }
 
-// What an entry takes beside its bytes: more or less, for the bound of whoever
-// keeps indexes.
+// Approximate memory of index entries without their bytes.
 const (
 	docBytes     = 56
 	termBytes    = 64
 	postingBytes = 8
 )
 
-// Add adds a passage, the next in order: its source by a number of the caller's,
-// its own number in that, and its packed meaning; nil: it has none.
+// Add adds the next passage. source and number are chosen by the caller and returned in hits. embedding is the
+// packed embedding; nil: none.
 func (x *Index) Add(source, number int, p Passage, meaning []byte) {
 	if x.terms == nil {
 		x.terms = make(map[string]*[]posting)
@@ -42,7 +40,7 @@ func (x *Index) Add(source, number int, p Passage, meaning []byte) {
 	for _, w := range body {
 		x.countWord(w, n, 1)
 	}
-	for _, w := range splitWords(p.Heading) { // counts double
+	for _, w := range splitWords(p.Heading) { // words of headings count twice
 		x.countWord(w, n, 2)
 	}
 	x.length += len(body)
@@ -56,7 +54,7 @@ func (x *Index) countWord(word string, n, times int32) {
 	all := x.terms[word]
 	if all == nil {
 		all = new([]posting)
-		x.terms[strings.Clone(word)] = all // the word is a piece of a whole text, which must not stay for it
+		x.terms[strings.Clone(word)] = all // the clone does not keep the whole text in memory
 		x.bytes += termBytes + len(word)
 	}
 	if last := len(*all) - 1; last >= 0 && (*all)[last].doc == n {
@@ -67,5 +65,5 @@ func (x *Index) countWord(word string, n, times int32) {
 	x.bytes += postingBytes
 }
 
-// Bytes is about what the index takes of memory.
+// Bytes returns the approximate memory of the index.
 func (x *Index) Bytes() int { return x.bytes }

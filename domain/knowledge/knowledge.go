@@ -1,6 +1,5 @@
-// Package knowledge cuts texts into passages and finds those that answer words:
-// a search by words, best first, and by meanings where somebody tells them. It
-// knows no store and reads no file.
+// Package knowledge splits documents into passages and searches them by words (BM25) and embeddings. It does no
+// I/O.
 package knowledge
 
 import (
@@ -10,28 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a knowledge base and of a search.
+// Limits of a knowledge base and of a search.
 const (
-	MaxSources         = 100     // of a base
-	MaxSourceBytes     = 1 << 20 // of a source's text
-	MaxPDFBytes        = 6 << 20 // bytes of a PDF file, whose text is MaxBytes at most
-	MaxBaseBytes       = 8 << 20 // of a base's text
-	MaxQueryLength     = 500     // letters
+	MaxSources         = 100     // of a knowledge base
+	MaxSourceBytes     = 1 << 20 // text of a source
+	MaxPDFBytes        = 6 << 20 // bytes of a PDF file, whose text is limited by MaxSourceBytes
+	MaxBaseBytes       = 8 << 20 // text of a knowledge base
+	MaxQueryLength     = 500     // characters
 	DefaultHits        = 5
 	MaxHits            = 50
-	targetPassageBytes = 900 // bytes that a passage aims at
+	targetPassageBytes = 900 // target size of a passage in bytes
 	maxPassageBytes    = 1600
 )
 
-// Passage is a piece of a text, under the headings that it stands below.
+// Passage is a part of a text with the headings above it.
 type Passage struct {
 	Heading string
 	Text    string
 }
 
-// SplitPassages cuts a text into passages: at its headings (# of Markdown) where marked
-// says that it has such, else at empty lines, at the ends of sentences, and
-// between words where nothing else will do.
+// SplitPassages splits a text into passages. If markdown is true, headings (#) start new passages. Otherwise the
+// text is split at empty lines, at sentence ends and, if necessary, between words.
 func SplitPassages(text string, marked bool) []Passage {
 	c := passageBuilder{}
 	for block := range splitBlocks(text) {
@@ -51,7 +49,7 @@ func SplitPassages(text string, marked bool) []Passage {
 	return c.out
 }
 
-// splitBlocks are the paragraphs of a text; a heading is one of its own.
+// splitBlocks returns the paragraphs of a text. A heading is a paragraph of its own.
 func splitBlocks(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		var b strings.Builder
@@ -76,7 +74,7 @@ func splitBlocks(text string) func(func(string) bool) {
 	}
 }
 
-// parseHeading is the level of a Markdown heading, 1 to 6, and its words.
+// parseHeading returns the level of a Markdown heading, 1 to 6, and its title. Other lines have level 0.
 func parseHeading(line string) (level int, title string) {
 	rest := strings.TrimLeft(line, "#")
 	level = len(line) - len(rest)
@@ -86,7 +84,7 @@ func parseHeading(line string) (level int, title string) {
 	return level, strings.Trim(rest, " #")
 }
 
-// splitPosition is where a block that is too long is cut.
+// splitPosition returns where a long block is split.
 func splitPosition(block string) int {
 	room := block[:targetPassageBytes]
 	for _, mark := range []string{"\n", ". ", "? ", "! ", "; ", " "} {
@@ -133,8 +131,8 @@ func (c *passageBuilder) finishPassage() {
 	c.text.Reset()
 }
 
-// splitWords are the words of a text, folded: runs of letters, marks and digits in
-// lower case, without the s of an English plural.
+// splitWords returns the words of a text in lower case: runs of letters, marks and digits, without the s of an
+// English plural.
 func splitWords(text string) []string {
 	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		if r < utf8.RuneSelf {

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/knowledge"
 )
 
-func TestAMarkedTextIsCutAtItsHeadings(t *testing.T) {
+func TestMarkdownIsSplitAtHeadings(t *testing.T) {
 	t.Parallel()
 	got := knowledge.SplitPassages("Before.\n# House\nOne.\n\nTwo.\n## Garden\nThree.\n# Street\nFour.", true)
 	assert.Equal(t, []knowledge.Passage{
@@ -19,7 +19,7 @@ func TestAMarkedTextIsCutAtItsHeadings(t *testing.T) {
 	assert.Equal(t, []knowledge.Passage{{Text: "# House\n\nOne."}}, knowledge.SplitPassages("# House\nOne.", false), "a # means nothing in plain text")
 }
 
-func TestNoWordIsLostByCuttingAndNoPassageIsTooLong(t *testing.T) {
+func TestSplittingKeepsEveryWordAndBoundsPassages(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[a-zäж]{1,12}[.;]?`), 0, 800).Draw(t, "words")

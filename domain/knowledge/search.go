@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// Search ranks the passages of indexes against words: BM25 over all of them
-// together, as scores of several would be of several scales. T names an index
-// to the caller. The zero value is not usable: see NewSearch.
+// Search ranks the passages of several indexes by a query. BM25 uses the statistics of all indexes together, so
+// that scores are comparable. T identifies an index for the caller. Use NewSearch to create a Search.
 type Search[T any] struct {
 	terms  []string
-	seen   []int // passages that hold each term
+	seen   []int // number of passages that contain each term
 	total  int
 	length int
 	found  []candidate[T]
@@ -19,11 +18,11 @@ type Search[T any] struct {
 type candidate[T any] struct {
 	index      T
 	doc        *indexedPassage
-	counts     []int32 // of each term
+	counts     []int32 // occurrences of each term
 	similarity float64
 }
 
-// NewSearch looks for the words of a query.
+// NewSearch returns a search for the words of a query.
 func NewSearch[T any](query string) *Search[T] {
 	var terms []string
 	for _, w := range splitWords(query) {
@@ -34,16 +33,15 @@ func NewSearch[T any](query string) *Search[T] {
 	return &Search[T]{terms: terms, seen: make([]int, len(terms))}
 }
 
-// Where meanings are known, a passage is worth as much of bothWorth as its words
-// and its meaning are near to those of the best: a rare word that says nothing
-// must not outdo what was meant.
+// Weights for a combination of words and embeddings. Both scores are relative to the best passage, so that a rare
+// but irrelevant word does not dominate.
 const (
-	minSimilarity    = 0.25 // below it nothing is alike
+	minSimilarity    = 0.25 // lower similarities count as 0
 	maxCombinedScore = 4.0
 	similarityWeight = 0.6
 )
 
-// AddIndex looks at an index. meaning is that of the query; nil: words decide.
+// AddIndex adds an index to the search. embedding is the packed embedding of the query; nil: only words count.
 func (s *Search[T]) AddIndex(of T, x *Index, meaning []byte) {
 	s.total += len(x.docs)
 	s.length += x.length
@@ -76,21 +74,21 @@ func (s *Search[T]) AddIndex(of T, x *Index, meaning []byte) {
 	}
 }
 
-// Hit is a passage that was found: its index, and what Add was told of it.
+// Hit is a passage that was found, with its index and the arguments of Index.Add.
 type Hit[T any] struct {
 	Index          T
 	Source, Number int
 	Score          float64
 }
 
-// The constants of BM25 as everybody uses them.
+// The usual parameters of BM25: k1 and b.
 const (
 	termSaturation      = 1.2
 	lengthNormalization = 0.75
 )
 
-// BestHits are the best passages, at most most; those that are as good stand in
-// the order in which they were added.
+// BestHits returns the best passages, at most most. Passages with equal scores are in the order in which they were
+// added.
 func (s *Search[T]) BestHits(most int) []Hit[T] {
 	mean := float64(s.length) / float64(max(1, s.total))
 	rare := make([]float64, len(s.terms))

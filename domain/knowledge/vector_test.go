@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/knowledge"
 )
 
-func TestMeaningsAreComparedByTheirDirection(t *testing.T) {
+func TestVectorsAreComparedByDirection(t *testing.T) {
 	t.Parallel()
 	a := knowledge.PackVector([]float32{0.3, -0.1, 0})
 	assert.Len(t, a, 3)
@@ -28,7 +28,7 @@ func TestMeaningsAreComparedByTheirDirection(t *testing.T) {
 	})
 }
 
-func TestWhatMeansTheSameIsFoundBesideWhatHasTheWords(t *testing.T) {
+func TestSearchCombinesVectorsAndWords(t *testing.T) {
 	t.Parallel()
 	names := []string{"parking", "car", "both", "neither"}
 	texts := []string{"The garage is behind the house.", "We rent you a car.", "Leave the car in the yard.", "Lunch is at noon."}

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
-// documentedTransitions is a table of docs/concepts.md: what may follow each state, sorted.
+// documentedTransitions returns a table of docs/concepts.md: the sorted states that may follow each state.
 func documentedTransitions(t *testing.T, heading string) map[string][]string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/concepts.md")
@@ -41,7 +41,7 @@ func documentedTransitions(t *testing.T, heading string) map[string][]string {
 	return table
 }
 
-// transitionNames are a table of the code as the page writes it.
+// transitionNames converts a table of the code to the form of documentedTransitions.
 func transitionNames[S ~string](table map[S][]S) map[string][]string {
 	out := make(map[string][]string)
 	for from, all := range table {
@@ -55,7 +55,7 @@ func transitionNames[S ~string](table map[S][]S) map[string][]string {
 	return out
 }
 
-func TestTheConceptsTellTheStatesThatThereAre(t *testing.T) {
+func TestConceptsDocumentListsStates(t *testing.T) {
 	t.Parallel()
 	campaigns := map[domain.CampaignStatus][]domain.CampaignStatus{domain.CampaignCompleted: nil, domain.CampaignCancelled: nil}
 	for _, r := range lifecycle.CampaignTransitions() {

@@ -1,5 +1,4 @@
-// Package lifecycle says which state may follow which: the tables of campaign,
-// call and contact, as values. It knows no clock and carries nothing out.
+// Package lifecycle defines the state machines of campaigns, calls, contacts and appointments as tables.
 package lifecycle
 
 import (
@@ -8,25 +7,23 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Operation is what happens to a campaign: asked for through the API, or by
-// the campaign itself.
+// Operation is an operation on a campaign, requested through the API or by the campaign itself.
 type Operation string
 
-// The operations. Due, Trip, Exhaust and Expire are the campaign's own.
+// The operations. Due, Trip, Exhaust and Expire are triggered by the campaign itself.
 const (
 	Start   Operation = "start"
 	Pause   Operation = "pause"
 	Resume  Operation = "resume"
 	Cancel  Operation = "cancel"
-	Due     Operation = "due"     // the start of the schedule has come
+	Due     Operation = "due"     // the start of the schedule was reached
 	Trip    Operation = "trip"    // too many trunk failures
-	Exhaust Operation = "exhaust" // nobody is left to ring
-	Expire  Operation = "expire"  // the end of the schedule has passed
+	Exhaust Operation = "exhaust" // no contacts left
+	Expire  Operation = "expire"  // the end of the schedule was reached
 )
 
-// CampaignTransition is one transition. Ahead is the state reached instead of To
-// while the start of the schedule lies ahead; "" where that makes no
-// difference.
+// CampaignTransition is one transition of a campaign. Ahead is the target state while the start of the schedule is
+// in the future; "": the same as To.
 type CampaignTransition struct {
 	From  domain.CampaignStatus
 	On    Operation
@@ -34,7 +31,7 @@ type CampaignTransition struct {
 	Ahead domain.CampaignStatus
 }
 
-// CampaignTransitions is the table of campaigns.
+// CampaignTransitions returns the transitions of campaigns.
 func CampaignTransitions() []CampaignTransition {
 	const (
 		draft, scheduled   = domain.CampaignDraft, domain.CampaignScheduled
@@ -55,23 +52,22 @@ func CampaignTransitions() []CampaignTransition {
 		{From: running, On: Exhaust, To: completed},
 		{From: running, On: Expire, To: completed},
 		{From: scheduled, On: Expire, To: completed},
-		{From: paused, On: Exhaust, To: completed}, // its last calls ended meanwhile
+		{From: paused, On: Exhaust, To: completed}, // its last calls ended during the pause
 		{From: paused, On: Expire, To: completed},
 	}
 }
 
-// NextCampaignStatus is the state that an operation leads to, the states from which it
-// is allowed, and whether it is allowed from here. An operation repeated in
-// its target state is allowed and leads nowhere else: to == from. ahead says
-// that the start of the schedule has not come yet.
-func NextCampaignStatus(from domain.CampaignStatus, on Operation, ahead bool) (to domain.CampaignStatus, allowedFrom []domain.CampaignStatus, ok bool) {
+// NextCampaignStatus returns the state after an operation and whether the operation is allowed. If it is not
+// allowed, allowedFrom lists the states that allow it. Repeating an operation in its target state is allowed and
+// changes nothing. future reports whether the start of the schedule is in the future.
+func NextCampaignStatus(from domain.CampaignStatus, on Operation, future bool) (to domain.CampaignStatus, allowedFrom []domain.CampaignStatus, ok bool) {
 	for _, r := range CampaignTransitions() {
 		if r.On != on {
 			continue
 		}
 		allowedFrom = append(allowedFrom, r.From)
 		switch {
-		case r.From == from && ahead && r.Ahead != "":
+		case r.From == from && future && r.Ahead != "":
 			return r.Ahead, nil, true
 		case r.From == from:
 			return r.To, nil, true
@@ -85,7 +81,7 @@ func NextCampaignStatus(from domain.CampaignStatus, on Operation, ahead bool) (t
 	return from, allowedFrom, false
 }
 
-// CallTransitions is the table of calls: what may follow each state.
+// CallTransitions returns the states that may follow each call state.
 func CallTransitions() map[domain.CallStatus][]domain.CallStatus {
 	return map[domain.CallStatus][]domain.CallStatus{
 		domain.CallQueued: {domain.CallInitiated, domain.CallFailed, domain.CallCancelled},
@@ -106,13 +102,13 @@ func CallTransitions() map[domain.CallStatus][]domain.CallStatus {
 	}
 }
 
-// IsCallTransition reports whether a call may go from one state to another.
+// IsCallTransition reports whether a call may change from one state to another.
 func IsCallTransition(from, to domain.CallStatus) bool {
 	return slices.Contains(CallTransitions()[from], to)
 }
 
-// ContactTransitions is the table of contacts: what may follow each state. An open
-// contact goes back to pending where its attempt is not spent.
+// ContactTransitions returns the states that may follow each contact state. An open contact returns to pending if
+// its attempt does not count.
 func ContactTransitions() map[domain.ContactState][]domain.ContactState {
 	ends := []domain.ContactState{
 		domain.ContactCompleted, domain.ContactConfirmed, domain.ContactDeclined, domain.ContactVoicemail,
@@ -135,15 +131,14 @@ func ContactTransitions() map[domain.ContactState][]domain.ContactState {
 	return t
 }
 
-// IsContactTransition reports whether a contact may go from one state to another.
+// IsContactTransition reports whether a contact may change from one state to another.
 func IsContactTransition(from, to domain.ContactState) bool {
 	return slices.Contains(ContactTransitions()[from], to)
 }
 
-// ShownContactState is the state in which a contact is shown. The end of a campaign does
-// not rewrite the states of those whom it leaves behind, be they a million:
-// whoever is idle in a campaign that was cancelled is cancelled, and in one
-// that ended otherwise is expired.
+// ShownContactState returns the state in which a contact is shown. The end of a campaign does not rewrite up to a
+// million states. Instead, waiting contacts of a cancelled campaign are shown as cancelled, and those of a
+// completed campaign as expired.
 func ShownContactState(status domain.CampaignStatus, s domain.ContactState) domain.ContactState {
 	if s != domain.ContactPending && s != domain.ContactRetryWait {
 		return s
@@ -159,20 +154,20 @@ func ShownContactState(status domain.CampaignStatus, s domain.ContactState) doma
 	return s
 }
 
-// AppointmentTransitions is the table of appointments: what may follow each state.
+// AppointmentTransitions returns the states that may follow each appointment state.
 func AppointmentTransitions() map[domain.AppointmentStatus][]domain.AppointmentStatus {
 	ends := []domain.AppointmentStatus{domain.AppointmentCancelled, domain.AppointmentCompleted, domain.AppointmentNoShow}
 	return map[domain.AppointmentStatus][]domain.AppointmentStatus{
 		domain.AppointmentBooked:    append([]domain.AppointmentStatus{domain.AppointmentConfirmed}, ends...),
-		domain.AppointmentConfirmed: append([]domain.AppointmentStatus{domain.AppointmentBooked}, ends...), // moved: nobody has confirmed the new time
+		domain.AppointmentConfirmed: append([]domain.AppointmentStatus{domain.AppointmentBooked}, ends...), // rescheduled: the new time is not confirmed
 		domain.AppointmentCancelled: nil,
 		domain.AppointmentCompleted: nil,
 		domain.AppointmentNoShow:    nil,
 	}
 }
 
-// CheckAppointmentTransition reports whether an appointment may go from one state to another,
-// and from which it may otherwise.
+// CheckAppointmentTransition reports whether an appointment may change from one state to another, and returns the
+// states that allow the change.
 func CheckAppointmentTransition(from, to domain.AppointmentStatus) (allowedFrom []domain.AppointmentStatus, ok bool) {
 	table := AppointmentTransitions()
 	for _, name := range domain.AppointmentStatus("").Values() {

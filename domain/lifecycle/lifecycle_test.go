@@ -23,7 +23,7 @@ var operations = []lifecycle.Operation{
 	lifecycle.Due, lifecycle.Trip, lifecycle.Exhaust, lifecycle.Expire,
 }
 
-// The whole table, walked and printed: "-" is refused, "=" has no effect.
+// The complete transition table: "-" means not allowed, "=" no effect.
 const campaignTable = `
             draft      scheduled  running    paused     completed  cancelled
 start       running    =          =          -          -          -
@@ -36,7 +36,7 @@ exhaust     -          -          completed  completed  =          -
 expire      -          completed  completed  completed  =          -
 `
 
-func TestTheCampaignTableIsTheOneThatIsDocumented(t *testing.T) {
+func TestCampaignTableMatchesDocumentation(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	row := func(first string, cells []string) {
@@ -75,7 +75,7 @@ func TestTheCampaignTableIsTheOneThatIsDocumented(t *testing.T) {
 	assert.Equal(t, campaignTable, b.String())
 }
 
-func TestACampaignWhoseStartLiesAheadIsArmed(t *testing.T) {
+func TestCampaignWithFutureStartIsScheduled(t *testing.T) {
 	t.Parallel()
 	for from, op := range map[domain.CampaignStatus]lifecycle.Operation{
 		domain.CampaignDraft: lifecycle.Start, domain.CampaignPaused: lifecycle.Resume, domain.CampaignScheduled: lifecycle.Start,
@@ -86,14 +86,14 @@ func TestACampaignWhoseStartLiesAheadIsArmed(t *testing.T) {
 	}
 }
 
-func TestARefusalTellsFromWhereItWouldBeAllowed(t *testing.T) {
+func TestRefusalNamesAllowedStates(t *testing.T) {
 	t.Parallel()
 	_, allowed, ok := lifecycle.NextCampaignStatus(domain.CampaignDraft, lifecycle.Pause, false)
 	assert.False(t, ok)
 	assert.Equal(t, []domain.CampaignStatus{domain.CampaignScheduled, domain.CampaignRunning}, allowed)
 }
 
-func TestEveryCallEndsAndNoneComesBack(t *testing.T) {
+func TestEveryCallStateReachesAFinalState(t *testing.T) {
 	t.Parallel()
 	table := lifecycle.CallTransitions()
 	for from, next := range table {
@@ -109,7 +109,7 @@ func TestEveryCallEndsAndNoneComesBack(t *testing.T) {
 	assert.Len(t, table, 10)
 }
 
-func TestEveryContactEndsAndNoneComesBack(t *testing.T) {
+func TestEveryContactStateReachesAFinalState(t *testing.T) {
 	t.Parallel()
 	table := lifecycle.ContactTransitions()
 	assert.Len(t, table, int(domain.ContactCancelled)+1)
@@ -123,7 +123,7 @@ func TestEveryContactEndsAndNoneComesBack(t *testing.T) {
 	assert.False(t, lifecycle.IsContactTransition(domain.ContactPending, domain.ContactCompleted))
 }
 
-func TestWhoIsLeftBehindIsShownSo(t *testing.T) {
+func TestShownContactState(t *testing.T) {
 	t.Parallel()
 	for _, s := range []domain.ContactState{domain.ContactPending, domain.ContactRetryWait} {
 		assert.Equal(t, domain.ContactCancelled, lifecycle.ShownContactState(domain.CampaignCancelled, s))

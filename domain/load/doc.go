@@ -1,2 +1,2 @@
-// Package load holds what operators see of the load of nodes and workspaces.
+// Package load defines the load of nodes and workspaces that operators see.
 package load

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// maxBusiest is how many workspaces a report names as taking the largest share.
+// maxBusiest is the number of workspaces with the largest shares in a report.
 const maxBusiest = 10
 
-// Report is the load of one shard, or of the whole installation: its node and each of its workspaces.
+// Report is the load of one shard or of the whole installation: a node and its workspaces.
 type Report struct {
 	Node       *NodeLoad        `json:"node"`
 	Workspaces []*WorkspaceLoad `json:"workspaces"`
 }
 
-// Merge joins the reports of shards: the node is that of own, with the sums of all workspaces. Workspaces are sorted by id, the
-// newest first. The reports are not changed.
+// Merge combines the reports of all shards. The node is the node of own with the sums of all workspaces. Workspaces
+// are sorted by ID, newest first. The arguments are not modified.
 func Merge(own *Report, others ...*Report) *Report {
 	node := *own.Node
 	rows := slices.Clone(own.Workspaces)
@@ -32,7 +32,7 @@ func Merge(own *Report, others ...*Report) *Report {
 	return &Report{Node: &node, Workspaces: rows}
 }
 
-// withShares returns copies of the rows with each workspace's share of all activity.
+// withShares returns copies of the rows with each workspace's share of the total activity.
 func withShares(rows []*WorkspaceLoad) []*WorkspaceLoad {
 	var all Activity
 	for _, w := range rows {
@@ -55,7 +55,7 @@ func withShares(rows []*WorkspaceLoad) []*WorkspaceLoad {
 	return out
 }
 
-// busiest returns the workspaces with the largest share of anything, the largest first.
+// busiest returns the workspaces with the largest shares, largest first.
 func busiest(rows []*WorkspaceLoad) []NoisyShare {
 	sorted := slices.Clone(rows)
 	slices.SortStableFunc(sorted, func(a, b *WorkspaceLoad) int { return cmp.Compare(b.Share.Largest(), a.Share.Largest()) })

@@ -6,61 +6,61 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// NodeLoad is how an operator's node does, and what all workspaces do.
+// NodeLoad is the load of an operator's node and of all workspaces.
 type NodeLoad struct {
 	Object     string       `json:"object"`
-	AsOf       time.Time    `json:"as_of" doc:"When the workspaces were asked: up to a second ago."`
-	Ready      bool         `json:"ready" doc:"As /readyz tells."`
-	Reason     string       `json:"reason,omitempty" doc:"Why it is not ready."`
+	AsOf       time.Time    `json:"as_of" doc:"Time of the numbers: up to one second ago."`
+	Ready      bool         `json:"ready" doc:"Whether the node is ready, as in /readyz."`
+	Reason     string       `json:"reason,omitempty" doc:"Why the node is not ready."`
 	Drain      DrainNow     `json:"drain" doc:"Whether an operator has drained the node."`
-	Dialling   DiallingNow  `json:"dialling" doc:"Whether an operator has stopped all dialling."`
-	Workspaces int          `json:"workspaces" doc:"How many there are, on all nodes."`
-	Silent     int          `json:"workspaces_silent" doc:"Those of them that did not answer within two seconds, or whose part of the work no node has; what they do is missing in the sums."`
-	LiveCalls  int          `json:"live_calls" doc:"Calls that have a line, in and out, those of the test environment included."`
-	Lines      LinesNow     `json:"lines" doc:"The lines of all workspaces."`
-	LastMinute Activity     `json:"last_minute" doc:"What was done within the last minute."`
-	SpentToday domain.Money `json:"spent_today" doc:"What the outbound calls of the day have cost so far, in UTC, the live ones included."`
-	SpentKnown bool         `json:"spent_known" doc:"false: what some workspace spent before the service started is still being read, or it did not answer; spent_today is less than all."`
-	Trunks     TrunkCounts  `json:"trunks" doc:"All trunks, by their health."`
-	Noisy      []NoisyShare `json:"noisy" doc:"The ten workspaces that take the largest part of anything, the largest first."`
+	Dialling   DiallingNow  `json:"dialling" doc:"Whether an operator has stopped all dialing."`
+	Workspaces int          `json:"workspaces" doc:"Number of workspaces on all nodes."`
+	Silent     int          `json:"workspaces_silent" doc:"Number of workspaces that did not answer within two seconds or whose shard has no node. The sums do not include them."`
+	LiveCalls  int          `json:"live_calls" doc:"Number of live calls, inbound and outbound, including the test environment."`
+	Lines      LinesNow     `json:"lines" doc:"Concurrent calls of all workspaces."`
+	LastMinute Activity     `json:"last_minute" doc:"Activity of all workspaces within the last minute."`
+	SpentToday domain.Money `json:"spent_today" doc:"Cost of today's outbound calls, including live calls. The day is in UTC."`
+	SpentKnown bool         `json:"spent_known" doc:"false: spent_today is incomplete. The amounts of a workspace before the start of the service are still being read, or a workspace did not answer."`
+	Trunks     TrunkCounts  `json:"trunks" doc:"Number of trunks of all workspaces by health."`
+	Noisy      []NoisyShare `json:"noisy" doc:"The ten workspaces with the largest share of calls, commits or requests, in descending order."`
 }
 
-// NodeNow is a node that lives, as an operator sees it.
+// NodeNow is a running node as an operator sees it.
 type NodeNow struct {
 	Object     string     `json:"object"`
-	ID         string     `json:"id" doc:"New at every start of the process."`
-	Address    string     `json:"address,omitempty" doc:"host:port by which the other nodes reach it; missing where the process is alone."`
-	SIP        string     `json:"sip,omitempty" doc:"host:port of its SIP."`
-	Version    string     `json:"version,omitempty" doc:"Of the program."`
-	StartedAt  *time.Time `json:"started_at,omitempty" doc:"By its own clock."`
-	Here       bool       `json:"here" doc:"true: it has the operator's own workspace. What is said without a node is said to it."`
-	Leaving    bool       `json:"leaving" doc:"true: it is being stopped, and gives what it has away."`
-	Ready      bool       `json:"ready" doc:"As /readyz tells of what it has. true of one that has nothing."`
-	Reason     string     `json:"reason,omitempty" doc:"Why it is not ready."`
-	Drain      DrainNow   `json:"drain" doc:"Whether an operator has drained it."`
-	Shards     int        `json:"shards" doc:"How many parts of the work it has. One without any stands by, or has just joined."`
-	Silent     int        `json:"shards_silent" doc:"Those of them that did not answer; what they do is missing here."`
-	Workspaces int        `json:"workspaces" doc:"How many workspaces it has."`
-	LiveCalls  int        `json:"live_calls" doc:"Calls that have a line there, in and out."`
-	LastMinute Activity   `json:"last_minute" doc:"What was done there within the last minute."`
+	ID         string     `json:"id" doc:"The id of the process. It changes with every start."`
+	Address    string     `json:"address,omitempty" doc:"host:port that the other nodes connect to. Missing if there is only one node."`
+	SIP        string     `json:"sip,omitempty" doc:"host:port for SIP."`
+	Version    string     `json:"version,omitempty" doc:"Version of the program."`
+	StartedAt  *time.Time `json:"started_at,omitempty" doc:"Start of the process by the clock of the node."`
+	Here       bool       `json:"here" doc:"true: the node has the operator's own workspace. Requests without a node apply to this node."`
+	Leaving    bool       `json:"leaving" doc:"true: the node is stopping and hands its shards over."`
+	Ready      bool       `json:"ready" doc:"Whether all shards of the node are ready, as in /readyz. true for a node without shards."`
+	Reason     string     `json:"reason,omitempty" doc:"Why the node is not ready."`
+	Drain      DrainNow   `json:"drain" doc:"Whether an operator has drained the node."`
+	Shards     int        `json:"shards" doc:"Number of shards of the node. 0: the node is on standby or has just joined."`
+	Silent     int        `json:"shards_silent" doc:"Number of shards of the node that did not answer. The other numbers do not include them."`
+	Workspaces int        `json:"workspaces" doc:"Number of workspaces of the node."`
+	LiveCalls  int        `json:"live_calls" doc:"Number of live calls on the node, inbound and outbound."`
+	LastMinute Activity   `json:"last_minute" doc:"Activity on the node within the last minute."`
 }
 
-// DrainNow reports whether the node takes no calls because an operator wants it so.
+// DrainNow reports whether an operator has drained the node.
 type DrainNow struct {
-	On    bool          `json:"on" doc:"true: no call begins on this node, in or out; live ones go on."`
-	Since *time.Time    `json:"since" doc:"Since when; null while it is not drained."`
-	By    *domain.Actor `json:"by" doc:"Who has drained it."`
+	On    bool          `json:"on" doc:"true: no inbound or outbound call starts on this node. Live calls continue."`
+	Since *time.Time    `json:"since" doc:"Time of the drain. null: the node is not drained."`
+	By    *domain.Actor `json:"by" doc:"The credential that drained the node."`
 }
 
-// DiallingNow reports whether an operator has stopped all dialling.
+// DiallingNow reports whether an operator has stopped all dialing.
 type DiallingNow struct {
-	Stopped bool          `json:"stopped" doc:"true: nobody is rung, in no workspace; live calls go on."`
-	Reason  string        `json:"reason" doc:"What the operator has said about it."`
-	Since   *time.Time    `json:"since" doc:"Since when; null while people may be rung."`
-	By      *domain.Actor `json:"by" doc:"Who has stopped it."`
+	Stopped bool          `json:"stopped" doc:"true: no outbound call starts in any workspace. Live calls continue."`
+	Reason  string        `json:"reason" doc:"The reason that the operator gave."`
+	Since   *time.Time    `json:"since" doc:"Time of the stop. null: dialing is allowed."`
+	By      *domain.Actor `json:"by" doc:"The credential that stopped dialing."`
 }
 
-// sumWorkspaces adds up what all workspaces do.
+// sumWorkspaces sums the load of all workspaces.
 func (l *NodeLoad) sumWorkspaces(rows []*WorkspaceLoad) {
 	l.Workspaces, l.SpentKnown = len(rows), true
 	spent := domain.Amount(0)

@@ -4,89 +4,89 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// LinesNow are the lines of one workspace, or of all of them.
+// LinesNow is the use of concurrent calls by one workspace or by all of them.
 type LinesNow struct {
-	Outbound LineUse `json:"outbound" doc:"Calls that go out, live environment."`
-	Inbound  LineUse `json:"inbound" doc:"Calls that come in, both environments."`
-	Test     LineUse `json:"test" doc:"Calls that go out in the test environment, to the built-in carrier."`
+	Outbound LineUse `json:"outbound" doc:"Outbound calls in the live environment."`
+	Inbound  LineUse `json:"inbound" doc:"Inbound calls in both environments."`
+	Test     LineUse `json:"test" doc:"Outbound calls in the test environment, to the built-in carrier."`
 }
 
-// LineUse are the lines of one direction.
+// LineUse is the use of concurrent calls in one direction.
 type LineUse struct {
-	Used    int `json:"used" doc:"Taken by calls that live, are about to be placed, or may have outlived a crash."`
-	Limit   int `json:"limit" doc:"As many as the plan allows at a time."`
-	Waiting int `json:"waiting" doc:"Lines that campaigns and bulk jobs wait for."`
+	Used    int `json:"used" doc:"Number of concurrent calls in use: live calls, calls that are about to be placed, and calls that may still exist after a crash."`
+	Limit   int `json:"limit" doc:"Number of concurrent calls that the plan allows."`
+	Waiting int `json:"waiting" doc:"Number of calls of campaigns and bulk jobs that wait for capacity."`
 }
 
-// Add counts others in.
+// Add adds another use.
 func (l *LineUse) Add(o LineUse) {
 	l.Used += o.Used
 	l.Limit += o.Limit
 	l.Waiting += o.Waiting
 }
 
-// Activity is what was done within the last minute.
+// Activity is the activity of the last minute.
 type Activity struct {
-	Calls    int `json:"calls" doc:"Calls that began, in and out."`
-	Commits  int `json:"commits" doc:"Changes of the store."`
-	Requests int `json:"requests" doc:"Requests of the API that were counted against its limit."`
+	Calls    int `json:"calls" doc:"Number of calls that started, inbound and outbound."`
+	Commits  int `json:"commits" doc:"Number of commits to the store."`
+	Requests int `json:"requests" doc:"Number of API requests that count toward the rate limit."`
 }
 
-// Add counts others in.
+// Add adds another activity.
 func (a *Activity) Add(o Activity) {
 	a.Calls += o.Calls
 	a.Commits += o.Commits
 	a.Requests += o.Requests
 }
 
-// Shares are parts of what all workspaces do, each from 0 to 1.
+// Shares are shares of the activity of all workspaces, each from 0 to 1.
 type Shares struct {
-	Calls    float64 `json:"calls" doc:"Of the calls that began within the last minute, 0 to 1."`
-	Commits  float64 `json:"commits" doc:"Of the changes of the store, 0 to 1."`
-	Requests float64 `json:"requests" doc:"Of the requests of the API, 0 to 1."`
+	Calls    float64 `json:"calls" doc:"Share of the calls that started within the last minute, 0 to 1."`
+	Commits  float64 `json:"commits" doc:"Share of the commits to the store, 0 to 1."`
+	Requests float64 `json:"requests" doc:"Share of the API requests, 0 to 1."`
 }
 
-// Largest is the largest of them.
+// Largest returns the largest share.
 func (s Shares) Largest() float64 { return max(s.Calls, s.Commits, s.Requests) }
 
-// NoisyShare is the part that a workspace takes of what all do.
+// NoisyShare is the share of one workspace in the activity of all workspaces.
 type NoisyShare struct {
 	WorkspaceID string `json:"workspace_id"`
 	Name        string `json:"name"`
 	Shares
 }
 
-// TrunkCounts counts trunks by their health.
+// TrunkCounts counts trunks by health.
 type TrunkCounts struct {
-	Up       int `json:"up" doc:"Trunks that do their work, or were not tried yet."`
-	Degraded int `json:"degraded" doc:"Trunks of which a target is out, that back off, or of which an alarm is on."`
-	Down     int `json:"down" doc:"Trunks of which every target is out."`
+	Up       int `json:"up" doc:"Number of trunks that work or were not used yet."`
+	Degraded int `json:"degraded" doc:"Number of trunks with a failed target, a back-off or an active alarm."`
+	Down     int `json:"down" doc:"Number of trunks whose targets have all failed."`
 }
 
-// TrunkTrouble is a trunk that is not well.
+// TrunkTrouble is a trunk that is degraded or down.
 type TrunkTrouble struct {
 	ID          string             `json:"id"`
 	Name        string             `json:"name"`
 	Environment domain.Environment `json:"environment"`
-	Status      string             `json:"status" enum:"degraded,down" doc:"degraded, or down: every target is out."`
-	LastError   string             `json:"last_error,omitempty" doc:"What went wrong last."`
+	Status      string             `json:"status" enum:"degraded,down" doc:"degraded: a target failed, the trunk backs off or an alarm is active. down: every target failed."`
+	LastError   string             `json:"last_error,omitempty" doc:"The last error."`
 }
 
-// WorkspaceLoad is how one workspace does.
+// WorkspaceLoad is the load of one workspace.
 type WorkspaceLoad struct {
 	Object         string         `json:"object"`
 	ID             string         `json:"id"`
 	Name           string         `json:"name"`
-	Plan           domain.Plan    `json:"plan" doc:"starter, professional or enterprise."`
-	Silent         bool           `json:"silent" doc:"true: it did not answer within two seconds; what is not known is 0."`
-	LiveCalls      int            `json:"live_calls" doc:"Calls that have a line, in and out."`
-	Lines          LinesNow       `json:"lines" doc:"Its lines."`
-	CallsPerMinute int            `json:"calls_per_minute" doc:"As many calls as may begin in a minute."`
-	LastMinute     Activity       `json:"last_minute" doc:"What it did within the last minute."`
-	Share          Shares         `json:"share" doc:"Which part that is of what all workspaces did."`
-	SpentToday     domain.Money   `json:"spent_today" doc:"What its outbound calls of the day have cost so far, in UTC."`
-	SpentKnown     bool           `json:"spent_known" doc:"false: what it spent before the service started is still being read, or it did not answer; spent_today is less than all."`
-	DailySpendCap  *domain.Money  `json:"daily_spend_cap" doc:"What they may cost; null: there is no cap."`
-	Trunks         TrunkCounts    `json:"trunks" doc:"Its trunks, by their health."`
-	Troubles       []TrunkTrouble `json:"troubles" doc:"The trunks that are not well, at most twenty, those that are down first."`
+	Plan           domain.Plan    `json:"plan" doc:"The plan: starter, professional or enterprise."`
+	Silent         bool           `json:"silent" doc:"true: the workspace did not answer within two seconds. Unknown numbers are 0."`
+	LiveCalls      int            `json:"live_calls" doc:"Number of live calls, inbound and outbound."`
+	Lines          LinesNow       `json:"lines" doc:"Concurrent calls of the workspace."`
+	CallsPerMinute int            `json:"calls_per_minute" doc:"Highest number of calls that may start within one minute."`
+	LastMinute     Activity       `json:"last_minute" doc:"Activity of the workspace within the last minute."`
+	Share          Shares         `json:"share" doc:"Share of the workspace in the activity of all workspaces."`
+	SpentToday     domain.Money   `json:"spent_today" doc:"Cost of today's outbound calls of the workspace. The day is in UTC."`
+	SpentKnown     bool           `json:"spent_known" doc:"false: spent_today is incomplete. The amounts before the start of the service are still being read, or the workspace did not answer."`
+	DailySpendCap  *domain.Money  `json:"daily_spend_cap" doc:"Highest cost of outbound calls per day. null: no cap."`
+	Trunks         TrunkCounts    `json:"trunks" doc:"Number of trunks of the workspace by health."`
+	Troubles       []TrunkTrouble `json:"troubles" doc:"Trunks that are degraded or down, at most 20. Trunks that are down come first."`
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Limits of what a node names.
+// Limits of action nodes.
 const (
 	maxNodeTools          = 50
 	maxNodeKnowledgeBases = 20
@@ -19,7 +19,7 @@ const (
 	maxBody               = 1600
 )
 
-// checkActionNode checks a node that does something besides speaking, or speaks freely.
+// checkActionNode checks a node of type converse, tool, appointment, sms or agent.
 func (v *validation) checkActionNode(at string, n *domain.Node) {
 	switch n.Type { //nolint:exhaustive // the others have checks of their own
 	case domain.NodeConverse:
@@ -50,7 +50,7 @@ func (v *validation) checkActionNode(at string, n *domain.Node) {
 	v.checkArguments(at, n)
 	if n.SaveAs != "" {
 		if !variableName.MatchString(n.SaveAs) {
-			v.addProblem(at+".save_as", "%q is no name: letters, digits and _, not beginning with a digit", n.SaveAs)
+			v.addProblem(at+".save_as", "%q is not a valid name: letters, digits and _, not beginning with a digit", n.SaveAs)
 		}
 		v.knownVariables[n.SaveAs] = true
 	}
@@ -63,7 +63,7 @@ func (v *validation) checkArguments(at string, n *domain.Node) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
 		if !variableName.MatchString(name) {
-			v.addProblem(at+".arguments", "%q is no name: letters, digits and _, not beginning with a digit", name)
+			v.addProblem(at+".arguments", "%q is not a valid name: letters, digits and _, not beginning with a digit", name)
 		}
 		if utf8.RuneCountInString(n.Arguments[name]) > MaxNotes {
 			v.addProblem(at+".arguments."+name, "has more than %d characters", MaxNotes)
@@ -71,7 +71,7 @@ func (v *validation) checkArguments(at string, n *domain.Node) {
 	}
 }
 
-// checkText checks a text that has to be there.
+// checkText records a missing or too long text.
 func (v *validation) checkText(param, text string, most int) {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -91,7 +91,7 @@ func (v *validation) checkID(param string, kind domain.Prefix, checkID string) {
 	}
 }
 
-// checkFields checks what a conversation is to find out.
+// checkFields checks the values that a converse node has to find out.
 func (v *validation) checkFields(param string, all []domain.AnalysisField) {
 	if len(all) > MaxArguments {
 		v.addProblem(param, "has %d entries; %d at most", len(all), MaxArguments)
@@ -100,7 +100,7 @@ func (v *validation) checkFields(param string, all []domain.AnalysisField) {
 	for i, f := range all {
 		at := fmt.Sprintf("%s[%d]", param, i)
 		if !variableName.MatchString(f.Name) {
-			v.addProblem(at+".name", "%q is no name: letters, digits and _, not beginning with a digit", f.Name)
+			v.addProblem(at+".name", "%q is not a valid name: letters, digits and _, not beginning with a digit", f.Name)
 		}
 		if !slices.Contains([]string{"", "string", "number", "integer", "boolean"}, f.Type) {
 			v.addProblem(at+".type", "%q is none of string, number, integer and boolean", f.Type)
@@ -122,7 +122,7 @@ func (v *validation) checkIDs(param string, kind domain.Prefix, all []string, mo
 	}
 }
 
-// checkTools checks what a model may do: tools by their ids, and what is built in.
+// checkTools checks the tools of a converse node: tool IDs and names of built-in tools.
 func (v *validation) checkTools(param string, all []string) {
 	if len(all) > maxNodeTools {
 		v.addProblem(param, "has %d entries; %d at most", len(all), maxNodeTools)
@@ -132,7 +132,7 @@ func (v *validation) checkTools(param string, all []string) {
 		at := fmt.Sprintf("%s[%d]", param, i)
 		switch {
 		case slices.Contains(all[:i], tool):
-			v.addProblem(at, "%q stands twice", tool)
+			v.addProblem(at, "%q is listed twice", tool)
 		case slices.Contains(domain.BuiltInTools(), tool):
 		case !strings.HasPrefix(tool, string(domain.PrefixTool)+"_"):
 			v.addProblem(at, "%q is neither the id of a tool nor one of %s", tool, strings.Join(domain.BuiltInTools(), ", "))
@@ -142,42 +142,42 @@ func (v *validation) checkTools(param string, all []string) {
 	}
 }
 
-// Capabilities are what there is besides a pathway's own rules.
+// Capabilities says which engines are available for a conversation.
 type Capabilities struct {
-	Model            bool // a language model answers
-	Actions          bool // tools, appointments, messages and other agents are to be had in calls
-	SimulatedActions bool // what it does besides speaking is only told of
-	Speech           bool // words that are expected can be heard
-	Text             bool // whatever is said comes as text
-	Realtime         bool // an engine hears and speaks by itself
+	Model            bool // a language model
+	Actions          bool // tools, appointments, messages and other agents
+	SimulatedActions bool // actions are only simulated
+	Speech           bool // recognition of expected words
+	Text             bool // the caller's input arrives as text
+	Realtime         bool // a realtime engine
 }
 
-// MissingCapabilities are the places of a pathway that take an engine which there is not:
-// calls walk no pathway that has one.
+// MissingCapabilities returns the nodes and edges of a pathway that need an engine that is not available. Calls
+// cannot use such a pathway.
 func MissingCapabilities(p *domain.Pathway, has Capabilities) []domain.Detail {
 	var out domain.Problems
 	words := New(domain.Script{Pathway: *p}, nil).graph
 	for i := range p.Nodes {
-		if what := words.missingForNode(&p.Nodes[i], has); what != "" {
+		if missing := words.missingForNode(&p.Nodes[i], has); missing != "" {
 			at := "type"
 			if p.Nodes[i].Type == domain.NodeCollect {
 				at = "input"
 			}
-			out.Add(fmt.Sprintf("nodes[%d].%s", i, at), domain.CodeNoEngine, "%s, and none is configured here", what)
+			out.Add(fmt.Sprintf("nodes[%d].%s", i, at), domain.CodeNoEngine, "%s, and none is configured here", missing)
 		}
 	}
 	for i := range p.Edges {
 		if has.Realtime && words.isRealtimeOnly(p.Edges[i].From) {
 			continue
 		}
-		if what := missingForEdge(&p.Edges[i].When, has); what != "" {
-			out.Add(fmt.Sprintf("edges[%d].when.type", i), domain.CodeNoEngine, "%s, and none is configured here", what)
+		if missing := missingForEdge(&p.Edges[i].When, has); missing != "" {
+			out.Add(fmt.Sprintf("edges[%d].when.type", i), domain.CodeNoEngine, "%s, and none is configured here", missing)
 		}
 	}
 	return out
 }
 
-// What is needed, in words.
+// Descriptions of missing engines.
 const (
 	needsSpeechEngine = "hearing speech takes an engine"
 	needsOpenSpeech   = "hearing words that no edge and no value names takes an engine"
@@ -216,8 +216,7 @@ func (p *graph) missingForNode(n *domain.Node, has Capabilities) string {
 	return ""
 }
 
-// isRealtimeOnly reports whether nobody but an engine that hears and speaks by itself takes
-// the edges from a place.
+// isRealtimeOnly reports whether the edges from a place are evaluated only by a realtime engine.
 func (p *graph) isRealtimeOnly(from string) bool {
 	if from != anywhere {
 		n := p.nodes[from]
@@ -249,28 +248,28 @@ func missingForEdge(w *domain.When, has Capabilities) string {
 	return ""
 }
 
-// ActionRequest asks for something to be done besides speaking: a tool, an appointment, a
-// message, or another agent who takes over. Acted follows.
+// ActionRequest requests an action: a tool, an appointment, a message, or another agent that takes over.
+// ActionEnded follows.
 type ActionRequest struct {
 	Node      string
 	Type      domain.NodeType
-	Target    string            // the tool or agent, or what is done with an appointment
-	Text      string            // of a message
-	Arguments map[string]string // of a node
+	Target    string            // ID of the tool or agent, or the appointment action
+	Text      string            // text of a message
+	Arguments map[string]string // arguments in the node
 	Round     int
-	ID        string          // of what a model called; "" where the node itself acts
-	Name      string          // by which the model called it
-	Given     json.RawMessage // its arguments, as the model wrote them
-	Record    *ActionRecord   // what may be kept of Text and Arguments; nil: all
+	ID        string          // ID of the model's tool call; empty: the node itself requests the action
+	Name      string          // name in the model's tool call
+	Given     json.RawMessage // arguments in the model's tool call
+	Record    *ActionRecord   // redacted Text and Arguments for records; nil: nothing is secret
 }
 
-// ActionRecord are the words of an Act without what must not be kept.
+// ActionRecord holds the text and arguments of an ActionRequest without secret values.
 type ActionRecord struct {
 	Text      string
 	Arguments map[string]string
 }
 
-// LocalActionDone tells of something that a model had done within the pathway.
+// LocalActionDone reports a tool call of a model that the pathway itself executed.
 type LocalActionDone struct {
 	Node  string
 	Name  string
@@ -280,7 +279,7 @@ type LocalActionDone struct {
 func (ActionRequest) command()   {}
 func (LocalActionDone) command() {}
 
-// requestAction asks for what a node does.
+// requestAction requests the action of a node.
 func (w *stepper) requestAction(n *domain.Node) {
 	a := ActionRequest{Node: n.ID, Type: n.Type, Target: n.ToolID + n.AgentID + n.Action}
 	kept, secret := ActionRecord{}, false
@@ -309,7 +308,7 @@ func (w *stepper) requestAction(n *domain.Node) {
 	w.emit(a)
 }
 
-// leaveActionNode goes on behind what a node did.
+// leaveActionNode continues after the action of a node has ended.
 func (w *stepper) leaveActionNode(n *domain.Node, in ActionEnded) {
 	order := []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeAlways}
 	if in.OK {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// ExtractEntities are what English words name: date (2006-01-02), time (15:04),
-// number, name and yes_no. now is where the caller is taken to be: "tomorrow"
-// is the day behind it. What is not named is not there.
+// ExtractEntities returns the entities in an English text: date (2006-01-02), time (15:04), number, name and
+// yes_no. now is the local time of the caller: "tomorrow" is the following day. Entities that do not occur are
+// absent.
 func ExtractEntities(text string, now time.Time) map[string]string {
 	found := make(map[string]string)
 	put := func(name, value string) {
@@ -43,8 +43,7 @@ var (
 	namePattern     = regexp.MustCompile(`(?:[Mm]y name is|[Mm]y name's|[Tt]his is|I am|I'm|[Cc]all me)\s+((?:\p{Lu}[\p{L}'’-]+)(?:\s+\p{Lu}[\p{L}'’-]+){0,3})`)
 )
 
-// nameIn is the name that somebody says to have: words with capital letters, as
-// recognizers write names.
+// nameIn returns the name after a phrase such as "my name is". Speech recognizers capitalize names.
 func nameIn(text string) string {
 	if m := namePattern.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -66,7 +65,7 @@ func monthOf(word string) time.Month {
 	return 0
 }
 
-// dateIn finds a day, and answers the words that are left.
+// dateIn finds a date and returns it with the remaining words.
 func dateIn(words []string, text string, now time.Time) (string, []string) {
 	if m := isoDate.FindStringSubmatch(text); m != nil {
 		if d, err := time.Parse(time.DateOnly, m[0]); err == nil {
@@ -85,17 +84,17 @@ func dateIn(words []string, text string, now time.Time) (string, []string) {
 		day, known := weekdays[w]
 		switch {
 		case known:
-			ahead := (int(day) - int(today.Weekday()) + 7) % 7
-			if ahead == 0 || i > 0 && words[i-1] == "next" && ahead < 3 {
-				ahead += 7
+			days := (int(day) - int(today.Weekday()) + 7) % 7
+			if days == 0 || i > 0 && words[i-1] == "next" && days < 3 {
+				days += 7
 			}
-			return today.AddDate(0, 0, ahead).Format(time.DateOnly), removeAt(words, []int{i})
+			return today.AddDate(0, 0, days).Format(time.DateOnly), removeAt(words, []int{i})
 		case w == "tomorrow":
-			ahead := 1
+			days := 1
 			if i > 1 && words[i-1] == "after" && words[i-2] == "day" {
-				ahead = 2
+				days = 2
 			}
-			return today.AddDate(0, 0, ahead).Format(time.DateOnly), removeAt(words, []int{i})
+			return today.AddDate(0, 0, days).Format(time.DateOnly), removeAt(words, []int{i})
 		case w == "today" || w == "tonight":
 			return today.Format(time.DateOnly), removeAt(words, []int{i})
 		}
@@ -103,8 +102,7 @@ func dateIn(words []string, text string, now time.Time) (string, []string) {
 	return "", words
 }
 
-// dayNearMonth is the day of a month that stands beside it: "march fifth", "5 of
-// march", "march 5th".
+// dayNearMonth finds the day of a month next to the month: "march fifth", "5 of march", "march 5th".
 func dayNearMonth(words []string, at int) (day int, used []int) {
 	for _, i := range []int{at + 1, at - 1, at - 2, at + 2} {
 		if i < 0 || i >= len(words) || i == at-2 && words[at-1] != "of" || i == at+2 && words[at+1] != "the" {
@@ -134,7 +132,7 @@ var ordinalWords = map[string]int{ //nolint:gochecknoglobals // a table
 	"twenty-seventh": 27, "twenty-eighth": 28, "twenty-ninth": 29, "thirtieth": 30, "thirty-first": 31,
 }
 
-// nextOccurrence is that day of this year, or of the next one where it has passed.
+// nextOccurrence returns the next date with a month and day, from today on.
 func nextOccurrence(today time.Time, month time.Month, day int) string {
 	for year := today.Year(); year <= today.Year()+8; year++ {
 		d := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
@@ -145,8 +143,8 @@ func nextOccurrence(today time.Time, month time.Month, day int) string {
 	return ""
 }
 
-// timeIn finds a time of day. Hours without am and pm are taken as they are
-// said at a desk: 1 to 6 in the afternoon.
+// timeIn finds a time of day and returns it with the remaining words. Without am or pm, hours from 1 to 6 are in
+// the afternoon.
 func timeIn(words []string, text string) (string, []string) {
 	if m := clockTime.FindStringSubmatch(text); m != nil {
 		h, _ := strconv.Atoi(m[1])
@@ -171,7 +169,7 @@ func timeIn(words []string, text string) (string, []string) {
 	return "", words
 }
 
-// meridiemAt is a or p where such a word stands there.
+// meridiemAt returns "a" or "p" if the word at an index is am or pm, else "".
 func meridiemAt(words []string, at int) string {
 	if at < len(words) && (words[at] == "am" || words[at] == "pm") {
 		return words[at][:1]
@@ -179,7 +177,7 @@ func meridiemAt(words []string, at int) string {
 	return ""
 }
 
-// relativeHour is "half past four", "a quarter to nine".
+// relativeHour parses "half past four" and "a quarter to nine".
 func relativeHour(words []string, i int) (string, []int) {
 	w := words[i]
 	if w != "past" && w != "to" || i == 0 || i+1 >= len(words) || parseHour(words[i+1]) == 0 {
@@ -196,7 +194,7 @@ func relativeHour(words []string, i int) (string, []int) {
 	return formatClock(h, minute, meridiemAt(words, i+2)), []int{i - 1, i, i + 1}
 }
 
-// statedHour is "at three", "three pm", "two thirty pm", "five o'clock".
+// statedHour parses "at three", "three pm", "two thirty pm" and "five o'clock".
 func statedHour(words []string, i int) (string, []int) {
 	if parseHour(words[i]) == 0 {
 		return "", nil
@@ -214,7 +212,7 @@ func statedHour(words []string, i int) (string, []int) {
 	return formatClock(parseHour(words[i]), minute, half), used
 }
 
-// attachedHour is "7pm".
+// attachedHour parses "7pm".
 func attachedHour(words []string, i int) (string, []int) {
 	w := words[i]
 	if len(w) < 3 || !strings.HasSuffix(w, "am") && !strings.HasSuffix(w, "pm") {
@@ -258,7 +256,7 @@ var tens = map[string]int{ //nolint:gochecknoglobals // a table
 	"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }
 
-// numberIn is the first number: digits, or words up to the thousands.
+// numberIn returns the first number: digits, or words up to the thousands.
 func numberIn(words []string) string {
 	for i, w := range words {
 		if strings.Trim(w, "0123456789") == "" && w != "" && len(w) <= 18 {
@@ -307,10 +305,10 @@ func removeAt(words []string, at []int) []string {
 	return out
 }
 
-func removeWords(words []string, gone ...string) []string {
+func removeWords(words []string, removed ...string) []string {
 	var at []int
 	for i, w := range words {
-		if slices.Contains(gone, w) {
+		if slices.Contains(removed, w) {
 			at = append(at, i)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func TestWhatWordsName(t *testing.T) {
+func TestEntitiesInWords(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 15, 12, 0, 0, 0, time.UTC) // a Tuesday
 	type named = map[string]string
@@ -43,7 +43,7 @@ func TestWhatWordsName(t *testing.T) {
 	}
 }
 
-func FuzzWordsNameWithoutPanic(f *testing.F) {
+func FuzzEntities(f *testing.F) {
 	f.Add("at half past past to to")
 	f.Add("march of march the")
 	f.Fuzz(func(_ *testing.T, text string) { pathway.ExtractEntities(text, time.Unix(0, 0)) })

@@ -13,14 +13,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Bounds of an expression.
+// Limits of an expression.
 const (
 	maxExprTokens = 200
 	maxExprDepth  = 20
 )
 
-// An expression over the variables: names, numbers, texts in quotes, true and
-// false; == != < <= > >= contains; ! && || and parentheses.
+// expr is a condition over the variables. Operands are names, numbers, quoted texts, true and false. Operators are
+// == != < <= > >= contains ! && || and parentheses.
 type expr interface {
 	value(of map[string]string) string
 }
@@ -35,7 +35,7 @@ type (
 	}
 )
 
-// The values of conditions.
+// The boolean values of expressions.
 const (
 	exprTrue  = "true"
 	exprFalse = "false"
@@ -48,8 +48,7 @@ func boolText(b bool) string {
 	return exprFalse
 }
 
-// isTruthy reports whether a value counts as true: it is there, and neither false, no
-// nor 0.
+// isTruthy reports whether a value counts as true: it is not empty and not false, no or 0.
 func isTruthy(value string) bool {
 	switch strings.ToLower(strings.TrimSpace(value)) {
 	case "", exprFalse, "no", "0":
@@ -73,25 +72,24 @@ func (t exprTwo) value(of map[string]string) string {
 	return boolText(compareValues(t.op, strings.TrimSpace(a), strings.TrimSpace(t.b.value(of))))
 }
 
-// maxExact is how many digits a number of digits only may have: one that is
-// longer names something, and may not be rounded.
+// maxExact is the maximum length of a value of digits that is compared as a number. Longer values are identifiers
+// and must not be rounded.
 const maxExact = 15
 
-// parseNumber reads a value that is one: finite, and written in digits.
+// parseNumber parses a finite decimal number.
 func parseNumber(text string) (float64, bool) {
 	x, err := strconv.ParseFloat(text, 64)
 	return x, err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
 }
 
-// isLongNumber says that a value is a long row of digits.
+// isLongNumber reports whether a value consists of more than maxExact digits.
 func isLongNumber(text string) bool {
 	return len(text) > maxExact && strings.Trim(text, "0123456789") == ""
 }
 
-// compareValues compares two values: as numbers where both are such, else as texts
-// without regard to case. Two long rows of digits are alike only letter for
-// letter. A number is neither before nor behind what is none,
-// and nothing is before or behind a value that is missing.
+// compareValues compares two values: as numbers if both are numbers, else as texts without regard to case. Two long
+// digit strings are equal only if they are identical. Numbers and other texts have no order, and nothing is ordered
+// relative to a missing value.
 func compareValues(op, a, b string) bool {
 	x, isA := parseNumber(a)
 	y, isB := parseNumber(b)
@@ -126,7 +124,7 @@ func compareValues(op, a, b string) bool {
 	return order >= 0
 }
 
-// readExpr reads an expression; names are the variables that it uses.
+// readExpr parses an expression. names are the variables in it.
 func readExpr(text string) (e expr, names []string, err error) {
 	tokens, err := tokenizeExpr(text)
 	if err != nil {
@@ -134,13 +132,13 @@ func readExpr(text string) (e expr, names []string, err error) {
 	}
 	r := exprReader{tokens: tokens}
 	if e, err = r.readOr(0); err == nil && len(r.tokens) > 0 {
-		err = fmt.Errorf("%s is too much", r.tokens[0].quoted())
+		err = fmt.Errorf("unexpected %s", r.tokens[0].quoted())
 	}
 	return e, r.names, err
 }
 
-// exprToken is one piece of an expression. kind: 'n' name, 't' text, 'd' number,
-// 'o' operator.
+// exprToken is one token of an expression. kind is 'n' for a name, 't' for a text, 'd' for a number and 'o' for an
+// operator.
 type exprToken struct {
 	kind byte
 	text string
@@ -163,7 +161,7 @@ func tokenizeExpr(text string) (out []exprToken, err error) {
 	return out, nil
 }
 
-// firstToken is the first token of a text, and its length.
+// firstToken returns the first token of a text and its length.
 func firstToken(text string) (exprToken, int, error) {
 	for _, op := range []string{"&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "(", ")"} {
 		if strings.HasPrefix(text, op) {
@@ -181,7 +179,7 @@ func firstToken(text string) (exprToken, int, error) {
 	case unicode.IsDigit(first) || first == '-':
 		n := size + len(text[size:]) - len(strings.TrimLeft(text[size:], "0123456789."))
 		if _, err := strconv.ParseFloat(text[:n], 64); err != nil {
-			return exprToken{}, 0, fmt.Errorf("%q is no number", text[:n])
+			return exprToken{}, 0, fmt.Errorf("%q is not a number", text[:n])
 		}
 		return exprToken{'d', text[:n]}, n, nil
 	case first == '_' || unicode.IsLetter(first):
@@ -191,7 +189,7 @@ func firstToken(text string) (exprToken, int, error) {
 		}
 		return exprToken{'n', text[:n]}, n, nil
 	}
-	return exprToken{}, 0, fmt.Errorf("%q means nothing", string(first))
+	return exprToken{}, 0, fmt.Errorf("%q is not allowed", string(first))
 }
 
 type exprReader struct {
@@ -199,7 +197,7 @@ type exprReader struct {
 	names  []string
 }
 
-// takeOperator takes the next token where it is one of these operators or words.
+// takeOperator consumes the next token if it is one of the operators.
 func (r *exprReader) takeOperator(ops ...string) (op string, ok bool) {
 	if len(r.tokens) == 0 || r.tokens[0].kind == 't' || r.tokens[0].kind == 'd' {
 		return "", false
@@ -219,7 +217,7 @@ func (r *exprReader) readOr(depth int) (expr, error) {
 	})
 }
 
-// readChain reads operands with an operator between them, from left to right.
+// readChain parses operands that are joined by an operator, from left to right.
 func (r *exprReader) readChain(op string, next func() (expr, error)) (expr, error) {
 	e, err := next()
 	for err == nil {
@@ -262,13 +260,13 @@ func (r *exprReader) readOperand(depth int) (expr, error) {
 		return e, err
 	}
 	if len(r.tokens) == 0 {
-		return nil, errors.New("something is missing at its end")
+		return nil, errors.New("a value is missing at the end")
 	}
 	t := r.tokens[0]
 	r.tokens = r.tokens[1:]
 	switch {
 	case t.kind == 'o' || t.text == "contains" && t.kind == 'n':
-		return nil, fmt.Errorf("%s stands where a value should", t.quoted())
+		return nil, fmt.Errorf("found %s instead of a value", t.quoted())
 	case t.kind == 'n' && t.text != exprTrue && t.text != exprFalse:
 		r.names = append(r.names, t.text)
 		return exprName(t.text), nil
@@ -276,7 +274,7 @@ func (r *exprReader) readOperand(depth int) (expr, error) {
 	return exprText(t.text), nil
 }
 
-// checkExpression checks that of an edge.
+// checkExpression checks the expression of an edge.
 func (v *validation) checkExpression(param, text string) {
 	v.checkText(param, text, MaxNotes)
 	if strings.TrimSpace(text) == "" {
@@ -294,19 +292,18 @@ func (v *validation) checkExpression(param, text string) {
 	}
 }
 
-// followCondition takes the edge of a condition: the first whose expression holds, else
-// the one for the rest.
+// followCondition leaves a condition node by the first edge whose expression is true, or else by the else edge.
 func (w *stepper) followCondition() {
 	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeElse, domain.EdgeAlways}, w.s.node)
 }
 
-// isEdgeMet reports whether an edge's expression holds.
+// isEdgeMet reports whether the expression of an edge is true.
 func (w *stepper) isEdgeMet(e *domain.Edge) bool {
 	read, _, err := readExpr(e.When.Expr)
 	return err == nil && isTruthy(read.value(w.s.values))
 }
 
-// hasMetExpression reports whether the expression of an edge of a node holds.
+// hasMetExpression reports whether any expression edge of a node is true.
 func (w *stepper) hasMetExpression(from string) bool {
 	for _, e := range w.s.graph.edges[from] {
 		if e.When.Type == domain.EdgeExpr && w.isEdgeMet(&e) {

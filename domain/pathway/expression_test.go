@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// branching goes where the first expression that holds leads to.
-func branching(exprs ...string) domain.Pathway {
+// conditionPathway follows the edge of the first true expression.
+func conditionPathway(exprs ...string) domain.Pathway {
 	p := domain.Pathway{
 		Name: "branch", Start: "which", Variables: []domain.Variable{{Name: "age"}, {Name: "city"}, {Name: "member"}},
 		Nodes: []domain.Node{{ID: "which", Type: domain.NodeCondition}, {ID: "rest", Type: domain.NodeEnd, Notes: "rest"}},
@@ -26,7 +26,7 @@ func branching(exprs ...string) domain.Pathway {
 	return p
 }
 
-func TestAConditionGoesWhereTheFirstExpressionThatHoldsLeads(t *testing.T) {
+func TestConditionFollowsFirstTrueExpression(t *testing.T) {
 	t.Parallel()
 	ada := map[string]string{"age": "36", "city": "Berlin", "member": "yes"}
 	for text, want := range map[string]bool{
@@ -36,7 +36,7 @@ func TestAConditionGoesWhereTheFirstExpressionThatHoldsLeads(t *testing.T) {
 		`"nan" == 5`: false, `"nan" != 5`: true, `"nan" == "NaN"`: true, `"inf" == "Infinity"`: false, `"inf" > 5`: false, `age < "infinity"`: false,
 		`"1234567890123456" == "1234567890123457"`: false, `"12345678901234567" == "12345678901234567"`: true, `"0012345678901234567" == "12345678901234567"`: false, `"007" == 7`: true, `"9999999999999999" < "10000000000000000"`: true,
 	} {
-		p := branching(text)
+		p := conditionPathway(text)
 		require.NoError(t, pathway.Validate(&p), text)
 		play := pathway.TextSession{State: pathway.New(domain.Script{Pathway: p}, map[string]string{"age": ada["age"], "city": ada["city"], "member": ada["member"], "phone": "+12025550123"})}
 		play.StartSession()
@@ -44,16 +44,16 @@ func TestAConditionGoesWhereTheFirstExpressionThatHoldsLeads(t *testing.T) {
 		assert.Equal(t, map[bool]string{true: "a", false: "rest"}[want], play.State.Result().Notes, text)
 	}
 	for text, want := range map[string]string{"age < 18": "rest", "age == ''": "a", "age >= 0": "rest", "!age": "a", "city": "rest"} {
-		play := pathway.TextSession{State: pathway.New(domain.Script{Pathway: branching(text)}, nil)}
+		play := pathway.TextSession{State: pathway.New(domain.Script{Pathway: conditionPathway(text)}, nil)}
 		play.StartSession()
 		assert.Equal(t, want, play.State.Result().Notes, "nothing is known: %s", text)
 	}
-	play := pathway.TextSession{State: pathway.New(domain.Script{Pathway: branching("age < 10", "age < 40", "age < 50")}, ada)}
+	play := pathway.TextSession{State: pathway.New(domain.Script{Pathway: conditionPathway("age < 10", "age < 40", "age < 50")}, ada)}
 	play.StartSession()
-	assert.Equal(t, "b", play.State.Result().Notes, "the first one that holds")
+	assert.Equal(t, "b", play.State.Result().Notes, "the first true expression")
 }
 
-func TestExpressionsDecideBehindAnAnswerAndBehindWhatWasDone(t *testing.T) {
+func TestExpressionsChooseEdgeAfterAnswersAndActions(t *testing.T) {
 	t.Parallel()
 	p := domain.Pathway{
 		Name: "people", Start: "ask",
@@ -82,14 +82,14 @@ func TestExpressionsDecideBehindAnAnswerAndBehindWhatWasDone(t *testing.T) {
 	}
 }
 
-func TestExpressionsAreReadWhenAPathwayIsSaved(t *testing.T) {
+func TestExpressionsAreValidatedOnSave(t *testing.T) {
 	t.Parallel()
 	for text, why := range map[string]string{
-		"": "is required", "age >": "missing at its end", "age > 18 19": "too much", "age & 3": "means nothing", `city == "Berlin`: "not closed", "(age": "not closed",
-		"agee > 18": `"agee" is neither declared`, "== 3": "stands where a value should", "1.2.3 > age": "no number", strings.Repeat("(", 30) + "age" + strings.Repeat(")", 30): "nested too deeply",
-		strings.Repeat("!", 30) + "age": "nested too deeply", strings.Repeat("age||", 120) + "age": "too long", "contains age": "stands where",
+		"": "is required", "age >": "missing at the end", "age > 18 19": "unexpected", "age & 3": "is not allowed", `city == "Berlin`: "not closed", "(age": "not closed",
+		"agee > 18": `"agee" is neither declared`, "== 3": "instead of a value", "1.2.3 > age": "not a number", strings.Repeat("(", 30) + "age" + strings.Repeat(")", 30): "nested too deeply",
+		strings.Repeat("!", 30) + "age": "nested too deeply", strings.Repeat("age||", 120) + "age": "too long", "contains age": "instead of a value",
 	} {
-		p := branching(text)
+		p := conditionPathway(text)
 		assert.ErrorContains(t, pathway.Validate(&p), why, text)
 	}
 }
@@ -99,7 +99,7 @@ func FuzzExpressions(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p := branching(text)
+		p := conditionPathway(text)
 		_ = pathway.Validate(&p)
 		play := pathway.TextSession{State: pathway.New(domain.Script{Pathway: p}, map[string]string{"age": text})}
 		play.StartSession()

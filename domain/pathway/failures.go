@@ -4,8 +4,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// unheard: the caller is silent. The model says something to that, until it
-// was silent too often.
+// handleSilence lets the model react to a silent caller, or leaves the node after too many silences.
 func (w *stepper) handleSilence(n *domain.Node) {
 	if !w.leaveAfterSilence(n) {
 		w.addToHistory(Message{By: ByCaller, Text: silenceText})
@@ -13,7 +12,7 @@ func (w *stepper) handleSilence(n *domain.Node) {
 	}
 }
 
-// leaveAfterSilence leaves a node whose caller was silent too often.
+// leaveAfterSilence counts a silence and leaves the node after the last one allowed.
 func (w *stepper) leaveAfterSilence(n *domain.Node) bool {
 	most := n.Retries
 	if most == 0 {
@@ -26,20 +25,20 @@ func (w *stepper) leaveAfterSilence(n *domain.Node) bool {
 	return true
 }
 
-// Reasons of an End whose agent was of no use.
+// Reasons of an End after a failure of the agent.
 const (
-	ReasonAgentUnavailable = "agent_unavailable" // it could not speak or hear
+	ReasonAgentUnavailable = "agent_unavailable" // a speech engine failed
 	ReasonModelFailed      = "model_failed"
 	ReasonRealtimeFailed   = "realtime_failed"
 )
 
-// IsAgentFailure reports whether an End has its reason in an agent that was of no use.
+// IsAgentFailure reports whether the conversation ended because of a failure of the agent.
 func (e End) IsAgentFailure() bool {
 	return e.Reason == ReasonAgentUnavailable || e.Reason == ReasonModelFailed || e.Reason == ReasonRealtimeFailed
 }
 
-// speechless: there is no answer, by no engine. The caller hears that, and may
-// try again; then the node is left.
+// handleNoAnswer handles a missing answer of the model. The first time the caller is asked to repeat, and then the
+// node is left.
 func (w *stepper) handleNoAnswer(n *domain.Node) {
 	t := &w.s.exchange
 	t.failed++
@@ -54,8 +53,7 @@ func (w *stepper) handleNoAnswer(n *domain.Node) {
 	w.queueSentence(phrasesFor(w.s.language).again)
 }
 
-// leaveFailedNode leaves a node whose model is of no use, with a word where no edge is
-// for that.
+// leaveFailedNode leaves a node after a failure, by an edge for failures or with a goodbye.
 func (w *stepper) leaveFailedNode(why string) {
 	t := &w.s.exchange
 	if t.awaitsAnswer {
@@ -76,7 +74,7 @@ func (w *stepper) leaveFailedNode(why string) {
 	w.sayGoodbye(why)
 }
 
-// handleAgentFailed ends the conversation of an agent that cannot speak or hear any more.
+// handleAgentFailed ends the conversation of an agent that cannot speak or listen.
 func (w *stepper) handleAgentFailed(why string) {
 	t := &w.s.exchange
 	if t.awaitsAnswer {
@@ -88,8 +86,7 @@ func (w *stepper) handleAgentFailed(why string) {
 	w.sayGoodbye(why)
 }
 
-// sayGoodbye ends the conversation once the caller has been told that nothing
-// can be done for them.
+// sayGoodbye speaks a goodbye and ends the conversation.
 func (w *stepper) sayGoodbye(why string) {
 	w.s.phase = thinking
 	w.s.exchange.followUp = followUp{kind: followUpEnd, reason: why}
@@ -105,7 +102,7 @@ func (w *stepper) hasEdge(from string, t domain.EdgeType) bool {
 	return false
 }
 
-// handleResponseDelayed fills a silence in which something is being thought or done.
+// handleResponseDelayed fills a long silence during a pending answer or action.
 func (w *stepper) handleResponseDelayed(in ResponseDelayed) {
 	t := &w.s.exchange
 	if in.Round != w.s.round || t.fillerSpoken || t.speaking || t.choosing {

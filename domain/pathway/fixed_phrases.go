@@ -2,7 +2,7 @@ package pathway
 
 import "strings"
 
-// phrases are what is said without a model: where it fails, and while it thinks.
+// phrases are the texts that are spoken without a model: after failures and during delays.
 type phrases struct {
 	again, goodbye, moment string
 }
@@ -18,7 +18,7 @@ var phraseBook = map[string]phrases{
 	"pt": {"Desculpe, não entendi. Pode repetir, por favor?", "Lamento, não posso ajudar neste momento. Adeus.", "Um momento, por favor."},
 }
 
-// phrasesFor are those of a language; English where there are none.
+// phrasesFor returns the phrases in a language, or in English.
 func phrasesFor(language string) phrases {
 	tag, _, _ := strings.Cut(strings.ToLower(language), "-")
 	if p, ok := phraseBook[tag]; ok {

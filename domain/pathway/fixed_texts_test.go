@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func TestWhatEveryCallSaysAlikeIsKnownBeforehand(t *testing.T) {
+func TestFixedTextsOfPathwayAreListed(t *testing.T) {
 	t.Parallel()
 	s := domain.Script{
 		AMD: &domain.AgentAMD{Mode: domain.AMDWait, VoicemailAction: domain.AMDMessage, Message: "Call us back."},

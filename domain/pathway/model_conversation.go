@@ -7,45 +7,45 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// What a model at a node is told of the conversation, and what it may do there.
+// Requests to a language model at a node, and the tools that the node offers.
 
-// Speakers of a Message.
+// The senders of a Message.
 const (
 	ByCaller = "user"
 	ByAgent  = "assistant"
 	ByTool   = "tool"
 )
 
-// Message is one thing that was said, done or answered.
+// Message is one entry of the conversation history.
 type Message struct {
 	By    string     // ByCaller, ByAgent or ByTool
-	Text  string     // as a transcript shows it
-	Calls []ToolCall // by the agent: what its model wanted done
-	ID    string     // by a tool: what it answers
+	Text  string     // as in the transcript
+	Calls []ToolCall // ByAgent: tool calls of the model
+	ID    string     // ByTool: ID of the tool call that it answers
 }
 
-// ToolCall is what a model wants done.
+// ToolCall is a tool call of a model.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
-	Arguments string `json:"arguments"`      // JSON as the model wrote it: a stranger's
-	Tool      string `json:"tool,omitempty"` // the id of the tool of that name, where there is one
+	Arguments string `json:"arguments"`      // JSON as the model wrote it; untrusted
+	Tool      string `json:"tool,omitempty"` // ID of the workspace's tool with this name, if any
 }
 
-// ToolOffer is something that the model may call at a node.
+// ToolOffer is a function that the model may call at a node.
 type ToolOffer struct {
 	Kind        ToolOfferKind
-	Name        string // "" of a tool: it has its own
+	Name        string // empty for tools, which have a name of their own
 	Description string
-	Parameters  map[string]any // JSON Schema; nil of a tool
-	To          string         // edge: the node; tool: its id
-	Intent      string         // edge: what was meant, where that has a name
+	Parameters  map[string]any // JSON Schema; nil for tools
+	To          string         // edge: target node; tool: tool ID
+	Intent      string         // edge: name of the intent, if any
 }
 
-// ToolOfferKind is what an offer does.
+// ToolOfferKind is the kind of a ToolOffer.
 type ToolOfferKind uint8
 
-// The kinds of offers.
+// The kinds of tool offers.
 const (
 	OfferEdge ToolOfferKind = iota + 1
 	OfferTool
@@ -57,27 +57,27 @@ const (
 	OfferAppointment
 )
 
-// The inputs that come of a model and of what was done for it.
+// The inputs from a language model and from actions.
 type (
-	// Sentence is the next one of the model's answer to Think.
+	// ModelSentence is the next sentence of the answer to a ModelRequest.
 	ModelSentence struct {
 		Round int
 		Text  string
 	}
-	// Answered is the end of its answer. Failed is "" or why there is none.
+	// ModelAnswered ends the answer. Failed is "" or the cause of the failure.
 	ModelAnswered struct {
 		Round  int
 		Calls  []ToolCall
 		Failed string
 	}
-	// Acted is how an Act ended. Result is JSON or words.
+	// ActionEnded is the end of a requested action. Result is JSON or text.
 	ActionEnded struct {
 		Round  int
 		ID     string
 		OK     bool
 		Result string
 	}
-	// Slow says that nothing has been heard for a while: the caller may wonder.
+	// ResponseDelayed says that the caller has heard nothing for a while.
 	ResponseDelayed struct{ Round int }
 )
 
@@ -86,34 +86,33 @@ func (ModelAnswered) input()   {}
 func (ActionEnded) input()     {}
 func (ResponseDelayed) input() {}
 
-// What a step asks for where a model takes part.
+// The commands of a conversation with a language model.
 type (
-	// Think asks the model; sentences and Answered follow.
+	// ModelRequest requests an answer. ModelSentence inputs and ModelAnswered follow.
 	ModelRequest struct {
 		Round   int
 		Node    string
-		Prompt  string    // what the node is about
+		Prompt  string    // instructions of the node
 		History []Message // oldest first
 		Offers  []ToolOffer
-		Bases   []string // knowledge bases to look things up in
-		Choose  bool     // nothing is to be said: which of the offers was meant?
+		Bases   []string // IDs of the knowledge bases to search
+		Choose  bool     // the model only selects one of the offers
 	}
-	// Forget says that no answer to the last Think is wanted any more.
+	// CancelModelRequest cancels the last ModelRequest.
 	CancelModelRequest struct{}
-	// Refused tells that the model wanted something that the node does not offer,
-	// or not so.
+	// ToolCallRefused reports a tool call that the node does not offer or whose arguments are invalid.
 	ToolCallRefused struct{ Node, Name, Why string }
-	// Meant tells what the caller wants.
+	// IntentDetected reports the intent of the caller.
 	IntentDetected struct {
 		Node       string
 		Intent     string
 		Confidence float64
-		Text       string // the words; "" where they are secret
+		Text       string // words of the caller; empty if secret
 	}
 )
 
-// IsSame reports whether a model is asked the same, but for how the caller's last
-// words are written: signs and capitals are a recogniser's afterthoughts.
+// IsSame reports whether two requests are equal except for case and punctuation of the caller's last words, which
+// speech recognizers change late.
 func (t *ModelRequest) IsSame(o *ModelRequest) bool {
 	n := len(t.History)
 	if n == 0 || n != len(o.History) {
@@ -133,39 +132,39 @@ func (CancelModelRequest) command() {}
 func (ToolCallRefused) command()    {}
 func (IntentDetected) command()     {}
 
-// Bounds of a conversation with a model.
+// Limits of a conversation with a model.
 const (
-	defaultTurns          = 40 // answers of a model at a node
+	defaultTurns          = 40 // model answers at a node
 	MaxModelTurns         = 500
-	maxActRounds          = 8 // in a row without a word of the caller
+	maxActRounds          = 8 // consecutive rounds of actions without words of the caller
 	maxHistory            = 120
 	historyBytes          = 64 << 10
-	maxWaiting            = 64 // sentences
+	maxWaiting            = 64 // waiting sentences
 	maxResult             = 16 << 10
-	defaultSilenceRetries = 2 // times that a silent caller is spoken to
+	defaultSilenceRetries = 2 // reminders to a silent caller
 )
 
-// exchange is where a conversation with a model stands at a node.
+// exchange is the state of a conversation with a model at a node.
 type exchange struct {
-	awaitsAnswer   bool // for Answered
-	choosing       bool // the answer is a choice: for a node that collects
-	pendingActions int  // Acted that are awaited
-	needsAnswer    bool // what was done has answers that the model is to hear
+	awaitsAnswer   bool // ModelAnswered is expected
+	choosing       bool // the model selects an edge for a collect node
+	pendingActions int  // number of expected ActionEnded inputs
+	needsAnswer    bool // the model has to answer the results of its tool calls
 	speaking       bool
-	speakingFiller bool     // what is being said is no sentence of the model's
-	queue          []string // sentences that are still to be said
-	sentences      []string // of this answer
-	historyIndex   int      // index+1 of the answer in the history
+	speakingFiller bool     // the text being spoken is no sentence of the model
+	queue          []string // sentences that wait to be spoken
+	sentences      []string // sentences of this answer
+	historyIndex   int      // index + 1 of the answer in the history
 	turns          int
-	actionRounds   int // rounds of actions in a row
-	failed         int // answers in a row that did not come
+	actionRounds   int // consecutive rounds of actions
+	failed         int // consecutive failed answers
 	fillerSpoken   bool
 	followUp       followUp
-	choiceInput    Utterance // what is being chosen for
-	idle           bool      // living: nobody speaks
+	choiceInput    Utterance // the words for which an edge is selected
+	idle           bool      // realtime: nobody speaks
 }
 
-// followUp is what follows once everything was said.
+// followUp is what happens after the current answer was spoken.
 type followUp struct {
 	kind        followUpKind
 	to          string
@@ -184,10 +183,10 @@ const (
 	followUpEnd
 	followUpTransfer
 	followUpLeave
-	followUpLost // the engine is gone, and nobody takes its place
+	followUpLost // the realtime engine failed without a fallback
 )
 
-// handleSentence of the model is said, behind those that wait.
+// handleSentence speaks a sentence of the model after the waiting sentences.
 func (w *stepper) handleSentence(in ModelSentence) {
 	t := &w.s.exchange
 	if w.s.phase != thinking || in.Round != w.s.round || !t.awaitsAnswer || t.choosing || in.Text == "" {
@@ -214,8 +213,7 @@ func (w *stepper) speakSentence(text string) {
 	w.emit(Say{Node: w.s.node, Text: text, Shown: text, Interruptible: w.s.interruptible})
 }
 
-// startConversing enters a node at which a model speaks: who has just spoken waits
-// for an answer.
+// startConversing enters a converse node. Words that the caller has just said are answered first.
 func (w *stepper) startConversing(n *domain.Node) {
 	if w.s.realtime {
 		w.startRealtime(n)
@@ -223,13 +221,13 @@ func (w *stepper) startConversing(n *domain.Node) {
 	}
 	w.s.exchange = exchange{}
 	w.s.interruptible = n.Interruptible == nil || *n.Interruptible
-	said := w.s.bufferedSpeech
+	words := w.s.bufferedSpeech
 	w.s.bufferedSpeech = Utterance{}
 	last := len(w.s.history) - 1
 	switch {
-	case said.Text != "":
+	case words.Text != "":
 		w.s.phase = listening
-		w.handleConversationSpeech(n, said)
+		w.handleConversationSpeech(n, words)
 	case last >= 0 && w.s.history[last].By == ByAgent && len(w.s.history[last].Calls) == 0:
 		w.waitForSpeech(n)
 	default:
@@ -237,25 +235,25 @@ func (w *stepper) startConversing(n *domain.Node) {
 	}
 }
 
-// waitForSpeech waits for the caller's words.
+// waitForSpeech waits for the caller.
 func (w *stepper) waitForSpeech(n *domain.Node) {
 	w.s.phase = listening
 	w.s.exchange.actionRounds = 0
-	said := w.s.bufferedSpeech
+	words := w.s.bufferedSpeech
 	w.s.bufferedSpeech = Utterance{}
 	if to, ok := w.findKeyEdge(w.s.bufferedKeys); ok {
 		w.s.bufferedKeys = ""
 		w.enterNode(to)
 		return
 	}
-	if said.Text != "" {
-		w.handleConversationSpeech(n, said)
+	if words.Text != "" {
+		w.handleConversationSpeech(n, words)
 		return
 	}
 	w.emit(CollectInput{Length: lengthOf(n), Timeout: speechTimeoutOf(n)})
 }
 
-// requestModel asks the model for the next answer.
+// requestModel requests the next answer of the model.
 func (w *stepper) requestModel(n *domain.Node) {
 	t := &w.s.exchange
 	if t.turns++; t.turns > maxTurnsOf(n) {
@@ -271,7 +269,7 @@ func (w *stepper) requestModel(n *domain.Node) {
 	})
 }
 
-// handleModelAnswered ends the model's answer.
+// handleModelAnswered ends the answer of the model.
 func (w *stepper) handleModelAnswered(in ModelAnswered) {
 	t := &w.s.exchange
 	if w.s.phase != thinking || in.Round != w.s.round || !t.awaitsAnswer {
@@ -289,7 +287,7 @@ func (w *stepper) handleModelAnswered(in ModelAnswered) {
 		return
 	}
 	if in.Failed != "" {
-		in.Calls = nil // what it wanted may be half of it
+		in.Calls = nil // incomplete tool calls must not be executed
 	}
 	t.failed = 0
 	w.addToHistory(Message{By: ByAgent, Text: joinSentences(all), Calls: in.Calls})
@@ -307,7 +305,7 @@ func (w *stepper) handleModelAnswered(in ModelAnswered) {
 	w.continueWhenIdle(n)
 }
 
-// continueWhenIdle goes on where nothing is awaited any more.
+// continueWhenIdle continues if no answer and no action is pending.
 func (w *stepper) continueWhenIdle(n *domain.Node) {
 	t := &w.s.exchange
 	if t.awaitsAnswer || t.pendingActions > 0 {
@@ -316,7 +314,7 @@ func (w *stepper) continueWhenIdle(n *domain.Node) {
 	if (t.needsAnswer || t.followUp.kind == followUpLost) && w.hasHeldInput(n) {
 		if t.speaking || len(t.queue) > 0 {
 			if !w.s.interruptible {
-				return // once it was heard
+				return // after the sentence was spoken
 			}
 			w.cancelAnswer()
 		}
@@ -324,13 +322,13 @@ func (w *stepper) continueWhenIdle(n *domain.Node) {
 		return
 	}
 	if t.needsAnswer {
-		if w.s.realtime { // somebody else had the caller meanwhile
+		if w.s.realtime { // another party had the call meanwhile
 			w.startRealtime(n)
 			return
 		}
-		if said := w.s.bufferedSpeech; said.Text != "" {
+		if words := w.s.bufferedSpeech; words.Text != "" {
 			w.s.bufferedSpeech = Utterance{}
-			w.addToHistory(Message{By: ByCaller, Text: said.Text})
+			w.addToHistory(Message{By: ByCaller, Text: words.Text})
 		}
 		w.requestModel(n)
 		return
@@ -341,7 +339,7 @@ func (w *stepper) continueWhenIdle(n *domain.Node) {
 	w.runFollowUp(n)
 }
 
-// runFollowUp does what follows once everything was said.
+// runFollowUp performs the follow-up after everything was spoken.
 func (w *stepper) runFollowUp(n *domain.Node) {
 	next := w.s.exchange.followUp
 	w.s.exchange.followUp = followUp{}
@@ -368,7 +366,7 @@ func (w *stepper) runFollowUp(n *domain.Node) {
 
 func (t *followUp) transferMode() domain.TransferMode { return domain.TransferBridge }
 
-// handleSentenceSpoken goes on behind a sentence.
+// handleSentenceSpoken continues after a sentence was spoken.
 func (w *stepper) handleSentenceSpoken(n *domain.Node) {
 	t := &w.s.exchange
 	t.speaking, t.speakingFiller = false, false
@@ -381,8 +379,7 @@ func (w *stepper) handleSentenceSpoken(n *domain.Node) {
 	w.continueWhenIdle(n)
 }
 
-// handleConversationSpeech are what the caller said to the model: edges that code decides come
-// first.
+// handleConversationSpeech answers words of the caller. Intent edges take precedence over the model.
 func (w *stepper) handleConversationSpeech(n *domain.Node, in Utterance) {
 	w.s.nodesSinceInput, w.s.tries, w.s.exchange.actionRounds = 0, 0, 0
 	text := in.Text
@@ -402,19 +399,19 @@ func (w *stepper) handleConversationSpeech(n *domain.Node, in Utterance) {
 	w.requestModel(n)
 }
 
-// What a model is told in place of words.
+// Texts for the model in place of words.
 const (
 	unclearText  = "(something that could not be understood)"
 	silenceText  = "(The caller says nothing.)"
 	noSpeechText = "(The caller is on the line and has said nothing yet.)"
 )
 
-// interrupted: the caller speaks while the model does, or thinks.
+// handleInterruption handles words of the caller while the model speaks or prepares an answer.
 func (w *stepper) handleInterruption(n *domain.Node, in Utterance) {
 	t := &w.s.exchange
 	switch {
 	case in.Text == "":
-	case t.choosing, !w.s.interruptible, t.pendingActions > 0, t.followUp.kind != followUpListen: // it is heard later; what is being done is not undone
+	case t.choosing, !w.s.interruptible, t.pendingActions > 0, t.followUp.kind != followUpListen: // answered later; pending actions are not cancelled
 		if w.s.bufferedSpeech.Text != "" {
 			in.Text = w.s.bufferedSpeech.Text + " " + in.Text
 		}
@@ -426,8 +423,7 @@ func (w *stepper) handleInterruption(n *domain.Node, in Utterance) {
 	}
 }
 
-// cancelAnswer ends what is being said and thought. Of an answer the history keeps as
-// much as was heard.
+// cancelAnswer stops the current answer. The history keeps the part that was spoken.
 func (w *stepper) cancelAnswer() {
 	t := &w.s.exchange
 	if t.speaking {
@@ -441,24 +437,24 @@ func (w *stepper) cancelAnswer() {
 	*t = exchange{turns: t.turns, failed: t.failed}
 }
 
-// recordHeardAnswer keeps as much of an answer in the history as was heard.
+// recordHeardAnswer limits the answer in the history to the part that was spoken.
 func (w *stepper) recordHeardAnswer() {
 	t := &w.s.exchange
-	heard := joinSentences(t.sentences)
+	played := joinSentences(t.sentences)
 	switch {
 	case t.historyIndex > 0 && (t.speaking && !t.speakingFiller || len(t.queue) > 0):
 		h := append([]Message(nil), w.s.history...)
-		h[t.historyIndex-1].Text = heard + interruptionMark
+		h[t.historyIndex-1].Text = played + interruptionMark
 		w.s.history = h
-	case t.historyIndex == 0 && heard != "":
-		w.addToHistory(Message{By: ByAgent, Text: heard + interruptionMark})
+	case t.historyIndex == 0 && played != "":
+		w.addToHistory(Message{By: ByAgent, Text: played + interruptionMark})
 		t.historyIndex = len(w.s.history)
 	}
 }
 
 const interruptionMark = " —"
 
-// handleKeyInConversation takes a key where a model speaks or listens.
+// handleKeyInConversation handles a key while the model speaks or listens.
 func (w *stepper) handleKeyInConversation(n *domain.Node, key byte) {
 	to, ok := w.findKeyEdge(string(key))
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func TestAModelIsAskedTheSameWhateverTheSigns(t *testing.T) {
+func TestIsSameIgnoresPunctuationAndCase(t *testing.T) {
 	t.Parallel()
 	think := func(node string, words ...string) *pathway.ModelRequest {
 		out := &pathway.ModelRequest{Round: 3, Node: node, Prompt: "Talk", Offers: []pathway.ToolOffer{{Name: "end_call"}}}
@@ -20,7 +20,7 @@ func TestAModelIsAskedTheSameWhateverTheSigns(t *testing.T) {
 	a := think("talk", "Hello.", "Where is my order?")
 	assert.True(t, a.IsSame(think("talk", "Hello.", "where is my order")))
 	assert.False(t, a.IsSame(think("talk", "Hello.", "where is my order now")))
-	assert.False(t, a.IsSame(think("talk", "Hello!", "Where is my order?")), "what was said before counts as it is written")
+	assert.False(t, a.IsSame(think("talk", "Hello!", "Where is my order?")), "the history is compared exactly")
 	assert.False(t, a.IsSame(think("other", "Hello.", "Where is my order?")))
 	later := think("talk", "Hello.", "Where is my order?")
 	later.Round++

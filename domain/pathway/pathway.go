@@ -1,6 +1,5 @@
-// Package pathway decides what an agent does next in a conversation: it is
-// told what happened and answers with what to do. It knows no clock, no sound
-// and no call.
+// Package pathway is the state machine of a conversation: Step takes an input, such as a key or recognized speech,
+// and returns commands, such as a text to speak. It has no clock, audio or call.
 package pathway
 
 import (
@@ -12,45 +11,44 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Bounds of a conversation.
+// Limits of a conversation.
 const (
 	defaultTimeout = 5 * time.Second
 	defaultLength  = 1
-	maxSteps       = 64  // nodes entered without any key pressed: the pathway turns in a circle
-	maxEntered     = 500 // nodes entered at all
+	maxSteps       = 64  // nodes entered without input of the caller: detects a loop
+	maxEntered     = 500 // nodes entered in total
 )
 
-// Input is what happened.
+// Input is something that happened in the conversation.
 type Input interface{ input() }
 
-// The inputs.
+// The inputs of a conversation.
 type (
-	// Began starts the conversation: the call is answered.
+	// Started starts the conversation after the call was answered.
 	Started struct{}
-	// PromptDone says that the last Say was spoken, or could not be.
+	// PromptDone says that the text of the last Say was spoken or has failed.
 	PromptDone struct{}
-	// DigitsSent says that the last SendDigits went out.
+	// DigitsSent says that the digits of the last SendDigits were sent.
 	DigitsSent struct{}
-	// Digit is a key pressed: 0-9 * # A-D.
+	// Digit is a pressed key: 0-9 * # A-D.
 	Digit struct{ Key byte }
-	// Spoken is what the far end said. Text is "" where it was not understood.
+	// Utterance is recognized speech of the remote party. Text is "" if it was not understood.
 	Utterance struct {
 		Text       string
 		Confidence float64 // 0 to 1
 	}
-	// Timeout says that the time of the last Collect has passed.
+	// Timeout says that the time of the last CollectInput has expired.
 	Timeout struct{}
-	// Transferred says how the last Transfer ended. OK: the caller was reached
-	// by somebody, and is back.
+	// Transferred is the end of the last Transfer. OK says that the caller reached somebody and has returned.
 	Transferred struct{ OK bool }
-	// Silenced says that what was being said was cut off: no PromptDone follows.
+	// PromptCut says that the current text was cut off. No PromptDone follows.
 	PromptCut struct{}
-	// Resume begins the node that stands anew: somebody else had the caller.
+	// ResumeNode restarts the current node after another party had the call.
 	ResumeNode struct{}
-	// TakenUp goes on in another process, see Restore.
+	// Restored continues the conversation in another process, see Restore.
 	Restored struct{}
-	// Unable says that the agent cannot speak or hear: after a word of goodbye the
-	// conversation ends with AgentUnavailable.
+	// AgentFailed says that the agent cannot speak or listen. After a goodbye the conversation ends with
+	// ReasonAgentUnavailable.
 	AgentFailed struct{}
 	// Hangup ends the conversation from outside.
 	Hangup struct{}
@@ -69,52 +67,51 @@ func (Restored) input()    {}
 func (AgentFailed) input() {}
 func (Hangup) input()      {}
 
-// Command is what to do now, in the order given.
+// Command is something that the caller of Step has to do. Commands are executed in order.
 type Command interface{ command() }
 
-// What a step asks for.
+// The commands of a conversation.
 type (
-	// Say speaks a text; PromptDone follows.
+	// Say speaks a text. PromptDone follows.
 	Say struct {
 		Node          string
 		Text          string
-		Shown         string // Text for a transcript: what the caller keyed in secretly is hidden
+		Shown         string // Text for the transcript, with secret values hidden
 		Interruptible bool
-		Sensitive     bool // Text must not be kept
+		Sensitive     bool // Text must not be stored
 	}
-	// Speaks is the language in which is spoken and heard from now on.
+	// SetLanguage changes the language of speech and recognition.
 	SetLanguage struct{ Language string }
-	// Hush stops what is being said; no PromptDone follows.
+	// StopSpeaking stops the current text. No PromptDone follows.
 	StopSpeaking struct{}
-	// Collect waits for keys; Digit or Timeout follow. It replaces an earlier
-	// Collect and its timer.
+	// CollectInput waits for input. Digit, Utterance or Timeout follow. It replaces an earlier CollectInput and its
+	// timer.
 	CollectInput struct {
-		Length    int // keys still wanted
+		Length    int // number of keys that are still expected
 		Timeout   time.Duration
 		Sensitive bool
 	}
-	// SendDigits sends keys; DigitsSent follows.
+	// SendDigits sends DTMF digits. DigitsSent follows.
 	SendDigits struct {
 		Digits    string
 		Sensitive bool
 	}
-	// Transfer hands the caller on; Transferred follows, unless the caller goes
-	// for good.
+	// Transfer transfers the caller. Transferred follows if the caller returns.
 	Transfer struct {
 		Node        string
 		Destination string
 		Mode        domain.TransferMode
 		Summary     string
-		Reason      string // why; "": the pathway wants it
-		Sensitive   bool   // Summary must not be kept
+		Reason      string // cause; empty: the pathway
+		Sensitive   bool   // Summary must not be stored
 	}
 	// Set tells that outcome, notes, intent or variables have changed.
 	UpdateResult struct{ Result Result }
-	// OptOut says that the far end wants no more calls.
+	// OptOut says that the remote party must not be called again.
 	OptOut struct{}
-	// Missing reports a variable that a text needed and nobody gave.
+	// MissingVariable reports a variable without value and fallback in a text.
 	MissingVariable struct{ Node, Name string }
-	// End ends the conversation. Reason is "" or why the pathway was broken off.
+	// End ends the conversation. Reason is "", or why the pathway was aborted.
 	End struct {
 		Outcome domain.Outcome
 		Notes   string
@@ -133,13 +130,12 @@ func (OptOut) command()          {}
 func (MissingVariable) command() {}
 func (End) command()             {}
 
-// Result is what a conversation has come to so far. Outcome is empty until the
-// pathway sets one.
+// Result is the result of a conversation so far. Outcome is empty until the pathway sets an outcome.
 type Result struct {
 	Outcome   domain.Outcome
 	Notes     string
 	Intent    string
-	Variables map[string]string // collected and set, without the sensitive
+	Variables map[string]string // collected and assigned variables without secret ones
 }
 
 type phase uint8
@@ -148,63 +144,62 @@ const (
 	fresh phase = iota
 	speaking
 	collecting
-	confirming // it was asked whether the words were understood well
+	confirming // waiting for a confirmation of recognized words
 	sending
 	transferring // the caller is being transferred
-	thinking     // a model thinks or speaks, or what it wants is being done
-	listening    // the caller may say to it what he wants
-	acting       // what the node does besides speaking is being done
-	inRealtime   // an engine has the caller that hears and speaks by itself
-	ending       // the prompt of an end node is being spoken
+	thinking     // a model prepares or speaks an answer, or its actions are pending
+	listening    // waiting for words of the caller
+	acting       // the action of a node is pending
+	inRealtime   // a realtime engine conducts the conversation
+	ending       // the prompt of an end node is spoken
 	ended
 )
 
-// State is where a conversation stands. It is a value: Step leaves the state
-// it is given as it was.
+// State is the state of a conversation. It is a value: Step does not modify the state that it receives.
 type State struct {
 	graph           *graph
 	english         bool
 	language        string
 	phase           phase
 	node            string
-	values          map[string]string // all that texts may use
+	values          map[string]string // values for placeholders
 	shown           map[string]string // Result.Variables
-	secret          map[string]bool   // names whose values were keyed in secretly
+	secret          map[string]bool   // names of secret variables
 	outcome         domain.Outcome
 	notes           string
 	intent          string
-	enteredKeys     string      // keys of the current collect
-	bufferedKeys    string      // keys pressed before they were asked for
-	bufferedSpeech  Utterance   // words said before they were asked for
-	unconfirmed     phraseMatch // confirming: what was understood
-	tries           int         // times the current collect has failed
-	nodesSinceInput int         // nodes entered since the last key
-	entered         int         // nodes entered
-	interruptible   bool        // the prompt may be cut by a key
-	round           int         // of what was asked of a model, or is being done
+	enteredKeys     string      // keys of the current input
+	bufferedKeys    string      // keys pressed before they were requested
+	bufferedSpeech  Utterance   // words said before they were requested
+	unconfirmed     phraseMatch // confirming: the recognized match
+	tries           int         // failed tries of the current node
+	nodesSinceInput int         // nodes entered since the last input of the caller
+	entered         int         // nodes entered in total
+	interruptible   bool        // a key may interrupt the prompt
+	round           int         // number of the current model request or action
 	exchange        exchange
-	history         []Message // what a model is told
-	realtime        bool      // converse nodes are an engine's that hears and speaks by itself
+	history         []Message // history for the model
+	realtime        bool      // a realtime engine conducts converse nodes
 }
 
-// graph is a pathway ready to be walked. It is never changed.
+// graph is a pathway that is prepared for Step. It is immutable.
 type graph struct {
 	start        string
 	nodes        map[string]*domain.Node
 	edges        map[string][]domain.Edge
-	usesModel    bool     // a model takes part
-	destinations []string // to whom it may hand the caller
+	usesModel    bool     // a language model is needed
+	destinations []string // names of transfer destinations
 }
 
-// New is the state before the conversation. The variables are the built-ins
-// and the contact's data; the pathway's defaults fill the gaps.
+// New returns the state before the start of a conversation. variables are built-in variables and the data of the
+// contact. Defaults of the pathway fill missing values.
 func New(script domain.Script, variables map[string]string) State {
 	p := &graph{
 		start: script.Pathway.Start,
 		nodes: make(map[string]*domain.Node, len(script.Pathway.Nodes)),
 		edges: make(map[string][]domain.Edge),
 	}
-	for i := range script.Pathway.Nodes { // they are the script's own: each is larger than half a kilobyte
+	for i := range script.Pathway.Nodes { // the nodes are shared with the script, because each is larger than half a kilobyte
 		if n := &script.Pathway.Nodes[i]; p.nodes[n.ID] == nil {
 			p.nodes[n.ID] = n
 		}
@@ -226,7 +221,7 @@ func New(script domain.Script, variables map[string]string) State {
 	return State{graph: p, values: values, english: IsEnglish(script.Language), language: script.Language}
 }
 
-// UsesModel reports whether a model takes part in a pathway.
+// UsesModel reports whether a pathway needs a language model.
 func UsesModel(p *domain.Pathway) bool {
 	return slices.ContainsFunc(p.Nodes, func(n domain.Node) bool { return n.Type == domain.NodeConverse }) ||
 		slices.ContainsFunc(p.Edges, func(e domain.Edge) bool {
@@ -234,8 +229,8 @@ func UsesModel(p *domain.Pathway) bool {
 		})
 }
 
-// ModelPathway is the pathway of an agent that speaks by a model alone: it says its
-// first message, where it has one, and then converses until the caller goes.
+// ModelPathway returns the pathway of an agent without its own pathway that has a model: it speaks the first
+// message, if any, and then converses until the caller hangs up.
 func ModelPathway(message string, tools, bases []string) domain.Pathway {
 	p := domain.Pathway{
 		Name: "free", Start: "converse",
@@ -249,8 +244,8 @@ func ModelPathway(message string, tools, bases []string) domain.Pathway {
 	return p
 }
 
-// RealtimePathway is Free for an engine that hears and speaks by itself: it says the
-// first message too, so that the caller hears one voice.
+// RealtimePathway is ModelPathway for a realtime engine. The engine also speaks the first message, so that the
+// caller hears a single voice.
 func RealtimePathway(message string, tools, bases []string) domain.Pathway {
 	p := ModelPathway("", tools, bases)
 	if strings.TrimSpace(message) != "" {
@@ -259,8 +254,7 @@ func RealtimePathway(message string, tools, bases []string) domain.Pathway {
 	return p
 }
 
-// MessagePathway is the pathway of an agent that has none: it says its first message
-// and ends.
+// MessagePathway returns the pathway of an agent that only speaks its first message.
 func MessagePathway(message string) domain.Pathway {
 	p := domain.Pathway{
 		Name: "first message", Start: "say",
@@ -273,11 +267,11 @@ func MessagePathway(message string) domain.Pathway {
 	return p
 }
 
-// Fresh reports whether the conversation has not begun.
+// Fresh reports whether the conversation has not started.
 func (s State) Fresh() bool { return s.phase == fresh }
 
-// ContinueWith is the state before another agent's conversation with the same
-// caller: what is known stays known, what was said is told to its model.
+// ContinueWith returns the initial state of another agent that takes over the conversation, with the variables, the
+// result and the history.
 func (s State) ContinueWith(script domain.Script) State {
 	next := New(script, s.values)
 	next.shown, next.secret, next.outcome, next.notes, next.intent = s.shown, s.secret, s.outcome, s.notes, s.intent
@@ -287,7 +281,7 @@ func (s State) ContinueWith(script domain.Script) State {
 	}
 	if next.graph.usesModel {
 		for _, m := range s.history {
-			if len(m.Calls) == 0 && m.By != ByTool { // what was done belongs to tools that it may not have
+			if len(m.Calls) == 0 && m.By != ByTool { // tool calls are omitted, because the agent may not have these tools
 				next.history = append(next.history, m)
 			}
 		}
@@ -295,10 +289,10 @@ func (s State) ContinueWith(script domain.Script) State {
 	return next
 }
 
-// Ending reports whether the conversation speaks its last words.
+// Ending reports whether the conversation speaks its last prompt.
 func (s State) Ending() bool { return s.phase == ending }
 
-// NeedsSpeech reports whether the node that stands can be answered by words alone.
+// NeedsSpeech reports whether the current node accepts only speech.
 func (s State) NeedsSpeech() bool {
 	n := s.graph.nodes[s.node]
 	if n == nil || s.phase != collecting && s.phase != confirming && s.phase != speaking && s.phase != listening {
@@ -313,27 +307,27 @@ func (s State) NeedsSpeech() bool {
 // Over reports whether the conversation has ended.
 func (s State) Over() bool { return s.phase == ended }
 
-// Result is what the conversation has come to.
+// Result returns the result of the conversation so far.
 func (s State) Result() Result {
 	return Result{Outcome: s.outcome, Notes: s.notes, Intent: s.intent, Variables: maps.Clone(s.shown)}
 }
 
-// FillText is a text of nobody's node, as it is said and as a transcript may show
-// it; missing are the variables without a value and a fallback.
+// FillText replaces the placeholders in a text outside the pathway. shown hides secret values. missing lists
+// variables without value and fallback.
 func (s State) FillText(text string) (said, shown string, missing []string) {
 	said, missing = FillPlaceholders(text, s.values)
 	shown, _ = s.shownText(text)
 	return said, shown, missing
 }
 
-// IsSecretInput reports whether the keys pressed now must not be kept.
+// IsSecretInput reports whether keys that are pressed now must not be stored.
 func (s State) IsSecretInput() bool {
 	n := s.graph.nodes[s.node]
 	return n != nil && n.Type == domain.NodeCollect && n.Sensitive
 }
 
-// UpcomingTexts are the texts that may be said next, as far as they are known now:
-// they may be prepared. Secret ones are not among them.
+// UpcomingTexts returns the texts that may be spoken next, so that speech can be synthesized in advance. Secret
+// texts are omitted.
 func (s State) UpcomingTexts() []string {
 	if s.phase == ended {
 		return nil
@@ -356,8 +350,8 @@ func (s State) UpcomingTexts() []string {
 	return texts
 }
 
-// FixedTexts are the texts that every call of a script says alike: those without
-// variables. Secret ones are not among them.
+// FixedTexts returns the texts without placeholders that every call of a script may speak. Secret texts are
+// omitted.
 func FixedTexts(s *domain.Script) []string {
 	var texts []string
 	add := func(text string) {
@@ -377,8 +371,7 @@ func FixedTexts(s *domain.Script) []string {
 	return texts
 }
 
-// MissingVariables are the required variables of a pathway that have neither a value
-// nor a default.
+// MissingVariables returns the required variables of a pathway without value and default.
 func MissingVariables(p *domain.Pathway, values map[string]string) []string {
 	var missing []string
 	for _, v := range p.Variables {
@@ -389,7 +382,7 @@ func MissingVariables(p *domain.Pathway, values map[string]string) []string {
 	return missing
 }
 
-// shownText fills a text as a transcript may show it.
+// shownText replaces the placeholders in a text and hides secret values.
 func (s State) shownText(text string) (shown string, hidden bool) {
 	shown, _ = fillWith(text, func(name string) (string, bool) {
 		if s.secret[name] {

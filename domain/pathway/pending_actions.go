@@ -6,29 +6,26 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// What is being done takes its time. Meanwhile the caller speaks and presses
-// keys, somebody else may have him, and the engine that wanted it may be gone:
-// what came of it is known nevertheless, and it is done once.
+// Actions take time. Meanwhile the caller may speak, another party may have the call, or the engine may fail. Each
+// action still runs once, and its result is always recorded.
 
-// underway stands in a history for the result of something that is still being
-// done where its node was left.
+// pendingResult is the result in the history for an action that was pending when its node was left.
 const pendingResult = "(It is being done, and what came of it is not known yet. Do not ask for it again.)"
 
-// hasHeldInput reports whether a key or words came while something was being done that an
-// edge is for.
+// hasHeldInput reports whether a key or words that arrived during an action match an edge.
 func (w *stepper) hasHeldInput(n *domain.Node) bool {
 	if _, ok := w.findKeyEdge(w.s.bufferedKeys); ok {
 		return true
 	}
-	said := w.s.bufferedSpeech
-	if said.Text == "" || said.Confidence < AcceptConfidence {
+	words := w.s.bufferedSpeech
+	if words.Text == "" || words.Confidence < AcceptConfidence {
 		return false
 	}
-	_, ok := w.s.graph.matchPhrase(n, said.Text)
+	_, ok := w.s.graph.matchPhrase(n, words.Text)
 	return ok
 }
 
-// applyHeldInput takes that edge.
+// applyHeldInput follows the edge for input that arrived during an action.
 func (w *stepper) applyHeldInput(n *domain.Node) bool {
 	if !w.hasHeldInput(n) {
 		return false
@@ -38,15 +35,14 @@ func (w *stepper) applyHeldInput(n *domain.Node) bool {
 		w.enterNode(to)
 		return true
 	}
-	said := w.s.bufferedSpeech
+	words := w.s.bufferedSpeech
 	w.s.bufferedSpeech = Utterance{}
-	m, _ := w.s.graph.matchPhrase(n, said.Text)
-	w.applyMatch(n, m, said)
+	m, _ := w.s.graph.matchPhrase(n, words.Text)
+	w.applyMatch(n, m, words)
 	return true
 }
 
-// awaitActions goes on once what is being done is done: its result comes to the same
-// round. The caller is told to wait.
+// awaitActions waits for the results of pending actions and tells the caller to wait.
 func (w *stepper) awaitActions() {
 	t := &w.s.exchange
 	w.s.phase = thinking
@@ -54,8 +50,7 @@ func (w *stepper) awaitActions() {
 	w.speakFiller()
 }
 
-// speakFiller has a word said into a silence in which something is being thought or
-// done.
+// speakFiller speaks a filler during a delay.
 func (w *stepper) speakFiller() {
 	t := &w.s.exchange
 	t.fillerSpoken, t.speaking, t.speakingFiller = true, true, true
@@ -63,8 +58,7 @@ func (w *stepper) speakFiller() {
 	w.emit(Say{Node: w.s.node, Text: text, Shown: text, Interruptible: w.s.interruptible})
 }
 
-// silenced: nothing sounds any more of what was being said, and nothing tells of
-// its end.
+// handlePromptCut handles a prompt that was cut off without a PromptDone.
 func (w *stepper) handlePromptCut() {
 	if t := &w.s.exchange; w.s.phase == thinking {
 		w.recordHeardAnswer()
@@ -72,7 +66,7 @@ func (w *stepper) handlePromptCut() {
 	}
 }
 
-// recordAbandonedActions notes what is still being done where nobody waits for it any more.
+// recordAbandonedActions records pending actions whose node is left.
 func (w *stepper) recordAbandonedActions() {
 	for range w.s.exchange.pendingActions {
 		id := w.unansweredCall()
@@ -83,7 +77,7 @@ func (w *stepper) recordAbandonedActions() {
 	}
 }
 
-// unansweredCall is something that was wanted and has no result in the history.
+// unansweredCall returns the ID of the last tool call without a result in the history, or "".
 func (w *stepper) unansweredCall() string {
 	answered := make(map[string]bool)
 	for _, m := range slices.Backward(w.s.history) {
@@ -99,8 +93,7 @@ func (w *stepper) unansweredCall() string {
 	return ""
 }
 
-// recordResult keeps a result right behind the message that wanted it, wherever
-// the conversation has come to since.
+// recordResult inserts the result of a tool call directly after the message with the call.
 func (w *stepper) recordResult(id, text string) {
 	if !w.s.graph.usesModel {
 		return
@@ -115,7 +108,7 @@ func (w *stepper) recordResult(id, text string) {
 			at++
 		}
 		if at < len(h) && h[at].By == ByTool {
-			continue // ids are the model's own, and may come again
+			continue // the model may reuse IDs
 		}
 		if w.s.exchange.historyIndex > at {
 			w.s.exchange.historyIndex++
@@ -125,8 +118,8 @@ func (w *stepper) recordResult(id, text string) {
 	}
 }
 
-// recordLateResult keeps the result of something that nobody waits for any more; an
-// engine that has the caller now was told that it is under way.
+// recordLateResult records a result that arrives after its node was left, and sends it to the running realtime
+// engine.
 func (w *stepper) recordLateResult(in ActionEnded) {
 	for i, m := range slices.Backward(w.s.history) {
 		if m.By == ByTool && m.ID == in.ID && m.Text == pendingResult {

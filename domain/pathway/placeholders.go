@@ -5,19 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSpoken is the maximum length of a text after its placeholders are filled in, in
-// bytes. Values come from callers and other services.
+// MaxTextBytes limits a text after its placeholders are replaced. Values come from callers and other services.
 const MaxTextBytes = 8000
 
-// placeholder is one {{name | fallback}} of a text.
+// placeholder is one {{name | fallback}} in a text.
 type placeholder struct {
 	name        string
 	fallback    string
 	hasFallback bool
 }
 
-// splitPlaceholders cuts a text into literals and placeholders, in order. An opening
-// without its closing is literal.
+// splitPlaceholders splits a text into literals and placeholders, in order. "{{" without "}}" is literal.
 func splitPlaceholders(text string, literal func(string), hole func(placeholder)) {
 	for {
 		open := strings.Index(text, "{{")
@@ -36,10 +34,9 @@ func splitPlaceholders(text string, literal func(string), hole func(placeholder)
 	literal(text)
 }
 
-// FillPlaceholders puts values into the {{name}} and {{name | fallback}} of a text. Values
-// are data: braces in them mean nothing. The fallback stands in for a value
-// that is missing or empty; without one a missing value leaves nothing, and
-// its name is reported.
+// FillPlaceholders replaces {{name}} and {{name | fallback}} in a text. Braces in values have no meaning. The
+// fallback replaces a missing or empty value. A missing value without a fallback is replaced with "" and listed in
+// missing.
 func FillPlaceholders(text string, values map[string]string) (filled string, missing []string) {
 	filled, missing = fillWith(text, func(name string) (string, bool) {
 		v, ok := values[name]
@@ -50,7 +47,7 @@ func FillPlaceholders(text string, values map[string]string) (filled string, mis
 
 func fillWith(text string, value func(string) (string, bool)) (filled string, missing []string) {
 	if !strings.Contains(text, "{{") {
-		return truncateText(text), nil // shared by all calls of the pathway
+		return truncateText(text), nil // this text is shared by all calls of the pathway
 	}
 	var b strings.Builder
 	splitPlaceholders(text, func(s string) { b.WriteString(s) }, func(p placeholder) {
@@ -67,7 +64,7 @@ func fillWith(text string, value func(string) (string, bool)) (filled string, mi
 	return truncateText(b.String()), missing
 }
 
-// truncateText bounds a text without breaking a letter.
+// truncateText limits a text without splitting a character.
 func truncateText(s string) string {
 	if len(s) <= MaxTextBytes {
 		return s
@@ -79,7 +76,7 @@ func truncateText(s string) string {
 	return s[:n]
 }
 
-// placeholderNames are the variables that a text uses, those with a fallback apart.
+// placeholderNames returns the variables in a text. optional are those with a fallback.
 func placeholderNames(text string) (needed, optional []string) {
 	splitPlaceholders(text, func(string) {}, func(p placeholder) {
 		if p.hasFallback {
@@ -91,8 +88,8 @@ func placeholderNames(text string) (needed, optional []string) {
 	return needed, optional
 }
 
-// phoneKeysIn keeps the keys of a phone and drops everything else: filled digits
-// are strangers' data.
+// phoneKeysIn returns the phone keys in a text and drops other characters, because the text may contain untrusted
+// values.
 func phoneKeysIn(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(phoneKeys, r) {
@@ -102,5 +99,5 @@ func phoneKeysIn(s string) string {
 	}, strings.ToUpper(s))
 }
 
-// keys are those of a phone.
+// phoneKeys are the keys of a phone.
 const phoneKeys = "0123456789*#ABCD"

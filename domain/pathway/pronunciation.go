@@ -9,13 +9,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Pronounce writes a text as it is said: whole words, in any case, the longest first, each by its entry. What is put in is
-// not looked at again.
-func Pronounce(text string, how []domain.Pronunciation) string {
-	if len(how) == 0 {
+// Pronounce replaces words with their pronunciation. It matches whole words in any case, longest entry first.
+// Replacements are not replaced again.
+func Pronounce(text string, pronunciations []domain.Pronunciation) string {
+	if len(pronunciations) == 0 {
 		return text
 	}
-	longest := slices.SortedStableFunc(slices.Values(how), func(a, b domain.Pronunciation) int { return len(b.Word) - len(a.Word) })
+	longest := slices.SortedStableFunc(slices.Values(pronunciations), func(a, b domain.Pronunciation) int { return len(b.Word) - len(a.Word) })
 	var out strings.Builder
 	before := rune(0)
 	for at := 0; at < len(text); {
@@ -35,9 +35,9 @@ func Pronounce(text string, how []domain.Pronunciation) string {
 	return out.String()
 }
 
-// matchPronunciation finds the entry with which a text begins, and how many bytes it takes.
-func matchPronunciation(text string, how []domain.Pronunciation) (n int, say string) {
-	for _, p := range how {
+// matchPronunciation returns the entry that matches at the start of a text, and the matched length in bytes.
+func matchPronunciation(text string, pronunciations []domain.Pronunciation) (n int, say string) {
+	for _, p := range pronunciations {
 		n = foldedPrefixLength(text, p.Word)
 		if n == 0 {
 			continue
@@ -50,7 +50,7 @@ func matchPronunciation(text string, how []domain.Pronunciation) (n int, say str
 	return 0, ""
 }
 
-// foldedPrefixLength is how many bytes of a text are the word in any case; 0: it does not begin with it.
+// foldedPrefixLength returns the length in bytes of a prefix that equals word, ignoring case; 0: no match.
 func foldedPrefixLength(text, word string) (n int) {
 	for _, r := range word {
 		got, size := utf8.DecodeRuneInString(text[n:])

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func TestWordsAreSaidAsTheirEntriesSay(t *testing.T) {
+func TestPronunciationEntriesReplaceWords(t *testing.T) {
 	t.Parallel()
 	how := []domain.Pronunciation{{Word: "Nguyen", Say: "win"}, {Word: "St.", Say: "Street"}, {Word: "St. Mary", Say: "Saint Mary"}, {Word: "win", Say: "lose"}, {Word: "Äpfel", Say: "epfel"}, {Word: "A&E", Say: "A and E"}}
 	for text, want := range map[string]string{

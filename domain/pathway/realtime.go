@@ -6,30 +6,27 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Where an engine hears and speaks by itself, a converse node is its: the
-// pathway hears what was said, does what the engine wants and the node offers,
-// and takes the word back where the node is left.
+// A realtime engine conducts the conversation at converse nodes. The pathway records the transcript, executes tool
+// calls that the node offers, and stops the engine when the node is left.
 
-// The inputs that come of such an engine.
+// The inputs from a realtime engine.
 type (
-	// Overheard are words that were said, by ByCaller or ByAgent.
+	// RealtimeTranscript is recognized text of the caller (ByCaller) or of the engine (ByAgent).
 	RealtimeTranscript struct {
 		Round int
 		By    string
 		Text  string
 	}
-	// Wanted is what the engine wants done, at the end of each of its answers.
+	// RealtimeToolCalls lists the tool calls of the engine at the end of each answer.
 	RealtimeToolCalls struct {
 		Round int
 		Calls []ToolCall
 	}
-	// Rested says that the engine's answer was heard to its end, and that it
-	// makes no other one.
+	// RealtimeIdle says that the engine's answer was played to its end and no other answer follows.
 	RealtimeIdle struct{ Round int }
-	// Left says that the engine has no more to do with the caller.
+	// RealtimeDone says that the engine has finished the conversation.
 	RealtimeDone struct{ Round int }
-	// Broke says that the engine is gone. Instead: a model, a voice and ears are
-	// there that can go on in its place.
+	// RealtimeLost says that the engine failed. HasFallback says that a model with speech engines can continue.
 	RealtimeLost struct {
 		Round       int
 		HasFallback bool
@@ -42,20 +39,20 @@ func (RealtimeIdle) input()       {}
 func (RealtimeLost) input()       {}
 func (RealtimeDone) input()       {}
 
-// What a step asks of such an engine.
+// The commands to a realtime engine.
 type (
-	// Live hands the caller to the engine, with all that a Think tells. Speak:
-	// it has the word. Interruptible: words cut what it says. Known are the
-	// variables, as a record may show them.
+	// StartRealtime gives the conversation to the engine with all values of a ModelRequest. Speak says that the
+	// engine speaks first. Interruptible says that the caller may interrupt it. Known are the variables without
+	// secrets.
 	StartRealtime struct {
 		ModelRequest
 		Known         map[string]string
 		Speak         bool
 		Interruptible bool
 	}
-	// Told is the result of something that it wanted.
+	// SendToolResult sends the result of a tool call to the engine.
 	SendToolResult struct{ ID, Text string }
-	// Answer asks it for its next answer, Text ("": none) being told before.
+	// RequestRealtimeAnswer requests the next answer from the engine. Text, if not empty, is sent before.
 	RequestRealtimeAnswer struct{ Text string }
 )
 
@@ -63,18 +60,18 @@ func (StartRealtime) command()         {}
 func (SendToolResult) command()        {}
 func (RequestRealtimeAnswer) command() {}
 
-// WithRealtime reports whether an engine hears and speaks by itself at converse nodes.
+// WithRealtime returns the state with or without a realtime engine for converse nodes.
 func (s State) WithRealtime(on bool) State {
 	s.realtime = on
 	return s
 }
 
-// RealtimeRound reports whether one does now, and by which round.
-func (s State) RealtimeRound() (round int, lives bool) { return s.round, s.phase == inRealtime }
+// RealtimeRound reports whether the engine conducts the conversation now, and in which round.
+func (s State) RealtimeRound() (round int, active bool) { return s.round, s.phase == inRealtime }
 
-// startRealtime enters a node at which an engine hears and speaks by itself.
+// startRealtime enters a converse node with a realtime engine.
 func (w *stepper) startRealtime(n *domain.Node) {
-	said := w.s.bufferedSpeech
+	words := w.s.bufferedSpeech
 	w.s.bufferedSpeech = Utterance{}
 	if to, ok := w.findKeyEdge(w.s.bufferedKeys); ok {
 		w.s.bufferedKeys = ""
@@ -82,8 +79,8 @@ func (w *stepper) startRealtime(n *domain.Node) {
 		return
 	}
 	w.s.bufferedKeys = ""
-	if said.Text != "" {
-		w.addToHistory(Message{By: ByCaller, Text: said.Text})
+	if words.Text != "" {
+		w.addToHistory(Message{By: ByCaller, Text: words.Text})
 	}
 	w.s.phase = inRealtime
 	w.s.round++
@@ -98,13 +95,12 @@ func (w *stepper) startRealtime(n *domain.Node) {
 	})
 }
 
-// isRealtimeRound reports whether an input is of the engine that has the caller.
+// isRealtimeRound reports whether an input belongs to the running realtime round.
 func (w *stepper) isRealtimeRound(round int) bool {
 	return w.s.phase == inRealtime && round == w.s.round
 }
 
-// handleTranscript keeps what was said. Edges that code decides come first, though the
-// engine may have begun to answer.
+// handleTranscript records the transcript. Intent edges take precedence, even if the engine has started to answer.
 func (w *stepper) handleTranscript(in RealtimeTranscript) {
 	if !w.isRealtimeRound(in.Round) || in.Text == "" {
 		return
@@ -113,19 +109,19 @@ func (w *stepper) handleTranscript(in RealtimeTranscript) {
 		w.s.nodesSinceInput, w.s.tries, w.s.exchange.actionRounds = 0, 0, 0
 		n := w.s.graph.nodes[w.s.node]
 		if m, ok := w.s.graph.matchPhrase(n, in.Text); ok && w.s.exchange.followUp.kind == followUpListen {
-			said := Utterance{Text: in.Text, Confidence: modelConfidence}
+			words := Utterance{Text: in.Text, Confidence: modelConfidence}
 			if w.s.exchange.pendingActions > 0 {
-				w.s.bufferedSpeech = said // it leads on once that is done
+				w.s.bufferedSpeech = words // applied after the pending actions
 				return
 			}
-			w.applyMatch(n, m, said)
+			w.applyMatch(n, m, words)
 			return
 		}
 	}
 	w.addToHistory(Message{By: in.By, Text: in.Text})
 }
 
-// handleRealtimeToolCalls does what the engine wants, where the node offers it.
+// handleRealtimeToolCalls executes the tool calls that the node offers.
 func (w *stepper) handleRealtimeToolCalls(in RealtimeToolCalls) {
 	if !w.isRealtimeRound(in.Round) {
 		return
@@ -150,8 +146,8 @@ func (w *stepper) handleRealtimeToolCalls(in RealtimeToolCalls) {
 	w.continueRealtime()
 }
 
-// continueRealtime goes on once nothing is being done any more: what is to follow waits
-// for the end of what is being said.
+// continueRealtime continues after the pending actions have ended. A follow-up waits until the engine's answer was
+// played.
 func (w *stepper) continueRealtime() {
 	t := &w.s.exchange
 	switch {
@@ -167,7 +163,7 @@ func (w *stepper) continueRealtime() {
 	}
 }
 
-// rested: nobody speaks.
+// handleRealtimeIdle continues when nobody speaks.
 func (w *stepper) handleRealtimeIdle(in RealtimeIdle) {
 	if !w.isRealtimeRound(in.Round) {
 		return
@@ -183,7 +179,7 @@ func (w *stepper) handleRealtimeIdle(in RealtimeIdle) {
 	}
 }
 
-// left: the engine is done with the caller, who hears it to its end.
+// handleRealtimeDone leaves the node after the engine's last answer was played.
 func (w *stepper) handleRealtimeDone(in RealtimeDone) {
 	if !w.isRealtimeRound(in.Round) {
 		return
@@ -194,8 +190,7 @@ func (w *stepper) handleRealtimeDone(in RealtimeDone) {
 	}
 }
 
-// hushed: the caller is silent, and the engine says something to that, until he
-// was silent too often.
+// handleRealtimeSilence lets the engine react to a silent caller, or leaves the node after too many silences.
 func (w *stepper) handleRealtimeSilence(n *domain.Node) {
 	if w.leaveAfterSilence(n) {
 		return
@@ -204,8 +199,8 @@ func (w *stepper) handleRealtimeSilence(n *domain.Node) {
 	w.emit(RequestRealtimeAnswer{Text: silenceText})
 }
 
-// handleRealtimeKey takes a key where an engine has the caller: what no edge is for
-// goes unheard, and what is being done is waited for.
+// handleRealtimeKey handles a key during a realtime conversation. Keys without an edge are ignored. An edge waits
+// for pending actions.
 func (w *stepper) handleRealtimeKey(key byte) {
 	to, ok := w.findKeyEdge(string(key))
 	switch {
@@ -217,8 +212,8 @@ func (w *stepper) handleRealtimeKey(key byte) {
 	}
 }
 
-// handleRealtimeLost goes on without the engine. What is being done for it goes on too, and
-// the others go on by its result: nothing is done twice.
+// handleRealtimeLost continues without the engine. Pending actions are not repeated: their results go to the model
+// that continues.
 func (w *stepper) handleRealtimeLost(in RealtimeLost) {
 	if !w.isRealtimeRound(in.Round) {
 		return
@@ -242,5 +237,5 @@ func (w *stepper) handleRealtimeLost(in RealtimeLost) {
 	w.requestModel(n)
 }
 
-// MarkInterrupted is how words stand in a history that somebody spoke over.
+// MarkInterrupted returns text as it appears in the history if the caller interrupted it.
 func MarkInterrupted(text string) string { return text + interruptionMark }

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// How a transcript tells who spoke, and of keys.
+// The notation of speakers and keys in transcripts.
 const (
 	byAgent       = "agent"
 	byCaller      = "caller"
@@ -15,33 +15,33 @@ const (
 	hiddenKeys    = "[hidden]"
 )
 
-// ReplayLine is one thing that was said or keyed in, beside what it is now.
+// ReplayLine compares one line of a transcript with its replay.
 type ReplayLine struct {
 	Speaker        string
 	Node           string
-	Recorded       string // "": it was not said then
-	Now            string // "": it is not said now
-	Assumed        bool   // it was keyed in secretly, or not kept: zeros stand for it
-	OutsidePathway bool   // it was said besides the pathway
+	Recorded       string // text of the transcript; empty: not in the call
+	Now            string // text of the replay; empty: not in the replay
+	Assumed        bool   // the input was secret or not stored and is replaced by zeros
+	OutsidePathway bool   // spoken outside the pathway
 }
 
-// IsSame reports whether nothing differs.
+// IsSame reports whether the line is unchanged.
 func (l *ReplayLine) IsSame() bool { return l.OutsidePathway || l.Recorded == l.Now }
 
-// RecordedCall is a call that is over.
+// RecordedCall is an ended call.
 type RecordedCall struct {
 	Segments  []domain.Segment
 	Transfers []domain.Transfer
-	ByAgent   bool // the agent has ended it
-	// Redact takes out of what is said now what was not kept of what was said then.
+	ByAgent   bool // the agent ended the call
+	// Redact applies the redaction of the stored transcript to the replay.
 	Redact *domain.Redactor
 }
 
-// Replay walks a pathway with what was keyed in during a call, and tells line
-// by line what would be said now. It ends where the call ended.
+// Replay runs a pathway with the recorded input of a call and returns line by line what the agent would say now. It
+// ends where the call ended.
 func Replay(script domain.Script, variables map[string]string, call RecordedCall) ([]ReplayLine, State) {
 	call.Segments = slices.Clone(call.Segments)
-	for i, s := range call.Segments { // patterns may have been set behind the call
+	for i, s := range call.Segments { // redaction patterns may be newer than the call
 		if s.Speaker == byAgent {
 			call.Segments[i].Text = call.Redact.RedactText(s.Text)
 		}
@@ -62,17 +62,17 @@ func Replay(script domain.Script, variables map[string]string, call RecordedCall
 	return r.lines, r.state
 }
 
-// replay is one in the making.
+// replay is the state of a Replay.
 type replay struct {
 	call          RecordedCall
 	state         State
-	nextSegment   int // segment
-	nextTransfer  int // transfers
+	nextSegment   int // index of the next segment
+	nextTransfer  int // index of the next transfer
 	queue         []Input
 	waiting       *CollectInput
 	lines         []ReplayLine
 	over          bool
-	promptPlaying bool // a prompt is being heard
+	promptPlaying bool // a prompt is being spoken
 }
 
 func (r *replay) step(in Input) {
@@ -86,13 +86,13 @@ func (r *replay) step(in Input) {
 		case Say:
 			d.Shown = r.call.Redact.RedactText(d.Shown)
 			r.comparePrompt(d)
-		case StopSpeaking: // the prompt is not heard to its end
+		case StopSpeaking: // the prompt was interrupted
 			if r.promptPlaying {
 				r.queue, r.promptPlaying = dropPromptDone(r.queue), false
 			}
 		case SendDigits:
 			r.queue = append(r.queue, DigitsSent{})
-		case ActionRequest: // as if it had gone well
+		case ActionRequest: // actions are assumed to succeed
 			r.queue = append(r.queue, ActionEnded{Round: d.Round, ID: d.ID, OK: true})
 		case CollectInput:
 			r.waiting = &d
@@ -105,7 +105,7 @@ func (r *replay) step(in Input) {
 	}
 }
 
-// dropPromptDone leaves the end of a prompt out.
+// dropPromptDone removes PromptDone inputs from a queue.
 func dropPromptDone(queue []Input) []Input {
 	var out []Input
 	for _, in := range queue {
@@ -123,7 +123,7 @@ func (r *replay) peekSegment() *domain.Segment {
 	return nil
 }
 
-// comparePrompt sets a prompt beside the recorded one, with the keys pressed during it.
+// comparePrompt compares a prompt with the recorded one and queues the input during the prompt.
 func (r *replay) comparePrompt(d Say) {
 	for s := r.peekSegment(); s != nil && s.Speaker != byAgent; s = r.peekSegment() {
 		r.queueSegment(s)
@@ -144,16 +144,16 @@ func (r *replay) comparePrompt(d Say) {
 		for s = r.peekSegment(); s != nil && s.Speaker == byCaller && s.StartMs < end; s = r.peekSegment() {
 			r.queueSegment(s)
 		}
-	case r.call.ByAgent: // it had nothing more to say
+	case r.call.ByAgent: // the call ended earlier
 		r.lines = append(r.lines, ReplayLine{Speaker: byAgent, Node: d.Node, Now: d.Shown})
-	default: // the far end had hung up
+	default: // the remote party had hung up
 		r.over = true
 		return
 	}
 	r.queue, r.promptPlaying = append(r.queue, PromptDone{}), true
 }
 
-// queueSegment queues what was keyed in.
+// queueSegment queues the recorded input of a segment.
 func (r *replay) queueSegment(s *domain.Segment) {
 	r.nextSegment++
 	if s.Speaker != byCaller {
@@ -182,7 +182,7 @@ func (r *replay) queueSegment(s *domain.Segment) {
 	}
 }
 
-// queueSpeech queues what was said, where words are heard.
+// queueSpeech queues recorded words if the current node accepts speech.
 func (r *replay) queueSpeech(s *domain.Segment) {
 	switch _, hears := r.state.ExpectedPhrases(); {
 	case !hears, r.state.phase == speaking && IsAcknowledgement(s.Text) && !r.state.Understands(s.Text):
@@ -193,7 +193,7 @@ func (r *replay) queueSpeech(s *domain.Segment) {
 	}
 }
 
-// advance finds what came next where the pathway waits.
+// advance finds the next recorded input when the pathway waits.
 func (r *replay) advance() {
 	if r.state.phase == transferring {
 		r.endTransfer()
@@ -205,7 +205,7 @@ func (r *replay) advance() {
 		r.over = true
 	case s != nil && s.Speaker != byAgent:
 		r.queueSegment(s)
-		if len(r.queue) == 0 { // nothing that a pathway hears
+		if len(r.queue) == 0 { // not relevant to the pathway
 			r.advance()
 		}
 	default:
@@ -213,7 +213,7 @@ func (r *replay) advance() {
 	}
 }
 
-// endTransfer goes on after a transfer as it went, where the caller came back.
+// endTransfer continues after a transfer if the caller returned.
 func (r *replay) endTransfer() {
 	ok := false
 	if r.nextTransfer < len(r.call.Transfers) {
@@ -230,7 +230,7 @@ func (r *replay) endTransfer() {
 	r.queue = append(r.queue, Transferred{OK: ok})
 }
 
-// addUnspokenLines is what was said then and is not said now.
+// addUnspokenLines adds the recorded lines that the replay did not reach.
 func (r *replay) addUnspokenLines() {
 	for s := r.peekSegment(); s != nil; s = r.peekSegment() {
 		r.nextSegment++

@@ -8,10 +8,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// SavedState is a State at rest: enough for another process to go on with the
-// conversation, at the beginning of what its node says.
+// SavedState is the stored form of a State. Another process can continue the conversation at the start of the
+// current node.
 type SavedState struct {
-	Node      string            `json:"node,omitempty"` // "": it has not begun
+	Node      string            `json:"node,omitempty"` // empty: not started
 	Stands    string            `json:"stands,omitempty"`
 	Language  string            `json:"language,omitempty"`
 	Values    map[string]string `json:"values,omitempty"`
@@ -28,15 +28,14 @@ type SavedState struct {
 	WasActing bool              `json:"was_acting,omitempty"`
 }
 
-// stands are the phases by the names they have at rest.
+// phaseNames are the stored names of the phases.
 var phaseNames = map[phase]string{
 	speaking: "speaking", collecting: "collecting", confirming: "confirming", sending: "sending", transferring: "handing",
 	thinking: "thinking", listening: "listening", acting: "acting", inRealtime: "living", ending: "ending",
 }
 
-// Save is the state at rest. false: it cannot be kept, because the
-// conversation is over, or knows what must not be stored. redact takes out of it
-// what must not be kept; nil: nothing.
+// Save returns the stored form of the state. ok is false if the conversation has ended or has secret values. redact
+// is applied to all texts; nil: no redaction.
 func (s State) Save(redact *domain.Redactor) (SavedState, bool) {
 	if s.phase == ended || s.graph == nil || len(s.secret) > 0 {
 		return SavedState{}, false
@@ -48,7 +47,7 @@ func (s State) Save(redact *domain.Redactor) (SavedState, bool) {
 	}
 	for i := range out.History {
 		m := &out.History[i]
-		m.Text, m.Calls = redact.RedactText(m.Text), slices.Clone(m.Calls) // those are the live state's
+		m.Text, m.Calls = redact.RedactText(m.Text), slices.Clone(m.Calls) // the clone keeps the live state unchanged
 		for k := range m.Calls {
 			m.Calls[k].Arguments = string(redact.RedactJSON(json.RawMessage(m.Calls[k].Arguments)))
 		}
@@ -56,9 +55,8 @@ func (s State) Save(redact *domain.Redactor) (SavedState, bool) {
 	return out, true
 }
 
-// Restore is the state of a conversation that another process began. The
-// next input is Began where it is Fresh, and TakenUp otherwise. false: the
-// script has no such node.
+// Restore returns the state of a conversation that another process started. The next input is Started if the state
+// is Fresh, and Restored otherwise. ok is false if the script has no such node.
 func Restore(script domain.Script, in SavedState) (State, bool) {
 	s := New(script, in.Values)
 	if in.Node == "" {
@@ -81,7 +79,7 @@ func Restore(script domain.Script, in SavedState) (State, bool) {
 	if in.Language != "" {
 		s.language, s.english = in.Language, IsEnglish(in.Language)
 	}
-	if in.WasActing && s.phase != acting { // nobody knows what came of it: the model is told so
+	if in.WasActing && s.phase != acting { // the result of the action is unknown, and the model has to know that
 		w := stepper{s: s}
 		w.s.exchange.pendingActions = 1
 		for id := w.unansweredCall(); id != ""; id = w.unansweredCall() {
@@ -96,12 +94,11 @@ func Restore(script domain.Script, in SavedState) (State, bool) {
 	return s, true
 }
 
-// unknownEnd stands in a history for the result of something that was being
-// done when its process ended.
+// unknownResult is the result in the history for an action that was pending when the process stopped.
 const unknownResult = "(It was being done when the connection was lost, and what came of it is not known. Do not ask for it again.)"
 
-// handleRestored goes on in another process: the node begins anew, and what it was
-// doing besides speaking counts as failed, for it is not done twice.
+// handleRestored continues in another process. The current node starts again. A pending action counts as failed and
+// is not repeated.
 func (w *stepper) handleRestored() {
 	switch w.s.phase { //nolint:exhaustive // the others go on as after somebody else had the caller
 	case acting:
@@ -111,27 +108,25 @@ func (w *stepper) handleRestored() {
 	}
 }
 
-// StateMark tells two states apart, as far as Save would.
+// StateMark identifies a stored state, so that unchanged states need not be stored again.
 type StateMark struct {
 	node                                   string
 	stands                                 phase
 	tries, entered, round, shown, messages int
 }
 
-// Mark is the state's.
+// Mark returns the mark of the state.
 func (s State) Mark() StateMark {
 	return StateMark{s.node, s.phase, s.tries, s.entered, s.round, len(s.shown), len(s.history)}
 }
 
-// Language is the one that is spoken.
+// Language returns the language of the conversation.
 func (s State) Language() string { return s.language }
 
-// HasPendingWork reports whether a model thinks, or something is being done besides
-// speaking: what an end of the process would lose.
+// HasPendingWork reports whether a model answer or an action is pending, which the end of the process would lose.
 func (s State) HasPendingWork() bool {
 	return s.phase == thinking || s.phase == acting || s.exchange.pendingActions > 0
 }
 
-// IsListening reports whether the caller may speak as he likes, and nothing is
-// being said or done.
+// IsListening reports whether the conversation waits for words of the caller and nothing is spoken or pending.
 func (s State) IsListening() bool { return s.phase == listening }

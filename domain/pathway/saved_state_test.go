@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func survivor() domain.Script {
+func pinScript() domain.Script {
 	return domain.Script{Language: "en-US", Pathway: domain.Pathway{
 		Start: "hi",
 		Nodes: []domain.Node{
@@ -33,8 +33,8 @@ func survivor() domain.Script {
 	}}
 }
 
-// elsewhere is a state as another process finds it.
-func elsewhere(t *testing.T, s pathway.State) pathway.State {
+// restoredState saves a state and restores it as another process would.
+func restoredState(t *testing.T, s pathway.State) pathway.State {
 	t.Helper()
 	saved, ok := s.Save(nil)
 	require.True(t, ok)
@@ -42,35 +42,35 @@ func elsewhere(t *testing.T, s pathway.State) pathway.State {
 	require.NoError(t, err)
 	var back pathway.SavedState
 	require.NoError(t, json.Unmarshal(b, &back))
-	out, ok := pathway.Restore(survivor(), back)
+	out, ok := pathway.Restore(pinScript(), back)
 	require.True(t, ok)
 	return out
 }
 
-func TestAConversationGoesOnInAnotherProcess(t *testing.T) {
-	s := pathway.New(survivor(), map[string]string{"name": "Ann"})
-	s = elsewhere(t, s)
+func TestConversationContinuesFromSavedState(t *testing.T) {
+	s := pathway.New(pinScript(), map[string]string{"name": "Ann"})
+	s = restoredState(t, s)
 	require.True(t, s.Fresh(), "it may not have begun")
-	s, dos := pathway.Step(s, pathway.Started{})
-	assert.Equal(t, []string{"Hello Ann."}, saidBy(dos))
+	s, commands := pathway.Step(s, pathway.Started{})
+	assert.Equal(t, []string{"Hello Ann."}, saidBy(commands))
 
-	s, dos = pathway.Step(elsewhere(t, s), pathway.Restored{})
-	assert.Equal(t, []string{"Hello Ann."}, saidBy(dos), "what was being said is said again")
+	s, commands = pathway.Step(restoredState(t, s), pathway.Restored{})
+	assert.Equal(t, []string{"Hello Ann."}, saidBy(commands), "the interrupted prompt is repeated")
 	s, _ = pathway.Step(s, pathway.PromptDone{})
 	s, _ = pathway.Step(s, pathway.PromptDone{})
 	s, _ = pathway.Step(s, pathway.Timeout{})
-	s, dos = pathway.Step(elsewhere(t, s), pathway.Restored{})
-	assert.Equal(t, []string{"Once more: one or two?"}, saidBy(dos), "the tries of before count")
+	s, commands = pathway.Step(restoredState(t, s), pathway.Restored{})
+	assert.Equal(t, []string{"Once more: one or two?"}, saidBy(commands), "the tries of before count")
 
 	s, _ = pathway.Step(s, pathway.PromptDone{})
 	s, _ = pathway.Step(s, pathway.Digit{Key: '1'})
-	s, dos = pathway.Step(elsewhere(t, s), pathway.Restored{})
-	assert.Equal(t, []string{"I could not look."}, saidBy(dos), "what was being done is not done twice")
+	s, commands = pathway.Step(restoredState(t, s), pathway.Restored{})
+	assert.Equal(t, []string{"I could not look."}, saidBy(commands), "the action is not repeated")
 	assert.Equal(t, map[string]string{"answer": "1"}, s.Result().Variables)
 }
 
-func TestWhatWasKeyedInSecretlyIsNotKept(t *testing.T) {
-	s := pathway.New(survivor(), map[string]string{"name": "Ann"})
+func TestSecretDigitsAreNotSaved(t *testing.T) {
+	s := pathway.New(pinScript(), map[string]string{"name": "Ann"})
 	s, _ = pathway.Step(s, pathway.Started{})
 	s, _ = pathway.Step(s, pathway.PromptDone{})
 	s, _ = pathway.Step(s, pathway.Digit{Key: '2'})
@@ -79,18 +79,18 @@ func TestWhatWasKeyedInSecretlyIsNotKept(t *testing.T) {
 	require.True(t, ok, "it is asked for, and not known yet")
 	s, _ = pathway.Step(s, pathway.Digit{Key: '7'})
 	_, ok = s.Save(nil)
-	assert.False(t, ok, "nobody else can go on with what must not be stored")
+	assert.False(t, ok, "secrets must not be stored, so no other process can continue")
 }
 
-func TestAPathwayWithoutTheNodeIsNotGoneOnWith(t *testing.T) {
-	_, ok := pathway.Restore(survivor(), pathway.SavedState{Node: "gone", Stands: "speaking"})
+func TestSavedStateOfUnknownNodeIsRefused(t *testing.T) {
+	_, ok := pathway.Restore(pinScript(), pathway.SavedState{Node: "gone", Stands: "speaking"})
 	assert.False(t, ok)
-	_, ok = pathway.Restore(survivor(), pathway.SavedState{Node: "ask", Stands: "what a later version says"})
+	_, ok = pathway.Restore(pinScript(), pathway.SavedState{Node: "ask", Stands: "unknown fields of a later version"})
 	assert.False(t, ok)
 }
 
-func saidBy(dos []pathway.Command) (out []string) {
-	for _, d := range dos {
+func saidBy(commands []pathway.Command) (out []string) {
+	for _, d := range commands {
 		if s, is := d.(pathway.Say); is {
 			out = append(out, s.Text)
 		}
@@ -98,13 +98,13 @@ func saidBy(dos []pathway.Command) (out []string) {
 	return out
 }
 
-func TestWhatAToolIsAskedIsKeptWithoutWhatMustNotBe(t *testing.T) {
-	s, l := begins(t, lively())
-	s, _ = steps(s, pathway.RealtimeToolCalls{Round: l.Round, Calls: []pathway.ToolCall{{ID: "c", Name: "book", Tool: "tool_1", Arguments: `{"card":"4111"}`}}})
+func TestToolArgumentsAreSavedRedacted(t *testing.T) {
+	s, l := startRealtime(t, realtimeSession())
+	s, _ = stepAll(s, pathway.RealtimeToolCalls{Round: l.Round, Calls: []pathway.ToolCall{{ID: "c", Name: "book", Tool: "tool_1", Arguments: `{"card":"4111"}`}}})
 	saved, ok := s.Save(domain.Redaction{Patterns: []string{"4111"}}.Redactor())
 	require.True(t, ok)
 	assert.JSONEq(t, `{"card":"[redacted]"}`, saved.History[0].Calls[0].Arguments)
 	saved, ok = s.Save(nil)
 	require.True(t, ok)
-	assert.JSONEq(t, `{"card":"4111"}`, saved.History[0].Calls[0].Arguments, "who goes on here knows it")
+	assert.JSONEq(t, `{"card":"4111"}`, saved.History[0].Calls[0].Arguments, "without redaction the value is kept")
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// TestACallWalksThePathwayOfItsScriptAndNoCopyOfIt: a campaign's calls share one
-// script, whose nodes are larger than anything else that a call would keep of it.
-func TestACallWalksThePathwayOfItsScriptAndNoCopyOfIt(t *testing.T) { //nolint:paralleltest // it counts what is allocated meanwhile
+// The calls of a campaign share one script. Its nodes are larger than all other data of a call.
+func TestSessionSharesNodesOfItsScript(t *testing.T) { //nolint:paralleltest // the test counts allocations
 	with := func(nodes int) domain.Script {
 		p := domain.Pathway{Start: "0"}
 		for i := range nodes {
@@ -23,5 +22,5 @@ func TestACallWalksThePathwayOfItsScriptAndNoCopyOfIt(t *testing.T) { //nolint:p
 	allocs := func(script domain.Script) float64 {
 		return testing.AllocsPerRun(20, func() { pathway.New(script, nil) })
 	}
-	assert.Less(t, allocs(with(200))-allocs(with(20)), 20.0, "180 nodes more are no 180 objects more")
+	assert.Less(t, allocs(with(200))-allocs(with(20)), 20.0, "180 more nodes must not cause 180 more objects")
 }

@@ -2,30 +2,29 @@ package pathway
 
 import "strings"
 
-// What a model that plays a caller writes in place of words.
+// Marks with which the simulated caller does something other than speak.
 const (
 	callerPressMark   = "[press "
 	callerSilenceMark = "[silence]"
 	callerHangUpMark  = "[hang up]"
-	maxCallerText     = 500 // letters of what a caller says at once
+	maxCallerText     = 500 // maximum length of the caller's text in characters
 )
 
-// CallerPrompt is what a model is told that plays a caller: somebody with a goal,
-// who is as persona says.
+// CallerPrompt returns the system prompt of a model that plays a caller with a goal and a persona.
 func CallerPrompt(goal, persona string) string {
 	var b strings.Builder
-	b.WriteString("You play a person on the telephone, to try out an automated agent. What you are told is what the agent says. Answer only with what the person says next: " +
+	b.WriteString("You play a person on the telephone, to try out an automated agent. Each message that you receive is what the agent says. Answer only with what the person says next: " +
 		"one or two short sentences, spoken, without quotes or stage directions. Never speak for the agent, never say that you are a model or that this is a test. " +
 		"To press keys, answer only " + callerPressMark + "1] with the keys. To say nothing, answer only " + callerSilenceMark + ". " +
-		"Once the person has what it wants or gives it up, take leave in a word and end your answer with " + callerHangUpMark + ".")
-	b.WriteString("\n\nWhat the person wants: " + goal)
+		"Once the person has reached the goal or gives up, say goodbye in a word and end your answer with " + callerHangUpMark + ".")
+	b.WriteString("\n\nThe goal of the person: " + goal)
 	if persona != "" {
-		b.WriteString("\n\nHow the person is: " + persona)
+		b.WriteString("\n\nThe manner of the person: " + persona)
 	}
 	return b.String()
 }
 
-// lowerASCII lowers what our own words are made of, and keeps every letter's length.
+// lowerASCII converts ASCII letters to lower case, so that byte positions stay valid.
 func lowerASCII(r rune) rune {
 	if 'A' <= r && r <= 'Z' {
 		return r + 'a' - 'A'
@@ -33,8 +32,8 @@ func lowerASCII(r rune) rune {
 	return r
 }
 
-// ParseCallerTurn reads what such a model wrote: what the caller says or keys in, ""
-// being silence, and whether it hangs up behind that.
+// ParseCallerTurn parses the output of the simulated caller: spoken text or pressed keys, "" for silence, and
+// whether the caller hangs up afterwards.
 func ParseCallerTurn(text string) (says string, leaves bool) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, ""))
 	lower := strings.Map(lowerASCII, text)

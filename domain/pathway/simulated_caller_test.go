@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func TestWhatAModelWritesIsWhatACallerDoes(t *testing.T) {
+func TestModelReplyBecomesCallerInput(t *testing.T) {
 	for text, want := range map[string]struct {
 		says   string
 		leaves bool
@@ -32,7 +32,7 @@ func TestWhatAModelWritesIsWhatACallerDoes(t *testing.T) {
 		assert.Equal(t, want.leaves, leaves, text)
 	}
 	brief := pathway.CallerPrompt("a table for two", "in a hurry")
-	assert.Contains(t, brief, "wants: a table for two")
-	assert.Contains(t, brief, "is: in a hurry")
-	assert.NotContains(t, pathway.CallerPrompt("x", ""), "How the person is")
+	assert.Contains(t, brief, "goal of the person: a table for two")
+	assert.Contains(t, brief, "manner of the person: in a hurry")
+	assert.NotContains(t, pathway.CallerPrompt("x", ""), "manner of the person")
 }

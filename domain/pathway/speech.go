@@ -10,29 +10,29 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// What is done with words depends on how sure their recogniser is: from Sure on
-// they count, from Unsure on the caller is asked whether they were meant.
+// Thresholds of recognition confidence. From AcceptConfidence on, words are accepted. From ConfirmConfidence on,
+// the caller is asked to confirm them.
 const (
 	AcceptConfidence  = 0.6
 	ConfirmConfidence = 0.35
 )
 
-// NotUnderstood stands in a transcript for words that nobody understood.
+// NotUnderstood stands in transcripts for speech that was not understood.
 const NotUnderstood = "[not understood]"
 
-// MaxWords is how many words an edge has at most.
+// MaxEdgeWords is the maximum number of phrases of an edge.
 const MaxEdgeWords = 50
 
-// phraseMatch is what words come to.
+// phraseMatch is the meaning of recognized words.
 type phraseMatch struct {
-	to     string // node; "": the way on of the node that stands
+	to     string // target node; empty: the normal exit of the current node
 	intent string
-	key    string // the key that the word names
-	phrase string // that was found
+	key    string // the key that the words name
+	phrase string // the phrase that matched
 	length int
 }
 
-// defaultWords are the words of an intent that brings none.
+// defaultWords returns the phrases of an intent without its own phrases.
 func defaultWords(intent string) []string {
 	switch strings.ToLower(strings.TrimSpace(intent)) {
 	case "yes", "confirm":
@@ -47,7 +47,7 @@ func defaultWords(intent string) []string {
 	return nil
 }
 
-// edgeWords are the words that take an intent's edge.
+// edgeWords returns the phrases of an intent edge.
 func edgeWords(w *domain.When) []string {
 	if len(w.Words) > 0 {
 		return w.Words
@@ -55,7 +55,7 @@ func edgeWords(w *domain.When) []string {
 	return defaultWords(w.Intent)
 }
 
-// keyWords are how keys are said.
+// keyWords returns the spoken names of a key.
 func keyWords(key string) []string {
 	switch key {
 	case "0":
@@ -72,7 +72,8 @@ func keyWords(key string) []string {
 	return nil
 }
 
-// SpeechLanguages are those in which a script may hear: its own, and those that its pathway goes over to.
+// SpeechLanguages returns the languages that a script may recognize: its own language and those to which its
+// pathway switches.
 func SpeechLanguages(s *domain.Script) []string {
 	all := []string{s.RecognitionLanguage()}
 	for i := range s.Pathway.Nodes {
@@ -83,14 +84,13 @@ func SpeechLanguages(s *domain.Script) []string {
 	return all
 }
 
-// IsEnglish reports whether a language tag is one of English, the language of what
-// is said unasked.
+// IsEnglish reports whether a language tag is English. Only English has built-in questions.
 func IsEnglish(language string) bool {
 	tag, _, _ := strings.Cut(strings.ToLower(language), "-")
 	return tag == "en" || tag == ""
 }
 
-// IsAcknowledgement reports whether words only tell that somebody listens.
+// IsAcknowledgement reports whether words only acknowledge what was said.
 func IsAcknowledgement(text string) bool {
 	switch normalizeWords(text) {
 	case "okay", "ok", "mm-hm", "mhm", "uh-huh", "uh huh", "mm hm", "hm", "right", "i see", "all right", "alright":
@@ -99,8 +99,8 @@ func IsAcknowledgement(text string) bool {
 	return false
 }
 
-// normalizeWords writes words alike: small letters, digits, apostrophes and hyphens
-// within words, one space between them.
+// normalizeWords converts words to lower case and joins them with single spaces. Apostrophes and hyphens within
+// words are kept.
 func normalizeWords(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '\'' && r != '-'
@@ -108,12 +108,12 @@ func normalizeWords(text string) string {
 	return strings.Join(words, " ")
 }
 
-// acceptsSpeech reports whether a node asks for words.
+// acceptsSpeech reports whether a collect node accepts speech.
 func acceptsSpeech(n *domain.Node) bool {
 	return n.Type == domain.NodeCollect && (n.Input == "speech" || n.Input == "both")
 }
 
-// UsesSpeech reports whether a pathway hears words anywhere.
+// UsesSpeech reports whether a pathway needs speech recognition.
 func UsesSpeech(p *domain.Pathway) bool {
 	return slices.ContainsFunc(p.Nodes, func(n domain.Node) bool { return acceptsSpeech(&n) || n.Type == domain.NodeConverse }) ||
 		slices.ContainsFunc(p.Edges, func(e domain.Edge) bool { return e.When.Type == domain.EdgeIntent })
@@ -125,8 +125,8 @@ type phraseChoice struct {
 	match  phraseMatch
 }
 
-// phraseChoices are all phrases that count at a node: those of its edges before those
-// of edges from anywhere, its values, and its keys where both count.
+// phraseChoices returns all phrases that are accepted at a node: those of its edges, its keys and values, and those
+// of edges from anywhere.
 func (p *graph) phraseChoices(n *domain.Node) []phraseChoice {
 	var all []phraseChoice
 	add := func(m phraseMatch, phrases ...string) {
@@ -161,7 +161,7 @@ func (p *graph) phraseChoices(n *domain.Node) []phraseChoice {
 	return all
 }
 
-// spokenKeys are the keys of a node whose names count as well.
+// spokenKeys returns the keys of a node that may also be spoken.
 func (p *graph) spokenKeys(n *domain.Node) []string {
 	if !acceptsSpeech(n) || lengthOf(n) != 1 {
 		return nil
@@ -175,7 +175,7 @@ func (p *graph) spokenKeys(n *domain.Node) []string {
 	return named
 }
 
-// matchPhrase finds the longest phrase within the words.
+// matchPhrase returns the longest phrase within the words.
 func (p *graph) matchPhrase(n *domain.Node, text string) (phraseMatch, bool) {
 	said := " " + normalizeWords(text) + " "
 	if said == "  " {
@@ -189,7 +189,7 @@ func (p *graph) matchPhrase(n *domain.Node, text string) (phraseMatch, bool) {
 		}
 	}
 	if n.Type == domain.NodeConverse && best.to == "" {
-		return phraseMatch{}, false // the phrases of such a node only help to hear
+		return phraseMatch{}, false // other phrases of a converse node only support recognition
 	}
 	if best.length == 0 && len(all) == 0 && acceptsSpeech(n) {
 		return phraseMatch{phrase: strings.TrimSpace(text), length: len(text)}, true
@@ -197,7 +197,7 @@ func (p *graph) matchPhrase(n *domain.Node, text string) (phraseMatch, bool) {
 	return best, best.length > 0
 }
 
-// phrases are those of choices, each once.
+// phrases returns the accepted phrases of a node without duplicates.
 func (p *graph) phrases(n *domain.Node) []string {
 	var phrases []string
 	seen := make(map[string]bool)
@@ -211,8 +211,8 @@ func (p *graph) phrases(n *domain.Node) []string {
 	return phrases
 }
 
-// ExpectedPhrases are the phrases that may be said now, and whether words are heard at
-// all; without a phrase any words count.
+// ExpectedPhrases returns the phrases that are expected now, and whether speech is accepted at all. Without phrases
+// any words are accepted.
 func (s State) ExpectedPhrases() (phrases []string, hears bool) {
 	n := s.graph.nodes[s.node]
 	if n == nil {
@@ -245,7 +245,7 @@ func (s State) ExpectedPhrases() (phrases []string, hears bool) {
 	return phrases, true
 }
 
-// nextNode is the node that follows one that only speaks.
+// nextNode returns the node after a say node, or nil.
 func (s State) nextNode(n *domain.Node) *domain.Node {
 	if n.Type != domain.NodeSay {
 		return nil
@@ -258,7 +258,7 @@ func (s State) nextNode(n *domain.Node) *domain.Node {
 	return nil
 }
 
-// Understands reports whether words mean something where the conversation stands.
+// Understands reports whether words have a meaning in the current state.
 func (s State) Understands(text string) bool {
 	n := s.graph.nodes[s.node]
 	if n == nil || s.phase != speaking && s.phase != collecting && s.phase != confirming && s.phase != listening && s.phase != thinking {
@@ -274,17 +274,17 @@ func (s State) Understands(text string) bool {
 	return false
 }
 
-// findYesNo reports whether words are a yes or a no.
+// findYesNo reports whether words contain a yes or a no.
 func findYesNo(text string) (yes, no bool) {
 	said := " " + normalizeWords(text) + " "
-	among := func(words []string) bool {
+	containsAny := func(words []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, " "+w+" ") })
 	}
-	no = among(defaultWords("no"))
-	return !no && among(defaultWords("yes")), no
+	no = containsAny(defaultWords("no"))
+	return !no && containsAny(defaultWords("yes")), no
 }
 
-// handleUtterance takes words.
+// handleUtterance handles recognized speech.
 func (w *stepper) handleUtterance(in Utterance) {
 	n := w.s.graph.nodes[w.s.node]
 	if n == nil {
@@ -310,8 +310,8 @@ func (w *stepper) handleUtterance(in Utterance) {
 	}
 }
 
-// handleSpeechDuringPrompt takes words that were said while a prompt was being spoken. What
-// must not be interrupted goes on, and the words are kept.
+// handleSpeechDuringPrompt handles speech during a prompt. A prompt that is not interruptible continues, and the
+// words are stored.
 func (w *stepper) handleSpeechDuringPrompt(n *domain.Node, in Utterance) {
 	_, ok := w.s.graph.matchPhrase(n, in.Text)
 	switch {
@@ -326,8 +326,7 @@ func (w *stepper) handleSpeechDuringPrompt(n *domain.Node, in Utterance) {
 	}
 }
 
-// useBufferedSpeech takes words that were said before they were asked for, where they
-// mean something.
+// useBufferedSpeech uses words that were said early, if they match a phrase.
 func (w *stepper) useBufferedSpeech(n *domain.Node, in Utterance) bool {
 	if !acceptsSpeech(n) || in.Text == "" || in.Confidence < ConfirmConfidence {
 		return false
@@ -339,7 +338,7 @@ func (w *stepper) useBufferedSpeech(n *domain.Node, in Utterance) bool {
 	return true
 }
 
-// evaluateSpeech acts on words, asks whether they were meant, or asks again.
+// evaluateSpeech accepts words, asks for confirmation, or repeats the prompt.
 func (w *stepper) evaluateSpeech(n *domain.Node, in Utterance) {
 	m, ok := w.s.graph.matchPhrase(n, in.Text)
 	switch {
@@ -353,7 +352,7 @@ func (w *stepper) evaluateSpeech(n *domain.Node, in Utterance) {
 	}
 }
 
-// askConfirmation asks whether the words were meant.
+// askConfirmation asks the caller to confirm the recognized words.
 func (w *stepper) askConfirmation(n *domain.Node, m phraseMatch) {
 	if w.s.nodesSinceInput++; w.s.nodesSinceInput > maxSteps {
 		w.endConversation("", "", "turns_in_a_circle")
@@ -368,7 +367,7 @@ func (w *stepper) askConfirmation(n *domain.Node, m phraseMatch) {
 	w.emit(Say{Node: n.ID, Text: text, Shown: shown, Interruptible: true, Sensitive: n.Sensitive})
 }
 
-// handleConfirmation takes the answer to ask: yes, no, or other words in place of it.
+// handleConfirmation handles the answer to askConfirmation: yes, no, or other words.
 func (w *stepper) handleConfirmation(n *domain.Node, in Utterance) {
 	guess := w.s.unconfirmed
 	w.s.phase, w.s.unconfirmed = collecting, phraseMatch{}
@@ -377,7 +376,7 @@ func (w *stepper) handleConfirmation(n *domain.Node, in Utterance) {
 	switch {
 	case in.Confidence < ConfirmConfidence:
 		w.retryOrLeave(domain.EdgeElse)
-	case ok && m == guess: // said once more
+	case ok && m == guess: // the same words again
 		w.applyMatch(n, guess, in)
 	case yes:
 		w.applyMatch(n, guess, in)
@@ -388,7 +387,7 @@ func (w *stepper) handleConfirmation(n *domain.Node, in Utterance) {
 	}
 }
 
-// applyMatch does what words mean.
+// applyMatch applies the meaning of recognized words.
 func (w *stepper) applyMatch(n *domain.Node, m phraseMatch, in Utterance) {
 	w.s.nodesSinceInput = 0
 	if !n.Sensitive {
@@ -409,11 +408,11 @@ func (w *stepper) applyMatch(n *domain.Node, m phraseMatch, in Utterance) {
 		w.emit(UpdateResult{w.s.Result()})
 	}
 	if m.intent != "" {
-		told := IntentDetected{Node: n.ID, Intent: m.intent, Confidence: in.Confidence, Text: in.Text}
+		detected := IntentDetected{Node: n.ID, Intent: m.intent, Confidence: in.Confidence, Text: in.Text}
 		if n.Sensitive {
-			told.Text = ""
+			detected.Text = ""
 		}
-		w.emit(told)
+		w.emit(detected)
 	}
 	if m.to != "" {
 		w.enterNode(m.to)
@@ -422,12 +421,12 @@ func (w *stepper) applyMatch(n *domain.Node, m phraseMatch, in Utterance) {
 	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
 }
 
-// isSameCondition reports whether two edges are for the same case.
+// isSameCondition reports whether two edges have the same condition.
 func isSameCondition(a, b *domain.When) bool {
 	return a.Type == b.Type && a.Digits == b.Digits && a.Intent == b.Intent && a.Expr == b.Expr && a.Prompt == b.Prompt
 }
 
-// checkPhrases checks what takes the edge of an intent.
+// checkPhrases checks the phrases of an intent edge.
 func (v *validation) checkPhrases(param string, checkPhrases []string) {
 	if len(checkPhrases) > MaxEdgeWords {
 		v.addProblem(param, "has %d entries; %d at most", len(checkPhrases), MaxEdgeWords)

@@ -16,8 +16,8 @@ func intent(from, to, name string, words ...string) domain.Edge {
 	return domain.Edge{From: from, To: to, When: domain.When{Type: domain.EdgeIntent, Intent: name, Words: words}}
 }
 
-// visit asks by words and keys whether somebody will come.
-func visit() domain.Pathway {
+// visitPathway asks by words and keys whether the caller will come.
+func visitPathway() domain.Pathway {
 	return domain.Pathway{
 		Name: "visit", Start: "hello",
 		Nodes: []domain.Node{
@@ -40,7 +40,7 @@ func visit() domain.Pathway {
 
 func said(text string) pathway.Utterance { return pathway.Utterance{Text: text, Confidence: 0.9} }
 
-func TestWordsLeadOnAsKeysDo(t *testing.T) {
+func TestWordsFollowEdgesLikeKeys(t *testing.T) {
 	t.Parallel()
 	asked := []pathway.Input{began, spoken, spoken}
 	for name, c := range map[string]struct {
@@ -67,7 +67,7 @@ func TestWordsLeadOnAsKeysDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, _ := run(t, visit(), nil, append(asked[:3:3], c.in...)...)
+			s, _ := run(t, visitPathway(), nil, append(asked[:3:3], c.in...)...)
 			r := s.Result()
 			if c.want == "" {
 				assert.Equal(t, "confirm", r.Intent)
@@ -79,38 +79,38 @@ func TestWordsLeadOnAsKeysDo(t *testing.T) {
 	}
 }
 
-func TestWordsOverAPromptCutItOrAreKept(t *testing.T) {
+func TestWordsDuringPromptInterruptOrAreKept(t *testing.T) {
 	t.Parallel()
-	s, told := run(t, visit(), nil, began, said("yes"), spoken, spoken)
-	assert.Empty(t, told[1], "the greeting goes on")
-	assert.True(t, s.Over(), "what was said meanwhile counts when it is asked for")
+	s, commands := run(t, visitPathway(), nil, began, said("yes"), spoken, spoken)
+	assert.Empty(t, commands[1], "the greeting goes on")
+	assert.True(t, s.Over(), "words during the prompt answer the question")
 	assert.Equal(t, domain.OutcomeConfirmed, s.Result().Outcome)
 	assert.Equal(t, map[string]string{"choice": "yes"}, s.Result().Variables)
 
-	s, told = run(t, visit(), nil, began, said("banana"), spoken, spoken)
-	assert.False(t, s.Over(), "what means nothing is forgotten")
-	assert.Equal(t, []pathway.Command{pathway.CollectInput{Length: 1, Timeout: 3 * time.Second}}, told[3])
+	s, commands = run(t, visitPathway(), nil, began, said("banana"), spoken, spoken)
+	assert.False(t, s.Over(), "unknown words are dropped")
+	assert.Equal(t, []pathway.Command{pathway.CollectInput{Length: 1, Timeout: 3 * time.Second}}, commands[3])
 
-	_, told = run(t, visit(), nil, began, spoken, said("yes"))
-	assert.Equal(t, pathway.StopSpeaking{}, told[2][0])
+	_, commands = run(t, visitPathway(), nil, began, spoken, said("yes"))
+	assert.Equal(t, pathway.StopSpeaking{}, commands[2][0])
 }
 
-func TestAQuestionIsAskedOtherwiseTheSecondTime(t *testing.T) {
+func TestRepeatedQuestionUsesRetryPrompt(t *testing.T) {
 	t.Parallel()
-	p := visit()
+	p := visitPathway()
 	p.Nodes[1].Retries, p.Nodes[1].RetryPrompt = 2, "Please say yes or no, {{name | dear caller}}."
-	asks := func(dos []pathway.Command) (texts []string) {
-		for _, d := range dos {
+	asks := func(commands []pathway.Command) (texts []string) {
+		for _, d := range commands {
 			if say, ok := d.(pathway.Say); ok {
 				texts = append(texts, say.Text)
 			}
 		}
 		return texts
 	}
-	s, told := run(t, p, map[string]string{"name": "Ada"}, began, spoken, spoken, said("banana"), spoken, timeout)
-	assert.Equal(t, []string{"Will you come?"}, asks(told[1]))
-	assert.Equal(t, []string{"Please say yes or no, Ada."}, asks(told[3]))
-	assert.Equal(t, []string{"Please say yes or no, Ada."}, asks(told[5]))
+	s, commands := run(t, p, map[string]string{"name": "Ada"}, began, spoken, spoken, said("banana"), spoken, timeout)
+	assert.Equal(t, []string{"Will you come?"}, asks(commands[1]))
+	assert.Equal(t, []string{"Please say yes or no, Ada."}, asks(commands[3]))
+	assert.Equal(t, []string{"Please say yes or no, Ada."}, asks(commands[5]))
 	assert.NotContains(t, s.UpcomingTexts(), "Please say yes or no, Ada.", "it is not asked a fourth time")
 	s, _ = run(t, p, map[string]string{"name": "Ada"}, began, spoken)
 	assert.Contains(t, s.UpcomingTexts(), "Please say yes or no, Ada.", "so that it can be spoken at once")
@@ -118,15 +118,15 @@ func TestAQuestionIsAskedOtherwiseTheSecondTime(t *testing.T) {
 	assert.Contains(t, pathway.FixedTexts(&domain.Script{Pathway: p}), "Please.")
 }
 
-func TestANodeGoesOverToAnotherLanguage(t *testing.T) {
+func TestNodeSwitchesLanguage(t *testing.T) {
 	t.Parallel()
-	p := visit()
+	p := visitPathway()
 	p.Nodes[1].Set = &domain.Assign{Language: "de-DE"}
-	_, told := run(t, p, nil, began, spoken, spoken, timeout, spoken, pathway.Utterance{Text: "yes", Confidence: 0.5})
-	assert.Contains(t, told[1], pathway.Command(pathway.SetLanguage{Language: "de-DE"}))
-	for _, d := range told[5] {
+	_, commands := run(t, p, nil, began, spoken, spoken, timeout, spoken, pathway.Utterance{Text: "yes", Confidence: 0.5})
+	assert.Contains(t, commands[1], pathway.Command(pathway.SetLanguage{Language: "de-DE"}))
+	for _, d := range commands[5] {
 		if say, ok := d.(pathway.Say); ok {
-			assert.NotContains(t, say.Text, "Did you say", "nobody is asked back in English")
+			assert.NotContains(t, say.Text, "Did you say", "no question in English")
 		}
 	}
 	script := domain.Script{Language: "en-US", Pathway: p}
@@ -135,25 +135,25 @@ func TestANodeGoesOverToAnotherLanguage(t *testing.T) {
 	assert.Equal(t, map[string]int{"nodes[1].set.language": 1}, params(t, pathway.Validate(&p)))
 }
 
-func TestWhatIsExpectedIsKnownBeforeItIsSaid(t *testing.T) {
+func TestExpectedPhrases(t *testing.T) {
 	t.Parallel()
-	s, _ := run(t, visit(), nil, began)
+	s, _ := run(t, visitPathway(), nil, began)
 	phrases, hears := s.ExpectedPhrases()
 	assert.True(t, hears, "for the question that follows")
 	assert.Subset(t, phrases, []string{"yes", "i cannot come", "one", "talk to someone"})
-	s, _ = run(t, visit(), nil, began, spoken, spoken, pathway.Utterance{Text: "i cannot come", Confidence: 0.4})
+	s, _ = run(t, visitPathway(), nil, began, spoken, spoken, pathway.Utterance{Text: "i cannot come", Confidence: 0.4})
 	phrases, _ = s.ExpectedPhrases()
 	assert.Subset(t, phrases, []string{"yes", "nope"})
-	p := confirm()
+	p := confirmPathway()
 	s, _ = run(t, p, nil, began, spoken, spoken)
 	_, hears = s.ExpectedPhrases()
 	assert.False(t, hears, "a question for keys")
 	assert.False(t, pathway.UsesSpeech(&p))
 }
 
-func TestOnlyEnglishIsSpokenUnasked(t *testing.T) {
+func TestConfirmationIsAskedInEnglishOnly(t *testing.T) {
 	t.Parallel()
-	s := pathway.New(domain.Script{Language: "de-DE", Pathway: visit()}, nil)
+	s := pathway.New(domain.Script{Language: "de-DE", Pathway: visitPathway()}, nil)
 	var do []pathway.Command
 	for _, in := range []pathway.Input{began, spoken, spoken, pathway.Utterance{Text: "i cannot come", Confidence: 0.5}} {
 		s, do = pathway.Step(s, in)
@@ -161,9 +161,9 @@ func TestOnlyEnglishIsSpokenUnasked(t *testing.T) {
 	assert.Equal(t, []pathway.Command{pathway.Say{Node: "ask", Text: "Will you come?", Shown: "Will you come?", Interruptible: true}}, do, "the question again")
 }
 
-func TestWordsTakeAnEngineThatHearsThem(t *testing.T) {
+func TestWordsNeedAnEngineThatHearsSpeech(t *testing.T) {
 	t.Parallel()
-	p := visit()
+	p := visitPathway()
 	assert.NotEmpty(t, pathway.MissingCapabilities(&p, pathway.Capabilities{}))
 	assert.Empty(t, pathway.MissingCapabilities(&p, pathway.Capabilities{Speech: true}))
 	p.Edges = append(p.Edges, intent("ask", "no", "unheard_of"))
@@ -181,7 +181,7 @@ func TestWordsTakeAnEngineThatHearsThem(t *testing.T) {
 	play.Speak("whatever")
 	assert.True(t, play.State.Over())
 
-	bad := visit()
+	bad := visitPathway()
 	bad.Edges[2].When.Words = []string{"?!", strings.Repeat("a", 300)}
 	var wrong *domain.Error
 	require.ErrorAs(t, pathway.Validate(&bad), &wrong)
@@ -189,9 +189,9 @@ func TestWordsTakeAnEngineThatHearsThem(t *testing.T) {
 	assert.Equal(t, "edges[2].when.words[0]", wrong.Details[0].Param)
 }
 
-func TestASpokenCallIsReplayed(t *testing.T) {
+func TestReplayOfSpokenCall(t *testing.T) {
 	t.Parallel()
-	lines, s := pathway.Replay(domain.Script{Pathway: visit()}, nil, pathway.RecordedCall{Segments: []domain.Segment{
+	lines, s := pathway.Replay(domain.Script{Pathway: visitPathway()}, nil, pathway.RecordedCall{Segments: []domain.Segment{
 		{Speaker: "agent", Text: "Hello.", EndMs: 1000},
 		{Speaker: "agent", Text: "Will you come?", StartMs: 1000, EndMs: 2000},
 		{Speaker: "caller", Text: pathway.NotUnderstood, StartMs: 2100},

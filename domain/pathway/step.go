@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Step tells what happened and learns what to do. An input that does not fit
-// where the conversation stands changes nothing.
+// Step applies an input to a state and returns the new state with the commands to execute. An input that does not
+// fit the state changes nothing.
 func Step(s State, in Input) (State, []Command) {
 	w := stepper{s: s}
 	if s.graph == nil || s.phase == ended {
@@ -69,7 +69,7 @@ func Step(s State, in Input) (State, []Command) {
 	return w.s, w.out
 }
 
-// timedOut: the caller is silent where something is awaited of him.
+// handleTimeout handles a caller who does not respond.
 func (w *stepper) handleTimeout() {
 	n := w.s.graph.nodes[w.s.node]
 	switch w.s.phase { //nolint:exhaustive // nothing is awaited of him elsewhere
@@ -82,7 +82,7 @@ func (w *stepper) handleTimeout() {
 	}
 }
 
-// stepper is one step in the making.
+// stepper collects the commands of one step.
 type stepper struct {
 	s   State
 	out []Command
@@ -90,8 +90,7 @@ type stepper struct {
 
 func (w *stepper) emit(d Command) { w.out = append(w.out, d) }
 
-// enterNode does what a node asks for and goes on to the next where it asks for
-// nothing.
+// enterNode enters a node and continues with the next nodes until one waits for something.
 func (w *stepper) enterNode(id string) {
 	n := w.s.graph.nodes[id]
 	if n == nil {
@@ -113,7 +112,7 @@ func (w *stepper) enterNode(id string) {
 		w.speakPrompt(n, speaking)
 	case domain.NodeCollect:
 		if n.Sensitive {
-			w.s.bufferedKeys = "" // keys pressed early were shown; they are no secret to keep
+			w.s.bufferedKeys = "" // keys that were pressed early have been shown and are not secret
 		}
 		w.speakPrompt(n, speaking)
 	case domain.NodeDTMF:
@@ -133,7 +132,7 @@ func (w *stepper) enterNode(id string) {
 	}
 }
 
-// applyAssignments takes over what the node sets.
+// applyAssignments applies the assignments of a node.
 func (w *stepper) applyAssignments(n *domain.Node) {
 	if n.Set == nil {
 		return
@@ -162,7 +161,7 @@ func (w *stepper) applyAssignments(n *domain.Node) {
 	w.emit(UpdateResult{w.s.Result()})
 }
 
-// setVariable stores a variable; the maps of the state before stay as they were.
+// setVariable sets a variable. The maps of the previous state are not modified.
 func (w *stepper) setVariable(name, value string, secret bool) {
 	w.s.values = maps.Clone(w.s.values)
 	w.s.values[name] = value
@@ -183,7 +182,7 @@ func (w *stepper) setVariable(name, value string, secret bool) {
 	w.s.shown, w.s.secret = shown, hidden
 }
 
-// speakPrompt speaks the node's prompt, or goes on at once where it has none.
+// speakPrompt speaks the prompt of a node, or continues at once without a prompt.
 func (w *stepper) speakPrompt(n *domain.Node, next phase) {
 	w.s.phase = next
 	w.s.interruptible = next == speaking && (n.Interruptible == nil || *n.Interruptible)
@@ -204,7 +203,7 @@ func (w *stepper) speakPrompt(n *domain.Node, next phase) {
 	w.addToHistory(Message{By: ByAgent, Text: shown})
 }
 
-// answeredAhead: the caller knows the menu and has pressed the key already.
+// isAnsweredAhead reports whether the caller pressed a key before the prompt.
 func (w *stepper) isAnsweredAhead(n *domain.Node) bool {
 	return n.Type == domain.NodeCollect && w.s.interruptible && w.s.bufferedKeys != ""
 }
@@ -254,7 +253,7 @@ func (w *stepper) handlePromptDone() {
 	}
 }
 
-// collectInput waits for keys or words, beginning with those of before.
+// collectInput waits for input, starting with input that arrived early.
 func (w *stepper) collectInput(n *domain.Node) {
 	w.s.phase = collecting
 	said := w.s.bufferedSpeech
@@ -327,14 +326,14 @@ func (w *stepper) handleKeyDuringPrompt(n *domain.Node, key byte) {
 	w.bufferKey(key)
 }
 
-// bufferKey keeps a key for the next collect.
+// bufferKey stores a key for the next collect node.
 func (w *stepper) bufferKey(key byte) {
 	if len(w.s.bufferedKeys) < 32 {
 		w.s.bufferedKeys += string(key)
 	}
 }
 
-// addKey adds one key to the input and says whether the input is complete.
+// addKey adds a key to the input and reports whether the input is complete.
 func (w *stepper) addKey(n *domain.Node, addKey byte) bool {
 	length := lengthOf(n)
 	if addKey == '#' && length > 1 && !slices.ContainsFunc(n.Values, func(v string) bool { return strings.Contains(v, "#") }) {
@@ -349,7 +348,7 @@ func (w *stepper) addKey(n *domain.Node, addKey byte) bool {
 	return true
 }
 
-// completeInput judges the input of a collect.
+// completeInput evaluates the input of a collect node.
 func (w *stepper) completeInput(n *domain.Node) {
 	got := w.s.enteredKeys
 	if to, ok := w.findKeyEdgeFrom(anywhere, got); ok {
@@ -374,7 +373,7 @@ func (w *stepper) completeInput(n *domain.Node) {
 	w.leaveNode(got)
 }
 
-// retryOrLeave asks again, or leaves by the edge for it once all tries are used.
+// retryOrLeave repeats the prompt, or leaves the node after the last try.
 func (w *stepper) retryOrLeave(why domain.EdgeType) {
 	n := w.s.graph.nodes[w.s.node]
 	w.s.enteredKeys = ""
@@ -394,7 +393,7 @@ func (w *stepper) retryOrLeave(why domain.EdgeType) {
 	w.followEdge(order, w.s.node, anywhere)
 }
 
-// leaveNode leaves a node that has done its work, with what was keyed in.
+// leaveNode leaves a finished node. keyed are the entered keys.
 func (w *stepper) leaveNode(keyed string) {
 	if to, ok := w.findKeyEdge(keyed); ok {
 		w.enterNode(to)
@@ -403,8 +402,8 @@ func (w *stepper) leaveNode(keyed string) {
 	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
 }
 
-// followEdge takes the first edge of the first type that there is, place by place.
-// A node without one ends the conversation.
+// followEdge follows the first edge of the first matching type, for each place in turn. Without an edge the
+// conversation ends.
 func (w *stepper) followEdge(order []domain.EdgeType, places ...string) {
 	for _, from := range places {
 		for _, t := range order {
@@ -419,7 +418,7 @@ func (w *stepper) followEdge(order []domain.EdgeType, places ...string) {
 	w.endConversation("", "", "")
 }
 
-// anywhere is the From of edges that lead away from every node.
+// anywhere is the From of edges that start at every node.
 const anywhere = "*"
 
 func (w *stepper) findKeyEdge(keyed string) (to string, ok bool) {
@@ -473,7 +472,7 @@ func timeoutOf(n *domain.Node) time.Duration {
 	return time.Duration(n.TimeoutSeconds * float64(time.Second))
 }
 
-// speechTimeoutOf is how long a caller may take to speak to a model.
+// speechTimeoutOf returns how long a caller may take to answer a model.
 func speechTimeoutOf(n *domain.Node) time.Duration {
 	if n.TimeoutSeconds <= 0 {
 		return defaultSpeechTimeout

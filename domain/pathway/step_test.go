@@ -22,8 +22,8 @@ func edge(from, to string, t domain.EdgeType, digits ...string) domain.Edge {
 	return e
 }
 
-// confirm asks for 1 or 2, twice at most, and takes 0 anywhere.
-func confirm() domain.Pathway {
+// confirmPathway asks at most twice for 1 or 2 and accepts 0 at any node.
+func confirmPathway() domain.Pathway {
 	return domain.Pathway{
 		Name: "confirm", Start: "hello",
 		Variables: []domain.Variable{{Name: "day", Default: "tomorrow"}},
@@ -46,13 +46,13 @@ func confirm() domain.Pathway {
 func run(t *testing.T, p domain.Pathway, vars map[string]string, inputs ...pathway.Input) (pathway.State, [][]pathway.Command) {
 	t.Helper()
 	s := pathway.New(domain.Script{Pathway: p}, vars)
-	told := make([][]pathway.Command, 0, len(inputs))
+	commands := make([][]pathway.Command, 0, len(inputs))
 	for _, in := range inputs {
 		var do []pathway.Command
 		s, do = pathway.Step(s, in)
-		told = append(told, do)
+		commands = append(commands, do)
 	}
-	return s, told
+	return s, commands
 }
 
 func say(node, text string) pathway.Say {
@@ -71,13 +71,13 @@ func key(k byte) pathway.Digit { return pathway.Digit{Key: k} }
 
 func collect() pathway.CollectInput { return pathway.CollectInput{Length: 1, Timeout: 3 * time.Second} }
 
-func chosen(v string) pathway.UpdateResult {
+func chosenValue(v string) pathway.UpdateResult {
 	return pathway.UpdateResult{Result: pathway.Result{Variables: map[string]string{"choice": v}}}
 }
 
 func end(o domain.Outcome, notes string) pathway.End { return pathway.End{Outcome: o, Notes: notes} }
 
-func TestAConversationFollowsItsPathway(t *testing.T) {
+func TestConversationFollowsPathway(t *testing.T) {
 	t.Parallel()
 	hello, ask := say("hello", "Hello there."), say("ask", "Press 1 for tomorrow.")
 	for name, c := range map[string]struct {
@@ -86,19 +86,19 @@ func TestAConversationFollowsItsPathway(t *testing.T) {
 	}{
 		"the caller presses 1 after the prompt": {
 			[]pathway.Input{began, spoken, spoken, key('1'), spoken},
-			[][]pathway.Command{{hello}, {ask}, {collect()}, {chosen("1"), last("yes", "Thanks.")}, {end(domain.OutcomeConfirmed, "chose 1")}},
+			[][]pathway.Command{{hello}, {ask}, {collect()}, {chosenValue("1"), last("yes", "Thanks.")}, {end(domain.OutcomeConfirmed, "chose 1")}},
 		},
 		"a key cuts the prompt": {
 			[]pathway.Input{began, spoken, key('2')},
-			[][]pathway.Command{{hello}, {ask}, {pathway.StopSpeaking{}, chosen("2"), end(domain.OutcomeDeclined, "")}},
+			[][]pathway.Command{{hello}, {ask}, {pathway.StopSpeaking{}, chosenValue("2"), end(domain.OutcomeDeclined, "")}},
 		},
 		"a key pressed early answers the question": {
 			[]pathway.Input{began, key('1'), spoken},
-			[][]pathway.Command{{hello}, nil, {chosen("1"), last("yes", "Thanks.")}},
+			[][]pathway.Command{{hello}, nil, {chosenValue("1"), last("yes", "Thanks.")}},
 		},
 		"another key counts as none and the question is asked again": {
 			[]pathway.Input{began, spoken, spoken, key('7'), spoken, key('1')},
-			[][]pathway.Command{{hello}, {ask}, {collect()}, {ask}, {collect()}, {chosen("1"), last("yes", "Thanks.")}},
+			[][]pathway.Command{{hello}, {ask}, {collect()}, {ask}, {collect()}, {chosenValue("1"), last("yes", "Thanks.")}},
 		},
 		"silence leads to the edge for it after all tries": {
 			[]pathway.Input{began, spoken, spoken, timeout, spoken, timeout, spoken},
@@ -123,13 +123,13 @@ func TestAConversationFollowsItsPathway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, told := run(t, confirm(), nil, c.inputs...)
-			assert.Equal(t, c.want, told)
+			_, commands := run(t, confirmPathway(), nil, c.inputs...)
+			assert.Equal(t, c.want, commands)
 		})
 	}
 }
 
-func TestALongInputEndsWithTheHashOrItsLength(t *testing.T) {
+func TestLongInputEndsWithHashOrAtItsLength(t *testing.T) {
 	t.Parallel()
 	p := domain.Pathway{
 		Start: "pin",
@@ -144,7 +144,7 @@ func TestALongInputEndsWithTheHashOrItsLength(t *testing.T) {
 	}
 	spelt := pathway.Say{Node: "end", Text: "You said 12.", Shown: "You said [hidden].", Sensitive: true}
 	set := pathway.UpdateResult{Result: pathway.Result{Variables: map[string]string{}}}
-	s, told := run(t, p, nil, began, key('1'), spoken, key('2'), key('#'), spoken)
+	s, commands := run(t, p, nil, began, key('1'), spoken, key('2'), key('#'), spoken)
 	assert.Equal(t, [][]pathway.Command{
 		{pathway.Say{Node: "pin", Text: "Your number?", Shown: "Your number?"}},
 		nil,
@@ -152,15 +152,15 @@ func TestALongInputEndsWithTheHashOrItsLength(t *testing.T) {
 		{wait(2)},
 		{set, spelt},
 		{end(domain.OutcomeCompleted, "pin [hidden]")},
-	}, told)
+	}, commands)
 	assert.Equal(t, pathway.Result{Outcome: domain.OutcomeCompleted, Notes: "pin [hidden]", Variables: map[string]string{}}, s.Result(),
-		"what was keyed in secretly is not told")
+		"secret digits are not reported")
 
-	_, told = run(t, p, nil, began, spoken, key('1'), key('2'), key('3'), key('4'))
-	assert.Len(t, told[5], 2, "four keys complete the input")
+	_, commands = run(t, p, nil, began, spoken, key('1'), key('2'), key('3'), key('4'))
+	assert.Len(t, commands[5], 2, "four keys complete the input")
 }
 
-func TestANodeSetsOutcomeNotesIntentAndVariables(t *testing.T) {
+func TestNodeSetsOutcomeNotesIntentAndVariables(t *testing.T) {
 	t.Parallel()
 	p := domain.Pathway{
 		Start: "a",
@@ -172,7 +172,7 @@ func TestANodeSetsOutcomeNotesIntentAndVariables(t *testing.T) {
 		},
 		Edges: []domain.Edge{edge("a", "b", domain.EdgeAlways)},
 	}
-	s, told := run(t, p, map[string]string{"name": "{{ext}}", "ext": "1-2"}, began, pathway.DigitsSent{})
+	s, commands := run(t, p, map[string]string{"name": "{{ext}}", "ext": "1-2"}, began, pathway.DigitsSent{})
 	want := pathway.Result{
 		Outcome: domain.OutcomeConfirmed, Notes: "for {{ext}}", Intent: "confirm",
 		Variables: map[string]string{"who": "{{ext}}!"},
@@ -180,32 +180,32 @@ func TestANodeSetsOutcomeNotesIntentAndVariables(t *testing.T) {
 	assert.Equal(t, [][]pathway.Command{
 		{pathway.UpdateResult{Result: want}, pathway.SendDigits{Digits: "912"}},
 		{end(domain.OutcomeConfirmed, "for {{ext}}")},
-	}, told)
+	}, commands)
 	assert.Equal(t, want, s.Result())
 }
 
-func TestAMissingVariableIsSpokenAsNothingAndReported(t *testing.T) {
+func TestMissingVariableIsLeftOutAndReported(t *testing.T) {
 	t.Parallel()
 	p := pathway.MessagePathway("Dear {{title}} {{name}},")
-	_, told := run(t, p, map[string]string{"name": "Ada"}, began, spoken)
+	_, commands := run(t, p, map[string]string{"name": "Ada"}, began, spoken)
 	assert.Equal(t, [][]pathway.Command{
 		{pathway.MissingVariable{Node: "say", Name: "title"}, say("say", "Dear  Ada,")},
 		{end(domain.OutcomeCompleted, "")},
-	}, told)
-	_, told = run(t, pathway.MessagePathway(" "), nil, began)
-	assert.Equal(t, [][]pathway.Command{{end(domain.OutcomeCompleted, "")}}, told, "an agent without a word ends")
+	}, commands)
+	_, commands = run(t, pathway.MessagePathway(" "), nil, began)
+	assert.Equal(t, [][]pathway.Command{{end(domain.OutcomeCompleted, "")}}, commands, "an agent without a word ends")
 }
 
-func TestAPathwayThatTurnsInACircleIsBrokenOff(t *testing.T) {
+func TestEndlessLoopIsStopped(t *testing.T) {
 	t.Parallel()
 	p := domain.Pathway{
 		Start: "a",
 		Nodes: []domain.Node{{ID: "a", Type: domain.NodeSay, Prompt: "{{x | }}"}, {ID: "b", Type: domain.NodeSay, Prompt: "{{x | }}"}},
 		Edges: []domain.Edge{edge("a", "b", domain.EdgeAlways), edge("b", "a", domain.EdgeAlways)},
 	}
-	s, told := run(t, p, nil, began)
+	s, commands := run(t, p, nil, began)
 	assert.True(t, s.Over())
-	assert.Equal(t, [][]pathway.Command{{pathway.End{Outcome: domain.OutcomeCompleted, Reason: "turns_in_a_circle"}}}, told)
+	assert.Equal(t, [][]pathway.Command{{pathway.End{Outcome: domain.OutcomeCompleted, Reason: "turns_in_a_circle"}}}, commands)
 
 	p.Nodes[0].Prompt = "Once more."
 	s, _ = pathway.Step(pathway.New(domain.Script{Pathway: p}, nil), began)
@@ -217,17 +217,17 @@ func TestAPathwayThatTurnsInACircleIsBrokenOff(t *testing.T) {
 	assert.Less(t, n, 100)
 }
 
-func TestWhatMayBeSaidNextIsKnown(t *testing.T) {
+func TestUpcomingTexts(t *testing.T) {
 	t.Parallel()
-	s, _ := run(t, confirm(), nil, began)
+	s, _ := run(t, confirmPathway(), nil, began)
 	assert.Equal(t, []string{"Press 1 for tomorrow."}, s.UpcomingTexts())
-	s, _ = run(t, confirm(), nil, began, spoken)
+	s, _ = run(t, confirmPathway(), nil, began, spoken)
 	assert.Equal(t, []string{"Thanks.", "Goodbye."}, s.UpcomingTexts())
 }
 
-func TestAStepLeavesTheStateBeforeAsItWas(t *testing.T) {
+func TestStepDoesNotChangePreviousState(t *testing.T) {
 	t.Parallel()
-	before, _ := run(t, confirm(), nil, began, spoken, spoken)
+	before, _ := run(t, confirmPathway(), nil, began, spoken, spoken)
 	a, _ := pathway.Step(before, key('1'))
 	b, _ := pathway.Step(before, key('2'))
 	assert.Equal(t, "1", a.Result().Variables["choice"])
@@ -235,9 +235,8 @@ func TestAStepLeavesTheStateBeforeAsItWas(t *testing.T) {
 	assert.Empty(t, before.Result().Variables)
 }
 
-// Any pathway, valid or not, and any inputs: no panic, one end at most, and
-// nothing after it.
-func TestNoPathwayHangsOrPanics(t *testing.T) {
+// Any pathway, valid or not, and any inputs: no panic, at most one end, and no command after it.
+func TestRandomPathwaysNeitherHangNorPanic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.SampledFrom([]string{"a", "b", "c", "d", "*"})
@@ -268,13 +267,13 @@ func TestNoPathwayHangsOrPanics(t *testing.T) {
 			if i > 0 {
 				in = rapid.SampledFrom(inputs).Draw(t, "input")
 			}
-			var told []pathway.Command
-			s, told = pathway.Step(s, in)
+			var commands []pathway.Command
+			s, commands = pathway.Step(s, in)
 			_ = s.UpcomingTexts()
-			if over && len(told) > 0 {
-				t.Fatalf("told %v after the end", told)
+			if over && len(commands) > 0 {
+				t.Fatalf("%v after the end", commands)
 			}
-			for _, d := range told {
+			for _, d := range commands {
 				if _, ok := d.(pathway.End); ok {
 					ends++
 				}
@@ -286,7 +285,7 @@ func TestNoPathwayHangsOrPanics(t *testing.T) {
 	})
 }
 
-func TestRequiredVariablesWithoutAValueAreFound(t *testing.T) {
+func TestRequiredVariablesWithoutValueAreReported(t *testing.T) {
 	t.Parallel()
 	p := domain.Pathway{Variables: []domain.Variable{{Name: "a", Required: true}, {Name: "b", Required: true, Default: "x"}, {Name: "c"}}}
 	assert.Equal(t, []string{"a"}, pathway.MissingVariables(&p, nil))

@@ -4,37 +4,35 @@ import (
 	"strings"
 )
 
-// MaxTurns bounds the inputs of a conversation that is played.
+// MaxSessionInputs limits the inputs of a text session.
 const MaxSessionInputs = 200
 
-// ParseKeys are the keys of a phone that a text spells; ok is false where it holds
-// anything else.
+// ParseKeys parses phone keys. ok is false if the text contains anything else.
 func ParseKeys(text string) (keyed string, ok bool) {
 	keyed = strings.ToUpper(strings.Join(strings.Fields(text), ""))
 	return keyed, phoneKeysIn(keyed) == keyed
 }
 
-// TextSession is a conversation without sound: prompts are spoken to their end at
-// once, and what is to be done outside is only told.
+// TextSession runs a conversation without audio: prompts end at once, and actions are simulated.
 type TextSession struct {
 	State   State
-	Waiting *CollectInput // for keys or words; nil: for the end of a transfer, or not at all
-	// Model answers what is thought; nil: nobody does.
+	Waiting *CollectInput // expected keys or words; nil: a transfer is pending or the conversation has ended
+	// Model answers model requests; nil: every request fails.
 	Model func(t ModelRequest) (sentences []string, end ModelAnswered)
-	// Hand does what is to be done; nil: nothing is done, and counts as done well.
+	// RunAction runs an action; nil: actions succeed without effect.
 	RunAction func(a ActionRequest) ActionEnded
 }
 
-// NotDone is what a model hears of something that counts as done.
-const SimulatedResult = `{"status": "ok", "note": "nothing was really done: this is a rehearsal"}`
+// SimulatedResult is the result of a simulated action.
+const SimulatedResult = `{"status": "ok", "note": "nothing was really done: this is a simulation"}`
 
-// StartSession plays until the pathway waits or ends, and tells of all that it did.
+// StartSession starts the conversation and returns the commands until it waits or ends.
 func (p *TextSession) StartSession() []Command { return p.feed(Started{}) }
 
-// IsTransferring reports whether the end of a transfer is awaited.
+// IsTransferring reports whether the end of a transfer is expected.
 func (p *TextSession) IsTransferring() bool { return p.State.phase == transferring }
 
-// PressKeys goes on with keys; without any with silence.
+// PressKeys enters keys. Without keys it is a timeout.
 func (p *TextSession) PressKeys(keyed string) []Command {
 	if keyed == "" {
 		return p.feed(Timeout{})
@@ -46,21 +44,21 @@ func (p *TextSession) PressKeys(keyed string) []Command {
 	return all
 }
 
-// Speak goes on with words.
+// Speak enters words of the caller.
 func (p *TextSession) Speak(text string) []Command {
 	return p.feed(Utterance{Text: text, Confidence: 1})
 }
 
-// HearsSpeech reports whether words are heard where it stands.
+// HearsSpeech reports whether the current node accepts speech.
 func (p *TextSession) HearsSpeech() bool { _, hears := p.State.ExpectedPhrases(); return hears }
 
-// EndTransfer goes on after a transfer. ok: somebody was reached.
+// EndTransfer ends a transfer. ok says that somebody was reached.
 func (p *TextSession) EndTransfer(ok bool) []Command { return p.feed(Transferred{OK: ok}) }
 
-// WaitsForSpeech reports whether a model waits for words.
+// WaitsForSpeech reports whether a model waits for words of the caller.
 func (p *TextSession) WaitsForSpeech() bool { return p.State.phase == listening }
 
-// feed tells one thing, and of each prompt that it was spoken.
+// feed applies an input and the PromptDone of each prompt.
 func (p *TextSession) feed(in Input) []Command {
 	var all []Command
 	for queue := []Input{in}; len(queue) > 0; queue = queue[1:] {

@@ -10,9 +10,9 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func says(dos []pathway.Command) []string {
+func spokenTexts(commands []pathway.Command) []string {
 	var texts []string
-	for _, d := range dos {
+	for _, d := range commands {
 		if s, ok := d.(pathway.Say); ok {
 			texts = append(texts, s.Shown)
 		}
@@ -20,14 +20,14 @@ func says(dos []pathway.Command) []string {
 	return texts
 }
 
-func TestAPathwayIsPlayedWithoutSound(t *testing.T) {
+func TestTextSessionRunsPathway(t *testing.T) {
 	t.Parallel()
-	play := pathway.TextSession{State: pathway.New(domain.Script{Pathway: confirm()}, map[string]string{"name": "Ada"})}
-	assert.Equal(t, []string{"Hello Ada.", "Press 1 for tomorrow."}, says(play.StartSession()))
+	play := pathway.TextSession{State: pathway.New(domain.Script{Pathway: confirmPathway()}, map[string]string{"name": "Ada"})}
+	assert.Equal(t, []string{"Hello Ada.", "Press 1 for tomorrow."}, spokenTexts(play.StartSession()))
 	require.NotNil(t, play.Waiting)
 	assert.Equal(t, 1, play.Waiting.Length)
-	assert.Equal(t, []string{"Press 1 for tomorrow."}, says(play.PressKeys("")), "silence: it asks again")
-	assert.Equal(t, []string{"Thanks."}, says(play.PressKeys("1")))
+	assert.Equal(t, []string{"Press 1 for tomorrow."}, spokenTexts(play.PressKeys("")), "silence: it asks again")
+	assert.Equal(t, []string{"Thanks."}, spokenTexts(play.PressKeys("1")))
 	assert.True(t, play.State.Over())
 	assert.Nil(t, play.Waiting)
 	assert.Equal(t, domain.OutcomeConfirmed, play.State.Result().Outcome)
@@ -38,8 +38,8 @@ func TestAPathwayIsPlayedWithoutSound(t *testing.T) {
 	}
 }
 
-// errand does things besides speaking.
-func errand() domain.Pathway {
+// actionsPathway runs a tool, sends a message and transfers.
+func actionsPathway() domain.Pathway {
 	return domain.Pathway{
 		Name: "errand", Start: "look", Variables: []domain.Variable{{Name: "order", Default: "7"}},
 		Nodes: []domain.Node{
@@ -56,9 +56,9 @@ func errand() domain.Pathway {
 	}
 }
 
-func TestWhatAPathwayDoesIsToldAndNotDone(t *testing.T) {
+func TestTextSessionReportsActionsWithoutExecutingThem(t *testing.T) {
 	t.Parallel()
-	p := errand()
+	p := actionsPathway()
 	require.NoError(t, pathway.Validate(&p))
 	assert.Len(t, pathway.MissingCapabilities(&p, pathway.Capabilities{}), 2, "calls do not walk it")
 	assert.Empty(t, pathway.MissingCapabilities(&p, pathway.Capabilities{SimulatedActions: true}))
@@ -69,11 +69,11 @@ func TestWhatAPathwayDoesIsToldAndNotDone(t *testing.T) {
 		pathway.Transfer{Node: "hand", Destination: "desk", Mode: domain.TransferBridge},
 	}, play.StartSession())
 	assert.True(t, play.IsTransferring())
-	assert.Equal(t, []string{"Nobody is there."}, says(play.EndTransfer(false)))
+	assert.Equal(t, []string{"Nobody is there."}, spokenTexts(play.EndTransfer(false)))
 	assert.True(t, play.State.Over())
 }
 
-func TestWhatTakesAnEngineIsKeptAndNamed(t *testing.T) {
+func TestNodesThatNeedAnEngineAreKeptAndNamed(t *testing.T) {
 	t.Parallel()
 	p := domain.Pathway{
 		Name: "talk", Start: "talk",
@@ -99,7 +99,7 @@ func TestWhatTakesAnEngineIsKeptAndNamed(t *testing.T) {
 	assert.Equal(t, map[string]bool{
 		"nodes[0].type": true, "nodes[2].input": true, "edges[0].when.type": true, "edges[1].when.type": true,
 	}, needs)
-	p = confirm()
+	p = confirmPathway()
 	assert.Empty(t, pathway.MissingCapabilities(&p, pathway.Capabilities{}))
 
 	p.Nodes = append(p.Nodes, domain.Node{ID: "c", Type: domain.NodeConverse, Tools: []string{"x"}}, domain.Node{ID: "t", Type: domain.NodeTool},
@@ -116,7 +116,7 @@ func segment(speaker, text string, from, to int64) domain.Segment {
 	return domain.Segment{Speaker: speaker, Text: text, StartMs: from, EndMs: to}
 }
 
-func TestACallIsWalkedAgainAndShowsWhereItDiffers(t *testing.T) {
+func TestReplayReportsDifferences(t *testing.T) {
 	t.Parallel()
 	call := pathway.RecordedCall{ByAgent: true, Segments: []domain.Segment{
 		segment("agent", "Hello Ada.", 0, 900), segment("agent", "Press 1 for tomorrow.", 900, 2000),
@@ -132,41 +132,41 @@ func TestACallIsWalkedAgainAndShowsWhereItDiffers(t *testing.T) {
 		}
 		return different, state.Result()
 	}
-	different, r := same(confirm(), call)
+	different, r := same(confirmPathway(), call)
 	assert.Empty(t, different)
 	assert.Equal(t, domain.OutcomeConfirmed, r.Outcome)
 
-	changed := confirm()
+	changed := confirmPathway()
 	changed.Nodes[2].Prompt = "Thank you."
 	different, _ = same(changed, call)
 	assert.Equal(t, []pathway.ReplayLine{{Speaker: "agent", Node: "yes", Recorded: "Thanks.", Now: "Thank you."}}, different)
 
-	shorter := confirm()
-	shorter.Nodes[1].Retries = 0 // silence leads away at once
+	shorter := confirmPathway()
+	shorter.Nodes[1].Retries = 0 // silence leaves the node at once
 	different, r = same(shorter, call)
 	require.NotEmpty(t, different)
 	assert.Equal(t, pathway.ReplayLine{Speaker: "agent", Node: "help", Recorded: "Press 1 for tomorrow.", Now: "Goodbye."}, different[0])
 	assert.Equal(t, domain.OutcomeCompleted, r.Outcome)
 
-	early := pathway.RecordedCall{ByAgent: true, Segments: []domain.Segment{ // the key cuts the question
+	early := pathway.RecordedCall{ByAgent: true, Segments: []domain.Segment{ // the key interrupts the question
 		segment("agent", "Hello Ada.", 0, 900), segment("agent", "Press 1 for tomorrow.", 900, 1400), segment("caller", "[pressed 1]", 1390, 1390), segment("agent", "Thanks.", 1500, 2000),
 	}}
-	different, r = same(confirm(), early)
+	different, r = same(confirmPathway(), early)
 	assert.Empty(t, different)
 	assert.Equal(t, domain.OutcomeConfirmed, r.Outcome)
 
 	left := pathway.RecordedCall{Segments: early.Segments[:2]} // the caller hangs up
-	different, r = same(confirm(), left)
+	different, r = same(confirmPathway(), left)
 	assert.Empty(t, different)
 	assert.Empty(t, r.Outcome)
 
 	beside := pathway.RecordedCall{ByAgent: true, Segments: append([]domain.Segment{early.Segments[0], segment("agent", "One moment.", 900, 900)}, early.Segments[1:]...)}
-	different, r = same(confirm(), beside)
-	assert.Empty(t, different, "what was said by the API is no difference")
+	different, r = same(confirmPathway(), beside)
+	assert.Empty(t, different, "words of the API are not a difference")
 	assert.Equal(t, domain.OutcomeConfirmed, r.Outcome)
 }
 
-func TestAReplayNeverTurnsForever(t *testing.T) {
+func TestReplayAlwaysEnds(t *testing.T) {
 	t.Parallel()
 	p := domain.Pathway{
 		Name: "loop", Start: "a",
@@ -180,7 +180,7 @@ func TestAReplayNeverTurnsForever(t *testing.T) {
 	}
 }
 
-func TestOfWhatWasNotKeptAReplayAssumesZeros(t *testing.T) {
+func TestReplayAssumesZerosForRedactedDigits(t *testing.T) {
 	p := domain.Pathway{
 		Start: "pin",
 		Nodes: []domain.Node{

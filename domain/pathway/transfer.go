@@ -6,11 +6,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// unreached is the input that the model gets after a transfer that failed.
-const transferFailedText = "(Nobody could be reached; the caller is back.)"
+// transferFailedText is the message to the model after a failed transfer.
+const transferFailedText = "(The transfer failed; the caller is back.)"
 
-// MaxSummary is the maximum length of the summary that the target of a transfer
-// hears, in characters.
+// MaxSummary is the maximum length of the summary for the transfer target, in characters.
 const MaxSummary = 2000
 
 // startTransfer transfers the caller to the destination of a node.
@@ -36,7 +35,7 @@ func (w *stepper) startTransfer(n *domain.Node) {
 	w.emit(Transfer{Node: n.ID, Destination: to, Mode: mode, Summary: strings.TrimSpace(summary), Sensitive: hidden})
 }
 
-// handleTransferEnded goes on with a caller who is back, or who never left.
+// handleTransferEnded continues with a caller who has returned or was not transferred.
 func (w *stepper) handleTransferEnded(ok bool) {
 	if n := w.s.graph.nodes[w.s.node]; !ok && n.Type == domain.NodeConverse && !w.hasEdge(n.ID, domain.EdgeFailure) {
 		w.s.nodesSinceInput = 0
@@ -50,13 +49,13 @@ func (w *stepper) handleTransferEnded(ok bool) {
 	}
 	order := []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeAlways}
 	if ok {
-		w.s.nodesSinceInput = 0 // it took somebody's time: no circle
+		w.s.nodesSinceInput = 0 // time has passed, so this is no loop
 		order = []domain.EdgeType{domain.EdgeExpr, domain.EdgeSuccess, domain.EdgeAlways}
 	}
 	w.followEdge(order, w.s.node)
 }
 
-// resumeNode begins the node that stands anew, without what it sets.
+// resumeNode restarts the current node without its assignments.
 func (w *stepper) resumeNode() {
 	n := w.s.graph.nodes[w.s.node]
 	switch w.s.phase {
@@ -79,7 +78,7 @@ func (w *stepper) resumeNode() {
 			w.awaitActions()
 			return
 		}
-		if w.s.exchange.followUp.kind != followUpListen { // all was said but the last of it
+		if w.s.exchange.followUp.kind != followUpListen { // all but the last sentence was spoken
 			w.runFollowUp(n)
 			return
 		}
@@ -100,6 +99,6 @@ func (w *stepper) resumeNode() {
 			return
 		}
 		w.startConversing(n)
-	case fresh, acting, ended: // what is being done tells when it is done
+	case fresh, acting, ended: // the end of a pending action continues the conversation
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func transferring(edges ...domain.Edge) domain.Pathway {
+func transferPathway(edges ...domain.Edge) domain.Pathway {
 	return domain.Pathway{
 		Name: "p", Start: "ask",
 		Nodes: []domain.Node{
@@ -23,35 +23,35 @@ func transferring(edges ...domain.Edge) domain.Pathway {
 	}
 }
 
-func away(to string, t domain.EdgeType) domain.Edge {
+func transferEdge(to string, t domain.EdgeType) domain.Edge {
 	return domain.Edge{From: "hand", To: to, When: domain.When{Type: t}}
 }
 
-// handed walks to the transfer and returns what it asks for.
-func handed(t *testing.T, p domain.Pathway, values map[string]string) (pathway.State, pathway.Transfer) {
+// stepToTransfer steps to the transfer and returns its command.
+func stepToTransfer(t *testing.T, p domain.Pathway, values map[string]string) (pathway.State, pathway.Transfer) {
 	t.Helper()
 	s := pathway.New(domain.Script{Pathway: p}, values)
-	var dos []pathway.Command
+	var commands []pathway.Command
 	for _, in := range []pathway.Input{pathway.Started{}, pathway.PromptDone{}, pathway.Digit{Key: '4'}, pathway.Digit{Key: '2'}} {
-		s, dos = pathway.Step(s, in)
+		s, commands = pathway.Step(s, in)
 	}
-	require.NotEmpty(t, dos)
-	out, ok := dos[len(dos)-1].(pathway.Transfer)
-	require.True(t, ok, "%#v", dos)
+	require.NotEmpty(t, commands)
+	out, ok := commands[len(commands)-1].(pathway.Transfer)
+	require.True(t, ok, "%#v", commands)
 	return s, out
 }
 
-func TestATransferIsFilledInAndKeepsSecrets(t *testing.T) {
+func TestTransferFieldsAreFilledAndSecretsKept(t *testing.T) {
 	t.Parallel()
-	_, got := handed(t, transferring(), map[string]string{"desk": " +12025550199 "})
+	_, got := stepToTransfer(t, transferPathway(), map[string]string{"desk": " +12025550199 "})
 	assert.Equal(t, pathway.Transfer{Node: "hand", Destination: "+12025550199", Mode: domain.TransferBridge, Summary: "The PIN is 42.", Sensitive: true}, got)
-	_, got = handed(t, transferring(), nil)
+	_, got = stepToTransfer(t, transferPathway(), nil)
 	assert.Equal(t, "front", got.Destination)
 }
 
-func TestATransferLeavesByHowItEnded(t *testing.T) {
+func TestTransferOutcomeChoosesEdge(t *testing.T) {
 	t.Parallel()
-	success, failure := away("fine", domain.EdgeSuccess), away("bad", domain.EdgeFailure)
+	success, failure := transferEdge("fine", domain.EdgeSuccess), transferEdge("bad", domain.EdgeFailure)
 	for name, c := range map[string]struct {
 		edges []domain.Edge
 		ok    bool
@@ -59,57 +59,57 @@ func TestATransferLeavesByHowItEnded(t *testing.T) {
 	}{
 		"somebody was there":         {[]domain.Edge{success, failure}, true, domain.OutcomeConfirmed},
 		"nobody was there":           {[]domain.Edge{success, failure}, false, domain.OutcomeDeclined},
-		"else is a failure":          {[]domain.Edge{success, away("bad", domain.EdgeElse)}, false, domain.OutcomeDeclined},
-		"always is either: well":     {[]domain.Edge{away("fine", domain.EdgeAlways)}, true, domain.OutcomeConfirmed},
-		"always is either: not well": {[]domain.Edge{away("fine", domain.EdgeAlways)}, false, domain.OutcomeConfirmed},
+		"else is a failure":          {[]domain.Edge{success, transferEdge("bad", domain.EdgeElse)}, false, domain.OutcomeDeclined},
+		"always is either: well":     {[]domain.Edge{transferEdge("fine", domain.EdgeAlways)}, true, domain.OutcomeConfirmed},
+		"always is either: not well": {[]domain.Edge{transferEdge("fine", domain.EdgeAlways)}, false, domain.OutcomeConfirmed},
 		"no edge ends it":            {nil, true, domain.OutcomeCompleted},
 	} {
-		s, _ := handed(t, transferring(c.edges...), nil)
-		s, dos := pathway.Step(s, pathway.Digit{Key: '1'})
-		assert.Empty(t, dos, "%s: a key means nothing while somebody else has the caller", name)
+		s, _ := stepToTransfer(t, transferPathway(c.edges...), nil)
+		s, commands := pathway.Step(s, pathway.Digit{Key: '1'})
+		assert.Empty(t, commands, "%s: keys are ignored during the transfer", name)
 		s, _ = pathway.Step(s, pathway.Transferred{OK: c.ok})
 		assert.True(t, s.Over(), name)
 		assert.Equal(t, c.want, s.Result().Outcome, name)
 	}
 }
 
-func TestATransferThatAlwaysFailsTurnsInNoCircle(t *testing.T) {
+func TestRepeatedlyFailingTransferEnds(t *testing.T) {
 	t.Parallel()
-	s, _ := handed(t, transferring(away("hand", domain.EdgeFailure)), nil)
+	s, _ := stepToTransfer(t, transferPathway(transferEdge("hand", domain.EdgeFailure)), nil)
 	for range 600 {
 		s, _ = pathway.Step(s, pathway.Transferred{})
 	}
 	assert.True(t, s.Over())
 }
 
-func TestTransferredMeansNothingWithoutATransfer(t *testing.T) {
+func TestTransferredIsIgnoredWithoutTransfer(t *testing.T) {
 	t.Parallel()
-	s := pathway.New(domain.Script{Pathway: transferring()}, nil)
+	s := pathway.New(domain.Script{Pathway: transferPathway()}, nil)
 	s, _ = pathway.Step(s, pathway.Started{})
-	after, dos := pathway.Step(s, pathway.Transferred{OK: true})
-	assert.Empty(t, dos)
+	after, commands := pathway.Step(s, pathway.Transferred{OK: true})
+	assert.Empty(t, commands)
 	assert.Equal(t, s, after)
 }
 
-func TestResumeAsksAgainWhereTheCallerWasTakenAway(t *testing.T) {
+func TestResumeNodeRepeatsPrompt(t *testing.T) {
 	t.Parallel()
-	s := pathway.New(domain.Script{Pathway: transferring()}, nil)
+	s := pathway.New(domain.Script{Pathway: transferPathway()}, nil)
 	for _, in := range []pathway.Input{pathway.Started{}, pathway.PromptDone{}, pathway.Digit{Key: '4'}} {
 		s, _ = pathway.Step(s, in)
 	}
-	s, dos := pathway.Step(s, pathway.ResumeNode{})
-	require.Len(t, dos, 1)
-	assert.Equal(t, "Your PIN.", dos[0].(pathway.Say).Text)
-	s, dos = pathway.Step(s, pathway.PromptDone{})
-	assert.Equal(t, 2, dos[0].(pathway.CollectInput).Length, "what was keyed in before counts no more")
+	s, commands := pathway.Step(s, pathway.ResumeNode{})
+	require.Len(t, commands, 1)
+	assert.Equal(t, "Your PIN.", commands[0].(pathway.Say).Text)
+	s, commands = pathway.Step(s, pathway.PromptDone{})
+	assert.Equal(t, 2, commands[0].(pathway.CollectInput).Length, "earlier digits are dropped")
 	_ = s
 }
 
-func TestATransferIsCheckedWhenItIsSaved(t *testing.T) {
+func TestTransferIsValidatedOnSave(t *testing.T) {
 	t.Parallel()
-	good := transferring(away("fine", domain.EdgeSuccess), away("bad", domain.EdgeFailure))
+	good := transferPathway(transferEdge("fine", domain.EdgeSuccess), transferEdge("bad", domain.EdgeFailure))
 	require.NoError(t, pathway.Validate(&good))
-	bad := transferring(domain.Edge{From: "ask", To: "bad", When: domain.When{Type: domain.EdgeSuccess}})
+	bad := transferPathway(domain.Edge{From: "ask", To: "bad", When: domain.When{Type: domain.EdgeSuccess}})
 	bad.Nodes[1].Destination, bad.Nodes[1].Mode, bad.Nodes[1].Summary = " ", "sideways", "{{nobody}}"
 	err := pathway.Validate(&bad)
 	require.Error(t, err)

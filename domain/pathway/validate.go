@@ -16,7 +16,7 @@ import (
 const (
 	MaxNodes          = 500
 	MaxEdges          = 2000
-	maxAllWords       = 2000 // of all edges
+	maxAllWords       = 2000 // in all edges together
 	MaxVariables      = 200
 	MaxPrompt         = 4000 // characters
 	MaxNotes          = 2000
@@ -33,15 +33,13 @@ var (
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 )
 
-// BuiltInVariables are the variables that every conversation has: the contact's name
-// and phone, what is known of campaign, agent and numbers, and when it began.
+// BuiltInVariables returns the variables that every conversation has.
 func BuiltInVariables() []string {
 	return []string{"name", "phone", "campaign_name", "agent_name", "caller_number", "called_number", "now", "today"}
 }
 
-// RuntimeVariables are those of the built-in variables that a script and the begin of its
-// conversation tell: the time (RFC 3339) and the day (YYYY-MM-DD) are the
-// agent's, and stay as they are.
+// RuntimeVariables returns the built-in variables that follow from a script and the start of the conversation. Time
+// (RFC 3339) and day (YYYY-MM-DD) are in the zone of the agent.
 func RuntimeVariables(s *domain.Script, began time.Time) map[string]string {
 	zone, err := time.LoadLocation(s.Timezone)
 	if err != nil || s.Timezone == "Local" {
@@ -55,7 +53,7 @@ func RuntimeVariables(s *domain.Script, began time.Time) map[string]string {
 	return given
 }
 
-// Validate finds everything that is wrong with a pathway, at once.
+// Validate returns all problems with a pathway.
 func Validate(p *domain.Pathway) error {
 	v := validation{p: p, nodes: make(map[string]*domain.Node), knownVariables: make(map[string]bool)}
 	v.checkHead()
@@ -80,8 +78,7 @@ func Validate(p *domain.Pathway) error {
 	return v.problems.Err()
 }
 
-// IsWithinLimits reports whether a pathway is so small that it is looked at: Validate tells
-// what there is too much of.
+// IsWithinLimits reports whether a pathway is small enough for a full validation.
 func IsWithinLimits(p *domain.Pathway) bool {
 	return len(p.Nodes) <= MaxNodes && len(p.Edges) <= MaxEdges && len(p.Variables) <= MaxVariables && countPhrases(p) <= maxAllWords
 }
@@ -94,8 +91,7 @@ func countPhrases(p *domain.Pathway) (n int) {
 	return n
 }
 
-// Warnings are what is odd about a pathway but stops nothing: nodes that no
-// edge leads to.
+// Warnings returns findings that do not invalidate a pathway: nodes that cannot be reached.
 func Warnings(p *domain.Pathway) []domain.Detail {
 	reached := map[string]bool{p.Start: true}
 	next := []string{p.Start}
@@ -168,7 +164,7 @@ func (v *validation) checkVariables() {
 		param := fmt.Sprintf("variables[%d].name", i)
 		switch {
 		case !variableName.MatchString(d.Name):
-			v.addProblem(param, "%q is no name: letters, digits and _, not beginning with a digit", d.Name)
+			v.addProblem(param, "%q is not a valid name: letters, digits and _, not beginning with a digit", d.Name)
 		case seen[d.Name]:
 			v.addProblem(param, "%q is declared twice", d.Name)
 		}
@@ -265,11 +261,11 @@ func (v *validation) checkAssign(at string, s *domain.Assign) {
 		v.addProblem(at+".intent", "has more than %d characters", maxName)
 	}
 	if s.Language != "" && !languageTag.MatchString(s.Language) {
-		v.addProblem(at+".language", "%q is no language tag (e.g. en-US)", s.Language)
+		v.addProblem(at+".language", "%q is not a language tag (e.g. en-US)", s.Language)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
 		if !variableName.MatchString(name) {
-			v.addProblem(at+".variables", "%q is no name: letters, digits and _, not beginning with a digit", name)
+			v.addProblem(at+".variables", "%q is not a valid name: letters, digits and _, not beginning with a digit", name)
 		}
 		if utf8.RuneCountInString(s.Variables[name]) > MaxNotes {
 			v.addProblem(at+".variables."+name, "has more than %d characters", MaxNotes)
@@ -284,7 +280,7 @@ func (v *validation) checkCollect(at string, n *domain.Node) {
 	}
 	if n.SaveAs != "" {
 		if !variableName.MatchString(n.SaveAs) {
-			v.addProblem(at+".save_as", "%q is no name: letters, digits and _, not beginning with a digit", n.SaveAs)
+			v.addProblem(at+".save_as", "%q is not a valid name: letters, digits and _, not beginning with a digit", n.SaveAs)
 		}
 		v.knownVariables[n.SaveAs] = true
 	}
@@ -364,7 +360,7 @@ func (v *validation) checkEdge(i int, e *domain.Edge) {
 	}
 }
 
-// collects: a question must lead somewhere.
+// checkCollectEdges checks that an edge leaves each collect node.
 func (v *validation) checkCollectEdges() {
 	leads := make(map[string]bool)
 	for _, e := range v.p.Edges {
@@ -377,7 +373,7 @@ func (v *validation) checkCollectEdges() {
 	}
 }
 
-// texts: every name without a fallback must be known.
+// checkTexts checks that all placeholders without a fallback refer to known variables.
 func (v *validation) checkTexts() {
 	for i, n := range v.p.Nodes {
 		at := fmt.Sprintf("nodes[%d]", i)

@@ -25,9 +25,9 @@ func params(t *testing.T, err error) map[string]int {
 	return m
 }
 
-func TestAGoodPathwayIsAccepted(t *testing.T) {
+func TestValidPathwayIsAccepted(t *testing.T) {
 	t.Parallel()
-	p := confirm()
+	p := confirmPathway()
 	require.NoError(t, pathway.Validate(&p))
 	assert.Empty(t, pathway.Warnings(&p))
 	q := pathway.MessagePathway("Hello {{name}} from {{campaign_name}}.")
@@ -37,7 +37,7 @@ func TestAGoodPathwayIsAccepted(t *testing.T) {
 	assert.Len(t, pathway.Warnings(&q), 1)
 }
 
-func TestEverythingWrongIsToldAtOnce(t *testing.T) {
+func TestAllProblemsAreReportedTogether(t *testing.T) {
 	t.Parallel()
 	p := domain.Pathway{
 		Start:     "nowhere",
@@ -68,13 +68,13 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	}, params(t, pathway.Validate(&p)))
 }
 
-func TestAFloodOfNodesIsRefusedAtOnce(t *testing.T) {
+func TestTooManyNodesAreRefusedQuickly(t *testing.T) {
 	t.Parallel()
 	p := domain.Pathway{Name: "x", Start: "a", Nodes: make([]domain.Node, 100_000), Edges: make([]domain.Edge, 100_000)}
 	assert.Equal(t, map[string]int{"nodes": 1, "edges": 1}, params(t, pathway.Validate(&p)))
 }
 
-func TestWhatIsBuiltInIsToldInTheAgentsZone(t *testing.T) {
+func TestBuiltInVariablesUseAgentTimeZone(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 11, 22, 23, 30, 0, 0, time.UTC)
 	script := domain.Script{AgentName: "Zoe", Timezone: "Europe/Berlin"}
@@ -86,13 +86,13 @@ func TestWhatIsBuiltInIsToldInTheAgentsZone(t *testing.T) {
 	}
 	first := pathway.New(script, given)
 	said, _, missing := first.ContinueWith(domain.Script{AgentName: "Ada"}).FillText("{{agent_name}}, {{today}}")
-	assert.Equal(t, "Ada, 2026-11-23", said, "who goes on has a name of his own")
+	assert.Equal(t, "Ada, 2026-11-23", said, "the next agent uses its own name")
 	assert.Empty(t, missing)
 	said, _, _ = first.FillText("{{agent_name}}")
 	assert.Equal(t, "Zoe", said)
 }
 
-func TestTextsAreFilled(t *testing.T) {
+func TestFillReplacesVariables(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{"name": "Ada", "empty": "", "evil": "{{name}}", "first name": "A"}
 	for text, want := range map[string]string{

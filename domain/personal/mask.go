@@ -7,22 +7,21 @@ import (
 	"time"
 )
 
-// IsInValue reports whether a value, as deep as it goes, contains the number.
+// IsInValue reports whether a value contains the number at any depth.
 func (n Number) IsInValue(v any) bool {
 	w := valueWalker{n: n}
 	w.visitValue(reflect.ValueOf(v))
 	return w.found
 }
 
-// MaskValue blanks the number in all texts of what a pointer leads to, and says
-// whether it was there.
+// MaskValue masks the number in all texts below a pointer and reports whether it was found.
 func (n Number) MaskValue(v any) bool {
 	w := valueWalker{n: n, mask: true}
 	w.visitValue(reflect.ValueOf(v))
 	return w.found
 }
 
-// valueWalker goes through a value.
+// valueWalker visits all texts of a value.
 type valueWalker struct {
 	n           Number
 	mask, found bool
@@ -48,7 +47,7 @@ func (w *valueWalker) visitValue(v reflect.Value) {
 		w.visitBytes(v)
 		return
 	}
-	switch v.Kind() { // others hold no text
+	switch v.Kind() { // other kinds contain no text
 	case reflect.String:
 		if text, found := w.visitText(v.String(), v.Type() == numberType); found && v.CanSet() {
 			v.SetString(text)
@@ -72,27 +71,27 @@ func (w *valueWalker) visitValue(v reflect.Value) {
 	}
 }
 
-// visitInterface masks what an interface holds, which cannot be set by itself.
+// visitInterface masks the value in an interface, which cannot be set in place.
 func (w *valueWalker) visitInterface(v reflect.Value) {
 	if v.IsNil() {
 		return
 	}
-	if held := v.Elem(); held.Kind() == reflect.Pointer || held.Kind() == reflect.Map || !w.mask || !v.CanSet() {
-		w.visitValue(held)
+	if element := v.Elem(); element.Kind() == reflect.Pointer || element.Kind() == reflect.Map || !w.mask || !v.CanSet() {
+		w.visitValue(element)
 		return
-	} else if held.Type() == numberType { // it becomes a text
-		if text, found := w.visitText(held.String(), true); found {
+	} else if element.Type() == numberType { // a masked number becomes a string
+		if text, found := w.visitText(element.String(), true); found {
 			v.Set(reflect.ValueOf(text))
 		}
 		return
 	}
-	held := reflect.New(v.Elem().Type()).Elem()
-	held.Set(v.Elem())
-	w.visitValue(held)
-	v.Set(held)
+	element := reflect.New(v.Elem().Type()).Elem()
+	element.Set(v.Elem())
+	w.visitValue(element)
+	v.Set(element)
 }
 
-// visitMap masks the keys and the values of a map.
+// visitMap masks the keys and values of a map.
 func (w *valueWalker) visitMap(v reflect.Value) {
 	for _, key := range v.MapKeys() {
 		name := reflect.New(key.Type()).Elem()
@@ -115,25 +114,25 @@ func (w *valueWalker) visitMap(v reflect.Value) {
 func (w *valueWalker) visitBytes(v reflect.Value) {
 	d := json.NewDecoder(bytes.NewReader(v.Bytes()))
 	d.UseNumber()
-	var held any
-	if d.Decode(&held) != nil || d.More() {
+	var element any
+	if d.Decode(&element) != nil || d.More() {
 		if text, found := w.visitText(string(v.Bytes()), false); found && v.CanSet() {
 			v.SetBytes([]byte(text))
 		}
 		return
 	}
 	inner := valueWalker{n: w.n, mask: w.mask}
-	inner.visitValue(reflect.ValueOf(&held).Elem())
+	inner.visitValue(reflect.ValueOf(&element).Elem())
 	if !inner.found {
 		return
 	}
 	w.found = true
-	if text, err := json.Marshal(held); err == nil && w.mask && v.CanSet() {
+	if text, err := json.Marshal(element); err == nil && w.mask && v.CanSet() {
 		v.SetBytes(text)
 	}
 }
 
-// visitText masks one text. A date is none of a number, though its digits may be.
+// visitText masks one text. Dates are skipped, because their digits can look like a number.
 func (w *valueWalker) visitText(visitText string, number bool) (masked string, found bool) {
 	if len(visitText) < len(w.n.national) || !number && isDate(visitText) {
 		return visitText, false

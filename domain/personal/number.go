@@ -1,6 +1,4 @@
-// Package personal finds a telephone number in texts and records, however it is
-// written, and blanks it there. It guarantees that what it blanks is found no
-// more.
+// Package personal finds a telephone number in texts and records, in any common notation, and masks it.
 package personal
 
 import (
@@ -12,17 +10,17 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Blank is what stands in the place of a number that was erased.
+// Blank replaces an erased number.
 const Blank = "[erased]"
 
-// Number is a telephone number that texts are searched for.
+// Number is a telephone number that is searched for in texts.
 type Number struct {
 	e164     string
-	national string // the digits behind the country code
+	national string // digits after the country code
 	prefixes map[string]bool
 }
 
-// NewNumber is the number of a text in E.164.
+// NewNumber returns the number for a text in E.164.
 func NewNumber(e164 string) (Number, error) {
 	n, err := domain.ParseNumber(e164, "")
 	if err != nil {
@@ -31,13 +29,13 @@ func NewNumber(e164 string) (Number, error) {
 	code := strconv.Itoa(int(n.Parsed.GetCountryCode()))
 	return Number{
 		e164: n.E164, national: phonenumbers.GetNationalSignificantNumber(n.Parsed),
-		// What may stand before the national number: nothing, the country code, also
-		// behind an international prefix, and trunk prefixes.
+		// Digits that may precede the national number: the country code, also after an international prefix, and
+		// trunk prefixes.
 		prefixes: map[string]bool{"": true, code: true, "00" + code: true, "011" + code: true, code + "0": true, "0": true, "1": code == "1"},
 	}, nil
 }
 
-// E164 is the number in E.164.
+// E164 returns the number in E.164.
 func (n Number) E164() string { return n.e164 }
 
 // Equals reports whether a text is the number in E.164.
@@ -49,7 +47,7 @@ func (n Number) IsIn(text string) bool {
 	return found
 }
 
-// Mask is a text with Blank in the place of the number.
+// Mask returns a text with Blank in place of the number.
 func (n Number) Mask(text string) (masked string, found bool) {
 	start, end, found := n.findFrom(text, 0)
 	if !found {
@@ -67,13 +65,11 @@ func (n Number) Mask(text string) (masked string, found bool) {
 	return b.String(), true
 }
 
-// mostApart is how many spaces, dots, hyphens, strokes and brackets may stand
-// between two digits of a number.
+// maxSeparators limits the separators between two digits: spaces, dots, hyphens, slashes and parentheses.
 const maxSeparators = 3
 
-// findFrom is the first place of the number from one on. The digits of a number may
-// be written apart. Digits that go on directly before it, but for a prefix, or
-// behind it make another number.
+// findFrom returns the first position of the number at or after from. Its digits may be separated. Adjacent further
+// digits make another number, except for prefixes.
 func (n Number) findFrom(text string, from int) (start, end int, found bool) {
 	for at := from; len(text)-at >= len(n.national); {
 		i := strings.IndexAny(text[at:], "0123456789")
@@ -89,11 +85,11 @@ func (n Number) findFrom(text string, from int) (start, end int, found bool) {
 				at++
 				continue
 			}
-			apart := len(text[at:]) - len(strings.TrimLeft(text[at:], " .-/()"))
-			if apart == 0 || apart > maxSeparators || at+apart >= len(text) || text[at+apart] < '0' || text[at+apart] > '9' {
+			separators := len(text[at:]) - len(strings.TrimLeft(text[at:], " .-/()"))
+			if separators == 0 || separators > maxSeparators || at+separators >= len(text) || text[at+separators] < '0' || text[at+separators] > '9' {
 				break
 			}
-			at += apart
+			at += separators
 		}
 		if first, last, ok := n.findInDigits(string(digits), places); ok {
 			start, end = places[first], places[last]+1
@@ -106,8 +102,8 @@ func (n Number) findFrom(text string, from int) (start, end int, found bool) {
 	return 0, 0, false
 }
 
-// findInDigits finds the number in a run of digits, which stand at places of a text:
-// the indexes of its first and its last digit, with what belongs to it before.
+// findInDigits finds the number in a run of digits with the given positions in the text. first and last are the
+// indexes of the first and last digit, including the prefix.
 func (n Number) findInDigits(digits string, places []int) (first, last int, ok bool) {
 	for from := 0; ; from++ {
 		i := strings.Index(digits[from:], n.national)
@@ -126,7 +122,7 @@ func (n Number) findInDigits(digits string, places []int) (first, last int, ok b
 		if !n.prefixes[digits[first:from]] {
 			continue
 		}
-		for first > 0 { // a prefix that stands apart: +44 (0) 20 …
+		for first > 0 { // a separate prefix, as in +44 (0) 20 …
 			begin := first - 1
 			for begin > 0 && places[begin-1] == places[begin]-1 {
 				begin--

@@ -19,7 +19,7 @@ func number(t *testing.T, e164 string) personal.Number {
 	return n
 }
 
-func TestANumberIsBlankedHoweverItIsWritten(t *testing.T) {
+func TestNumberIsBlankedInAnyNotation(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"+12025550100":                        "[erased]",
@@ -47,7 +47,7 @@ func TestANumberIsBlankedHoweverItIsWritten(t *testing.T) {
 	assert.Equal(t, "[erased]; [erased]; [erased]", got)
 }
 
-func TestANumberIsBlankedInRecords(t *testing.T) {
+func TestNumberIsBlankedInRecords(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2025, 5, 5, 1, 0, 0, 0, time.UTC)
 	type part struct {
@@ -65,7 +65,7 @@ func TestANumberIsBlankedInRecords(t *testing.T) {
 		Named map[string]string
 		Count int
 	}
-	n := number(t, "+4520250505") // whose national form is a date
+	n := number(t, "+4520250505") // its national number looks like a date
 	r := row{
 		Text: "from +45 20 25 05 05", At: at, Day: "2025-05-05", Raw: json.RawMessage(`{"to":"+4520250505","n":20250505,"m":9007199254740993}`),
 		Bytes: []byte("INVITE sip:20250505@h"), Count: 20250505,

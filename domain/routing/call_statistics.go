@@ -7,16 +7,15 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Span is how far back a Record looks, in steps of a minute.
+// StatisticsWindow is the length of the window of CallStatistics, in steps of one minute.
 const StatisticsWindow = time.Hour
 
 const steps = int(StatisticsWindow / time.Minute)
 
-// CallStatistics is what became of a trunk's calls within the last hour. The zero
-// value is empty.
+// CallStatistics counts the calls of a trunk in the last hour. The zero value is empty.
 type CallStatistics struct {
 	steps [steps]minuteCounts
-	last  int64 // minute of the newest step
+	last  int64 // newest minute
 	sum   CallTotals
 }
 
@@ -25,15 +24,15 @@ type minuteCounts struct {
 	sum    CallTotals
 }
 
-// CallTotals counts calls: attempts are legs that came to an answer or a refusal.
+// CallTotals holds call counters. Attempts are legs that were answered or rejected.
 type CallTotals struct {
 	Attempts, Answered int
-	Ended, Short       int           // of the answered ones
-	Talked             time.Duration // of the ended ones
+	Ended, Short       int           // of the answered calls
+	Talked             time.Duration // total length of the ended calls
 	Refusals           map[string]int
 }
 
-// CountAnswered counts a leg that was answered.
+// CountAnswered counts an answered leg.
 func (r *CallStatistics) CountAnswered(now time.Time) {
 	s := r.minuteAt(now)
 	for _, x := range []*CallTotals{&s.sum, &r.sum} {
@@ -42,7 +41,7 @@ func (r *CallStatistics) CountAnswered(now time.Time) {
 	}
 }
 
-// CountRefused counts a leg that was not, and why.
+// CountRefused counts a leg that was not answered, with its reason.
 func (r *CallStatistics) CountRefused(reason string, now time.Time) {
 	s := r.minuteAt(now)
 	for _, x := range []*CallTotals{&s.sum, &r.sum} {
@@ -54,7 +53,7 @@ func (r *CallStatistics) CountRefused(reason string, now time.Time) {
 	}
 }
 
-// CountEnded counts an answered call that is over; up to short it is a short one.
+// CountEnded counts the end of an answered call. The call is short if its length is at most short.
 func (r *CallStatistics) CountEnded(talked, short time.Duration, now time.Time) {
 	s := r.minuteAt(now)
 	for _, x := range []*CallTotals{&s.sum, &r.sum} {
@@ -66,13 +65,13 @@ func (r *CallStatistics) CountEnded(talked, short time.Duration, now time.Time) 
 	}
 }
 
-// Totals is what the last hour brought. Its map must not be written to.
+// Totals returns the counters of the last hour. The caller must not modify their map.
 func (r *CallStatistics) Totals(now time.Time) CallTotals {
 	r.minuteAt(now)
 	return r.sum
 }
 
-// minuteAt is the step of now; what is older than the span is forgotten.
+// minuteAt returns the counters of the current minute and drops minutes outside the window.
 func (r *CallStatistics) minuteAt(now time.Time) *minuteCounts {
 	minute := now.Unix() / 60
 	if minute > r.last {
@@ -81,7 +80,7 @@ func (r *CallStatistics) minuteAt(now time.Time) *minuteCounts {
 		}
 		r.last = minute
 	}
-	s := &r.steps[r.last%int64(steps)] // a clock that was set back counts into the newest
+	s := &r.steps[r.last%int64(steps)] // after the clock was set back, the newest minute is used
 	s.minute = r.last
 	return s
 }
@@ -103,7 +102,7 @@ func (r *CallStatistics) dropMinute(s *minuteCounts) {
 	*s = minuteCounts{}
 }
 
-// Minutes is the record as it is kept, the oldest minute first.
+// Minutes returns the counters of each minute for storage, oldest first.
 func (r *CallStatistics) Minutes(now time.Time) []domain.TrunkMinute {
 	r.minuteAt(now)
 	var out []domain.TrunkMinute
@@ -120,12 +119,11 @@ func (r *CallStatistics) Minutes(now time.Time) []domain.TrunkMinute {
 	return out
 }
 
-// AddMinutes adds what was kept to what was counted since; what is beyond the span, or
-// ahead of now, is left out.
-func (r *CallStatistics) AddMinutes(kept []domain.TrunkMinute, now time.Time) {
+// AddMinutes adds stored minutes to the current counters. Minutes outside the window or in the future are ignored.
+func (r *CallStatistics) AddMinutes(rows []domain.TrunkMinute, now time.Time) {
 	r.minuteAt(now)
-	for i := range kept {
-		k := &kept[i]
+	for i := range rows {
+		k := &rows[i]
 		if k.Minute > r.last || k.Minute <= r.last-int64(steps) {
 			continue
 		}
@@ -149,10 +147,10 @@ func (r *CallStatistics) AddMinutes(kept []domain.TrunkMinute, now time.Time) {
 	}
 }
 
-// ASR is the answer-seizure ratio, 0 to 1; 0 without attempts.
+// ASR returns the answer-seizure ratio, 0 to 1. Without attempts it is 0.
 func (s *CallTotals) ASR() float64 { return share(s.Answered, s.Attempts) }
 
-// ACD is the average duration of answered calls.
+// ACD returns the average call duration of answered calls.
 func (s *CallTotals) ACD() time.Duration {
 	if s.Ended == 0 {
 		return 0
@@ -160,7 +158,7 @@ func (s *CallTotals) ACD() time.Duration {
 	return s.Talked / time.Duration(s.Ended)
 }
 
-// ShortShare is the share of short calls among the answered ones, 0 to 1.
+// ShortShare returns the share of short calls among the answered calls, 0 to 1.
 func (s *CallTotals) ShortShare() float64 { return share(s.Short, s.Ended) }
 
 func share(of, all int) float64 {
@@ -170,7 +168,7 @@ func share(of, all int) float64 {
 	return float64(of) / float64(all)
 }
 
-// RefusalsByReason are the refusals, in a map of the caller's own.
+// RefusalsByReason returns a copy of the refusals.
 func (s *CallTotals) RefusalsByReason() map[string]int {
 	if s.Refusals == nil {
 		return map[string]int{}
@@ -178,7 +176,7 @@ func (s *CallTotals) RefusalsByReason() map[string]int {
 	return maps.Clone(s.Refusals)
 }
 
-// Measure names what an alarm watches.
+// Measure is a measure of call quality that alarms watch.
 type Measure string
 
 // The measures of a trunk.
@@ -188,14 +186,14 @@ const (
 	ShortCalls Measure = "short_call_share"
 )
 
-// Breach is a measure beyond its bound. ACD counts in seconds.
+// Breach is a measure beyond its threshold. The unit of ACD is seconds.
 type Breach struct {
 	Measure      Measure
 	Value, Bound float64
-	Calls        int // it was taken over
+	Calls        int // number of calls in the measure
 }
 
-// ShortCallLimit is up to where an answered call is short by the alarms' settings.
+// ShortCallLimit returns the maximum length of a short call.
 func ShortCallLimit(a domain.TrunkAlarms) time.Duration {
 	if a.ShortCallSeconds <= 0 {
 		return 6 * time.Second
@@ -203,27 +201,26 @@ func ShortCallLimit(a domain.TrunkAlarms) time.Duration {
 	return time.Duration(a.ShortCallSeconds) * time.Second
 }
 
-// FindBreaches finds what is beyond its bound.
+// FindBreaches returns the measures beyond their thresholds.
 func FindBreaches(s CallTotals, a domain.TrunkAlarms) []Breach {
-	least := a.MinCalls
-	if least <= 0 {
-		least = 20
+	minCalls := a.MinCalls
+	if minCalls <= 0 {
+		minCalls = 20
 	}
 	var out []Breach
-	if a.MinASR > 0 && s.Attempts >= least && s.ASR() < a.MinASR {
+	if a.MinASR > 0 && s.Attempts >= minCalls && s.ASR() < a.MinASR {
 		out = append(out, Breach{ASR, s.ASR(), a.MinASR, s.Attempts})
 	}
-	if a.MinACDSeconds > 0 && s.Ended >= least && s.ACD().Seconds() < a.MinACDSeconds {
+	if a.MinACDSeconds > 0 && s.Ended >= minCalls && s.ACD().Seconds() < a.MinACDSeconds {
 		out = append(out, Breach{ACD, s.ACD().Seconds(), a.MinACDSeconds, s.Ended})
 	}
-	if a.MaxShortCallShare > 0 && s.Ended >= least && s.ShortShare() > a.MaxShortCallShare {
+	if a.MaxShortCallShare > 0 && s.Ended >= minCalls && s.ShortShare() > a.MaxShortCallShare {
 		out = append(out, Breach{ShortCalls, s.ShortShare(), a.MaxShortCallShare, s.Ended})
 	}
 	return out
 }
 
-// CountSince counts the attempts of a window that ends now, in whole minutes, and
-// those of them that were answered.
+// CountSince returns the attempts and the answered attempts in a window of whole minutes that ends now.
 func (r *CallStatistics) CountSince(now time.Time, window time.Duration) (attempts, answered int) {
 	r.minuteAt(now)
 	for m := max(r.last-int64(window/time.Minute)+1, r.last-int64(steps)+1); m <= r.last; m++ {

@@ -7,16 +7,15 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// RedirectTarget is where a trunk says by a 3xx that a call should go instead.
+// RedirectTarget is a target in a 3xx response of a trunk.
 type RedirectTarget struct {
-	User string // without the parameters of a number
+	User string // without number parameters
 	Host string
 }
 
-// SelectRedirect is the index of the first place to which a call to the number, which
-// the trunk was asked for as dialled, may go on: one that the trunk's
-// redirect_hosts name, for the same number. Another number was not allowed by
-// anybody.
+// SelectRedirect returns the index of the first target to which a call may be redirected. dialled is the number in
+// the request. The host must be listed in redirect_hosts of the trunk, and the number must be the same, because no
+// other number was checked.
 func SelectRedirect(t *domain.Trunk, dialled string, places []RedirectTarget) (index int, ok bool) {
 	for i, p := range places {
 		if isSameNumber(p.User, dialled) && isAllowedHost(t.RedirectHosts, p.Host) {
@@ -26,13 +25,12 @@ func SelectRedirect(t *domain.Trunk, dialled string, places []RedirectTarget) (i
 	return 0, false
 }
 
-// isSameNumber looks past the plus, which some leave out.
+// isSameNumber compares numbers without a leading plus sign.
 func isSameNumber(a, b string) bool {
 	return a != "" && strings.TrimPrefix(a, "+") == strings.TrimPrefix(b, "+")
 }
 
-// isAllowedHost reports whether a host is one of those that are named, or an address of
-// theirs; a name stands for itself alone.
+// isAllowedHost reports whether a host is listed by name or address, or lies in a listed network.
 func isAllowedHost(hosts []string, host string) bool {
 	host = strings.Trim(host, "[]")
 	addr, err := netip.ParseAddr(host)

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-func TestACallIsSentOnToAllowedHostsForTheSameNumberOnly(t *testing.T) {
+func TestRedirectIsFollowedToAllowedHostsForSameNumberOnly(t *testing.T) {
 	t.Parallel()
 	trunk := &domain.Trunk{RedirectHosts: []string{"Signer.example.com", "192.0.2.0/24", "[2001:db8::1]", "198.51.100.7"}}
 	for _, c := range []struct {

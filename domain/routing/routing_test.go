@@ -20,7 +20,7 @@ func newTrunk(id string, change func(*domain.Trunk)) *domain.Trunk {
 	return t
 }
 
-func TestTheLongestPrefixThenPriorityThenTheCallerIDThenTheCostChooseATrunk(t *testing.T) {
+func TestRouteOrderIsPrefixPriorityCallerIDCost(t *testing.T) {
 	all := []*domain.Trunk{
 		newTrunk("any", nil),
 		newTrunk("us-dear", func(t *domain.Trunk) {
@@ -58,7 +58,7 @@ func TestTheLongestPrefixThenPriorityThenTheCallerIDThenTheCostChooseATrunk(t *t
 	}
 }
 
-func TestTheCallerIDIsOneThatTheTrunkMayShow(t *testing.T) {
+func TestCallerIDIsAllowedByTrunk(t *testing.T) {
 	carrier := newTrunk("carrier", func(t *domain.Trunk) { t.CallerIDs = []string{"+15005550100", "+12025550100", "+12025550101"} })
 	bare := newTrunk("bare", func(t *domain.Trunk) { t.CallerIDs = nil })
 	builtIn := newTrunk("built in", func(t *domain.Trunk) { t.Simulator, t.CallerIDs = true, []string{"+15005550100"} })
@@ -83,7 +83,7 @@ func TestTheCallerIDIsOneThatTheTrunkMayShow(t *testing.T) {
 	}
 }
 
-func TestTestEnvironmentHasTheBuiltInCarrierOnly(t *testing.T) {
+func TestTestEnvironmentUsesBuiltInCarrierOnly(t *testing.T) {
 	all := []*domain.Trunk{
 		newTrunk("carrier", func(t *domain.Trunk) { t.Environment, t.Prefixes = domain.Test, []string{"+1202555"} }),
 		newTrunk("built in", func(t *domain.Trunk) { t.Environment, t.Simulator = domain.Test, true }),
@@ -96,7 +96,7 @@ func TestTestEnvironmentHasTheBuiltInCarrierOnly(t *testing.T) {
 	assert.Empty(t, best)
 }
 
-func TestTrunkThatWouldDialAnotherNumberIsNoRoute(t *testing.T) {
+func TestTrunkThatWouldDialAnotherNumberIsSkipped(t *testing.T) {
 	rewrites := newTrunk("rewrites", func(t *domain.Trunk) {
 		t.NumberFormat, t.NumberStrip, t.NumberAdd, t.RewriteApproved = domain.FormatDigits, "1202555", "1900555", true
 	})
@@ -108,7 +108,7 @@ func TestTrunkThatWouldDialAnotherNumberIsNoRoute(t *testing.T) {
 	assert.Equal(t, []int{1}, best)
 }
 
-func TestTargetsAreTriedByPriorityThenByLotAndTheFailedOnesLast(t *testing.T) {
+func TestTargetOrderIsPriorityThenWeightFailedLast(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	lot := func(draws ...float64) func() float64 {
 		return func() float64 {
@@ -155,10 +155,10 @@ func TestTargetsAreTriedByPriorityThenByLotAndTheFailedOnesLast(t *testing.T) {
 	}
 }
 
-func TestWeightsAreSharesInTheLongRun(t *testing.T) {
+func TestWeightsDetermineShareOfCalls(t *testing.T) {
 	targets := []routing.Target{{Key: "one", Proxy: 0, Weight: 1}, {Key: "three", Proxy: 1, Weight: 3}}
 	seed, n := uint64(1), map[string]int{}
-	draw := func() float64 { // the mean of an exponential lot is enough for a share
+	draw := func() float64 { // the mean of an exponential distribution is sufficient
 		seed = seed*6364136223846793005 + 1442695040888963407
 		return -naturalLog(float64(seed>>11)/(1<<53) + 1e-12)
 	}
@@ -169,7 +169,7 @@ func TestWeightsAreSharesInTheLongRun(t *testing.T) {
 	assert.InDelta(t, 3000, n["three"], 150)
 }
 
-func naturalLog(x float64) float64 { // by halving: the test needs no more
+func naturalLog(x float64) float64 { // by halving; sufficient for the test
 	n := 0
 	for x < 0.5 {
 		x *= 2
@@ -182,7 +182,7 @@ func naturalLog(x float64) float64 { // by halving: the test needs no more
 	return sum - float64(n)*0.6931471805599453
 }
 
-func TestASecondCountsAsASixtiethOfAMinute(t *testing.T) {
+func TestCostOfASecondIsASixtiethOfAMinute(t *testing.T) {
 	cost, known := routing.CostPerMinute([]domain.Rate{{Prefix: "+1", Cost: "0.006"}}, "+12025550100")
 	assert.True(t, known)
 	got := []domain.Amount{routing.CallCost(cost, 0), routing.CallCost(cost, time.Second), routing.CallCost(cost, 59500*time.Millisecond), routing.CallCost(cost, time.Hour)}
@@ -191,7 +191,7 @@ func TestASecondCountsAsASixtiethOfAMinute(t *testing.T) {
 	assert.False(t, known)
 }
 
-func TestTheRecordForgetsWhatIsOlderThanAnHour(t *testing.T) {
+func TestRecordDropsCallsOlderThanAnHour(t *testing.T) {
 	var r routing.CallStatistics
 	at := time.Unix(1_800_000_000, 0)
 	for range 3 {
@@ -209,7 +209,7 @@ func TestTheRecordForgetsWhatIsOlderThanAnHour(t *testing.T) {
 	assert.Equal(t, "0/0 asr 0.00 acd 0s short 0.00 map[]", show(at.Add(100*time.Hour)))
 }
 
-func TestAnAlarmNeedsEnoughCallsAndABound(t *testing.T) {
+func TestAlarmNeedsEnoughCallsAndAThreshold(t *testing.T) {
 	s := routing.CallTotals{Attempts: 100, Answered: 30, Ended: 30, Short: 20, Talked: 300 * time.Second}
 	bounds := domain.TrunkAlarms{MinASR: 0.4, MinACDSeconds: 20, MaxShortCallShare: 0.5, MinCalls: 30}
 	var got []routing.Measure

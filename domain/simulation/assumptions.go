@@ -6,20 +6,20 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Assumptions are what the called do. The rates are shares of 0 to 1; what
-// they leave of 1 does not answer.
+// Assumptions describe how called persons behave. The rates are shares from 0 to 1, and the rest to 1 is not
+// answered.
 type Assumptions struct {
-	Answer    float64 // a person answers
-	Voicemail float64
-	Busy      float64
-	Failed    float64       // the trunk cannot reach them
-	Ring      time.Duration // until somebody answers
-	Unheard   time.Duration // of ringing where nobody does
-	Talk      time.Duration // with a person, on average
-	Message   time.Duration // with a machine, on average
+	Answer    float64       // share answered by a person
+	Voicemail float64       // share answered by voicemail
+	Busy      float64       // share of busy numbers
+	Failed    float64       // share that the trunk cannot reach
+	Ring      time.Duration // ring time before an answer
+	Unheard   time.Duration // ring time without an answer
+	Talk      time.Duration // average length with a person
+	Message   time.Duration // average length with voicemail
 }
 
-// DefaultAssumptions is assumed where nothing else is known.
+// DefaultAssumptions are used without other data.
 func DefaultAssumptions() Assumptions {
 	return Assumptions{
 		Answer: 0.35, Voicemail: 0.25, Busy: 0.08, Failed: 0.02,
@@ -27,10 +27,10 @@ func DefaultAssumptions() Assumptions {
 	}
 }
 
-// drawAttempt is how the n-th attempt of a contact ends: always alike for one seed.
-// A length is drawn between half and one and a half of its average.
-func (a Assumptions) drawAttempt(seed, who, n uint64) (v domain.Verdict, takes, talk time.Duration) {
-	h := mixBits(seed ^ mixBits(who<<8|n))
+// drawAttempt returns the result of the n-th attempt to reach a contact. It is deterministic for a seed. Lengths
+// vary from half to one and a half of the average.
+func (a Assumptions) drawAttempt(seed, contact, n uint64) (v domain.Verdict, duration, talk time.Duration) {
+	h := mixBits(seed ^ mixBits(contact<<8|n))
 	kind, length := unitInterval(h), 0.5+unitInterval(mixBits(h))
 	last := func(average time.Duration) time.Duration { return time.Duration(length * float64(average)) }
 	switch {
@@ -48,7 +48,7 @@ func (a Assumptions) drawAttempt(seed, who, n uint64) (v domain.Verdict, takes, 
 	return domain.Verdict{Outcome: domain.OutcomeNoAnswer, Reason: domain.ReasonNoAnswer, RetryOn: "no_answer"}, a.Unheard, 0
 }
 
-// mixBits is a step of splitmix64.
+// mixBits is one step of SplitMix64.
 func mixBits(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -1,6 +1,5 @@
-// Package simulation plays a campaign on a virtual clock: the same decisions as
-// those of a real one (dialer, calendar), with calls whose ends are drawn by
-// chance. It rings nobody, waits for nothing and knows no clock.
+// Package simulation forecasts a campaign on a virtual clock. It uses the same decisions as a real campaign
+// (packages dialer and calendar) and draws the results of calls at random. It makes no calls and does not wait.
 package simulation
 
 import (
@@ -13,66 +12,66 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// ContactGroup are contacts who may be rung at the same hours.
+// ContactGroup is a group of contacts with the same calling window.
 type ContactGroup struct {
 	Window  calendar.Window
-	Unknown bool // nobody knows their zone, and the hours are local
+	Unknown bool // the zone is unknown and the calling hours are local
 }
 
-// Contact is a contact who is not final yet.
+// Contact is a contact without a final state.
 type Contact struct {
-	Group    int32       // index of its crowd
+	Group    int32       // index of its group
 	Spent    uint8       // attempts so far
-	Due      time.Time   // of its next attempt; zero: it was never rung
-	DialedAt []time.Time // the number's latest attempts, by whomever, where there is a Cap
-	Days     int32       // index of the zones by which its number's days go, where there is a Cap
+	Due      time.Time   // time of the next attempt; zero: never called
+	DialedAt []time.Time // latest attempts to reach the number, with DailyCap only
+	Days     int32       // index of the zones that define the day of the number, with DailyCap only
 }
 
-// Pause is a time in which the campaign is paused.
+// Pause is a period in which the campaign is paused.
 type Pause struct{ From, To time.Time }
 
-// Plan is what is played.
+// Plan is the input of a forecast.
 type Plan struct {
-	Campaign    *domain.Campaign // schedule, pacing, retry; draft and paused count as started at From
+	Campaign    *domain.Campaign // schedule, pacing and retry; draft and paused count as started at From
 	Rules       calendar.Rules
 	Groups      []ContactGroup
 	Contacts    []Contact
-	DailyCap    int                // attempts per number and its day; 0: any
-	Days        [][]*time.Location // zones of numbers; none: nobody knows them
+	DailyCap    int                // attempts for each number and day; 0: no cap
+	Days        [][]*time.Location // zones of numbers; empty: unknown
 	From        time.Time
 	Assumptions Assumptions
 	Seed        uint64
-	Pauses      []Pause                                                      // in order of time
-	ShouldStop  func() bool                                                  // asked now and then: true ends the play; nil: never
-	OnPercent   func(now time.Time, o dialer.EstimateInput, percent float64) // sees each whole percent; may be nil
+	Pauses      []Pause                                                      // in chronological order
+	ShouldStop  func() bool                                                  // called now and then; true ends the forecast; nil: never
+	OnPercent   func(now time.Time, o dialer.EstimateInput, percent float64) // called at each whole percent; may be nil
 }
 
-// Hour is how many calls begin in an hour.
+// Hour is the number of calls that start in an hour.
 type Hour struct {
 	Hour  time.Time
 	Calls int
 }
 
-// Report is how it went.
+// Report is the result of a forecast.
 type Report struct {
-	Begins, Ends time.Time // the campaign goes on, the last attempt is over
-	First        time.Time // the first attempt; zero: there is none
-	Finished     bool      // within the horizon, and not stopped
-	Reason       string    // exhausted | window_ended; "" where it did not finish
+	Begins, Ends time.Time // start of the forecast, end of the last attempt
+	First        time.Time // time of the first attempt; zero: none
+	Finished     bool      // ended within the horizon and was not stopped
+	Reason       string    // exhausted or window_ended; empty if not Finished
 	Outcomes     map[domain.Outcome]int
 	SkippedHours int
 	Expired      int
 	Attempts     int
-	Months       map[string]int // attempts by month in UTC, YYYY-MM
-	Hours        []Hour         // those with calls, in order
-	Peak         int            // most calls at a time
-	Talk         time.Duration  // of answered calls
+	Months       map[string]int // attempts by UTC month, YYYY-MM
+	Hours        []Hour         // hours with calls, in order
+	Peak         int            // maximum number of concurrent calls
+	Talk         time.Duration  // total length of answered calls
 }
 
-// horizon is how long a campaign is played.
+// horizon limits the simulated time.
 const horizon = 400 * 24 * time.Hour
 
-// Run plays a plan to its end.
+// Run simulates a plan to its end.
 func Run(p Plan) Report {
 	s := newSimulator(p)
 	s.run()
@@ -89,26 +88,26 @@ type simulator struct {
 	retries         eventQueue // retries that are not due
 	live            eventQueue
 	observed        dialer.Statistics
-	never           int // pending
+	never           int // contacts that were never called
 	final           int
-	reportedPercent int // percent
+	reportedPercent int // in percent
 	loops           int
 }
 
-// groupState is a Crowd at work.
+// groupState is the state of a ContactGroup.
 type groupState struct {
 	ContactGroup
 	open          bool
-	opensAt       time.Time // where it is closed; zero: never
-	pending, due  []int32   // in order
-	size          int       // of all its people
+	opensAt       time.Time // if closed: next opening; zero: never
+	pending, due  []int32   // indexes of contacts, in order
+	size          int       // number of contacts
 	cohorts       dialer.RetryCohorts
-	openByAttempt [256]int // open attempts by number
+	openByAttempt [256]int // open attempts by attempt number
 }
 
 func (c *groupState) waiting() int { return len(c.pending) + len(c.due) }
 
-// attemptEvent is a contact to whom something happens at a time.
+// attemptEvent is the end of an attempt or the due time of a retry.
 type attemptEvent struct {
 	at      time.Time
 	contact int32
@@ -123,10 +122,10 @@ func (e eventQueue) Len() int           { return len(e) }
 func (e eventQueue) Less(i, j int) bool { return e[i].at.Before(e[j].at) }
 func (e eventQueue) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
 
-// Push is heap.Interface's.
+// Push implements heap.Interface.
 func (e *eventQueue) Push(x any) { *e = append(*e, x.(attemptEvent)) } //nolint:forcetypeassert // only this package pushes
 
-// Pop is heap.Interface's.
+// Pop implements heap.Interface.
 func (e *eventQueue) Pop() any {
 	last := (*e)[len(*e)-1]
 	*e = (*e)[:len(*e)-1]
@@ -149,15 +148,15 @@ func newSimulator(p Plan) *simulator {
 	if c.Schedule.End != nil {
 		s.view.ScheduleEnd = *c.Schedule.End
 	}
-	for i, who := range s.contacts {
-		s.groups[who.Group].size++
-		if who.Due.IsZero() {
+	for i, contact := range s.contacts {
+		s.groups[contact.Group].size++
+		if contact.Due.IsZero() {
 			s.never++
-			s.groups[who.Group].pending = append(s.groups[who.Group].pending, int32(i))
+			s.groups[contact.Group].pending = append(s.groups[contact.Group].pending, int32(i))
 			continue
 		}
-		s.observed.Retries.AddContact(int(who.Spent), true)
-		s.scheduleRetry(int32(i), who.Due)
+		s.observed.Retries.AddContact(int(contact.Spent), true)
+		s.scheduleRetry(int32(i), contact.Due)
 	}
 	for i := range s.groups {
 		s.updateGroup(&s.groups[i])
@@ -166,14 +165,13 @@ func newSimulator(p Plan) *simulator {
 	return s
 }
 
-// scheduleRetry puts a contact off until its retry is due.
-func (s *simulator) scheduleRetry(who int32, at time.Time) {
-	s.groups[s.contacts[who].Group].cohorts.Add(int(s.contacts[who].Spent), at)
-	heap.Push(&s.retries, attemptEvent{at: at, contact: who})
+// scheduleRetry delays a contact until its retry is due.
+func (s *simulator) scheduleRetry(contact int32, at time.Time) {
+	s.groups[s.contacts[contact].Group].cohorts.Add(int(s.contacts[contact].Spent), at)
+	heap.Push(&s.retries, attemptEvent{at: at, contact: contact})
 }
 
-// updateGroup opens or closes a crowd; whom no hour will ever let ring is skipped as
-// a campaign skips them.
+// updateGroup opens or closes a group. Contacts that can never be called are skipped, as in a real campaign.
 func (s *simulator) updateGroup(c *groupState) {
 	if c.open = c.Window.Allows(s.now); c.open {
 		return
@@ -188,12 +186,12 @@ func (s *simulator) updateGroup(c *groupState) {
 	}
 	n := c.waiting()
 	s.never -= len(c.pending)
-	for _, who := range c.due {
-		if s.contacts[who].Spent == 0 { // waited for its next day
+	for _, contact := range c.due {
+		if s.contacts[contact].Spent == 0 { // waited for the next day of its number
 			s.never--
 			continue
 		}
-		c.cohorts.Remove(int(s.contacts[who].Spent))
+		c.cohorts.Remove(int(s.contacts[contact].Spent))
 	}
 	c.pending, c.due = nil, nil
 	s.report.SkippedHours += n
@@ -222,11 +220,11 @@ func (s *simulator) run() {
 			s.finishReport(d.Action)
 			return
 		case dialer.Dial:
-			if who, ok := s.nextContact(); ok {
+			if contact, ok := s.nextContact(); ok {
 				if s.report.First.IsZero() {
 					s.report.First = s.now
 				}
-				s.startAttempt(who)
+				s.startAttempt(contact)
 			}
 		case dialer.Wait:
 			next := s.nextEventTime(d.NextCheck)
@@ -238,7 +236,7 @@ func (s *simulator) run() {
 	}
 }
 
-// applyPause lets the calls that are live end while the campaign is paused.
+// applyPause skips the time of a pause. Live calls end during the pause.
 func (s *simulator) applyPause() bool {
 	if len(s.p.Pauses) == 0 || s.now.Before(s.p.Pauses[0].From) {
 		return false
@@ -251,15 +249,15 @@ func (s *simulator) applyPause() bool {
 	return true
 }
 
-// processDue does what has fallen due by now.
+// processDue processes all events that are due.
 func (s *simulator) processDue() {
 	for len(s.live) > 0 && !s.live[0].at.After(s.now) {
 		s.endAttempt(heap.Pop(&s.live).(attemptEvent)) //nolint:forcetypeassert // only events are in it
 	}
 	for len(s.retries) > 0 && !s.retries[0].at.After(s.now) {
-		who := heap.Pop(&s.retries).(attemptEvent).contact //nolint:forcetypeassert // only events are in it
-		c := &s.groups[s.contacts[who].Group]
-		c.due = append(c.due, who)
+		contact := heap.Pop(&s.retries).(attemptEvent).contact //nolint:forcetypeassert // only events are in it
+		c := &s.groups[s.contacts[contact].Group]
+		c.due = append(c.due, contact)
 		if !c.open && !c.opensAt.After(s.now) {
 			s.updateGroup(c)
 		}
@@ -271,7 +269,7 @@ func (s *simulator) processDue() {
 	}
 }
 
-// updateView completes the view.
+// updateView completes the view of the dialer.
 func (s *simulator) updateView() dialer.View {
 	v := &s.view
 	v.OpenAttempts, v.ReadyContacts, v.DueRetries, v.NextOpening, v.NextRetry = len(s.live), 0, 0, time.Time{}, time.Time{}
@@ -294,7 +292,7 @@ func (s *simulator) recordDecision(d dialer.Decision) {
 	s.observed.Throughput.SetReady(d.IsReady(), s.now)
 }
 
-// nextEventTime is when something happens again; zero: never.
+// nextEventTime returns the time of the next event; zero: none.
 func (s *simulator) nextEventTime(look time.Time) time.Time {
 	if len(s.live) > 0 && (look.IsZero() || s.live[0].at.Before(look)) {
 		look = s.live[0].at
@@ -311,8 +309,7 @@ func (s *simulator) nextEventTime(look time.Time) time.Time {
 	return look
 }
 
-// nextContact is the next to be rung: due retries first, and of each kind who came
-// first.
+// nextContact returns the next contact to call. Due retries come first, in order within each kind.
 func (s *simulator) nextContact() (int32, bool) {
 	for _, retry := range []bool{true, false} {
 		for {
@@ -328,21 +325,20 @@ func (s *simulator) nextContact() (int32, bool) {
 			if retry {
 				q = &c.due
 			}
-			who := (*q)[0]
+			contact := (*q)[0]
 			*q = (*q)[1:]
-			if s.isOverCap(c, who) {
+			if s.isOverCap(c, contact) {
 				continue
 			}
-			return who, true
+			return contact, true
 		}
 	}
 	return 0, false
 }
 
-// isOverCap keeps to the cap as a campaign does: whose number was rung often enough
-// today waits for its next day.
-func (s *simulator) isOverCap(c *groupState, who int32) bool {
-	p := &s.contacts[who]
+// isOverCap applies the daily cap as in a real campaign: the contact waits for the next day of its number.
+func (s *simulator) isOverCap(c *groupState, contact int32) bool {
+	p := &s.contacts[contact]
 	if s.p.DailyCap <= 0 {
 		return false
 	}
@@ -353,31 +349,31 @@ func (s *simulator) isOverCap(c *groupState, who int32) bool {
 	}
 	if p.Spent > 0 {
 		c.cohorts.Remove(int(p.Spent))
-		s.scheduleRetry(who, until)
+		s.scheduleRetry(contact, until)
 		return true
 	}
-	heap.Push(&s.retries, attemptEvent{at: until, contact: who})
+	heap.Push(&s.retries, attemptEvent{at: until, contact: contact})
 	return true
 }
 
 func (s *simulator) firstGroup(retry bool) *groupState {
 	var best *groupState
-	var least int32
+	var earliest int32
 	for i := range s.groups {
 		c := &s.groups[i]
 		q := c.pending
 		if retry {
 			q = c.due
 		}
-		if c.open && len(q) > 0 && (best == nil || q[0] < least) {
-			best, least = c, q[0]
+		if c.open && len(q) > 0 && (best == nil || q[0] < earliest) {
+			best, earliest = c, q[0]
 		}
 	}
 	return best
 }
 
-func (s *simulator) startAttempt(who int32) {
-	p := &s.contacts[who]
+func (s *simulator) startAttempt(contact int32) {
+	p := &s.contacts[contact]
 	c := &s.groups[p.Group]
 	if p.Spent == 0 {
 		s.never--
@@ -392,8 +388,8 @@ func (s *simulator) startAttempt(who int32) {
 	s.view.Remaining--
 	s.view.LastSent = s.now
 	s.observed.Throughput.AddAttempt()
-	verdict, takes, talk := s.p.Assumptions.drawAttempt(s.p.Seed, uint64(who), uint64(p.Spent)) //nolint:gosec // not negative
-	heap.Push(&s.live, attemptEvent{at: s.now.Add(takes), contact: who, began: s.now, verdict: verdict, talk: talk})
+	verdict, duration, talk := s.p.Assumptions.drawAttempt(s.p.Seed, uint64(contact), uint64(p.Spent)) //nolint:gosec // not negative
+	heap.Push(&s.live, attemptEvent{at: s.now.Add(duration), contact: contact, began: s.now, verdict: verdict, talk: talk})
 	s.report.Attempts++
 	s.report.Peak = max(s.report.Peak, len(s.live))
 	s.report.Talk += talk
@@ -433,7 +429,7 @@ func (s *simulator) finishReport(do dialer.Action) {
 	}
 }
 
-// reportPercent shows each whole percent of final contacts.
+// reportPercent calls OnPercent at each whole percent of contacts in a final state.
 func (s *simulator) reportPercent() {
 	if s.p.OnPercent == nil || len(s.contacts) == 0 || s.view.Status != domain.CampaignRunning {
 		return

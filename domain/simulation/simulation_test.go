@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/simulation"
 )
 
-func TestAHundredThousandContactsArePlayedAsTheyAreToBeRung(t *testing.T) {
+func TestSimulationOfHundredThousandContacts(t *testing.T) {
 	t.Parallel()
 	p := newPlan(t, 100_000, domain.Campaign{
 		Pacing:     domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 300},
@@ -39,7 +39,7 @@ func TestAHundredThousandContactsArePlayedAsTheyAreToBeRung(t *testing.T) {
 	assert.InDelta(t, 0.35, float64(r.Outcomes[domain.OutcomeCompleted])/float64(r.Attempts), 0.01)
 }
 
-func TestAPlayTellsWhoIsSkippedAndWhoExpires(t *testing.T) {
+func TestSimulationReportsSkippedAndExpiredContacts(t *testing.T) {
 	t.Parallel()
 	ends := friday.Add(2 * time.Hour)
 	c := domain.Campaign{
@@ -56,7 +56,7 @@ func TestAPlayTellsWhoIsSkippedAndWhoExpires(t *testing.T) {
 	assert.True(t, r.Finished)
 	assert.Equal(t, "window_ended", r.Reason)
 	assert.Equal(t, ends, r.Ends)
-	assert.Equal(t, 7, r.SkippedHours, "nobody knows where they are")
+	assert.Equal(t, 7, r.SkippedHours, "unknown zone")
 	assert.InDelta(t, 1195, r.Attempts, 6, "two hours at ten a minute")
 	assert.Equal(t, 3000-r.Attempts, r.Expired, "Tokyo sleeps")
 
@@ -69,7 +69,7 @@ func TestAPlayTellsWhoIsSkippedAndWhoExpires(t *testing.T) {
 	assert.Equal(t, "exhausted", r.Reason)
 }
 
-func TestARetryOutsideTheHoursMovesToTheNextOpening(t *testing.T) {
+func TestRetryOutsideWindowMovesToNextOpening(t *testing.T) {
 	t.Parallel()
 	p := newPlan(t, 60, domain.Campaign{
 		Pacing:     domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
@@ -85,7 +85,7 @@ func TestARetryOutsideTheHoursMovesToTheNextOpening(t *testing.T) {
 	assert.Equal(t, 60, r.Outcomes[domain.OutcomeNoAnswer])
 }
 
-func TestAPlayGoesOnFromWhereACampaignStandsAndStopsWhenAsked(t *testing.T) {
+func TestSimulationContinuesFromCampaignStateAndCanBeStopped(t *testing.T) {
 	t.Parallel()
 	c := domain.Campaign{
 		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
@@ -106,7 +106,7 @@ func TestAPlayGoesOnFromWhereACampaignStandsAndStopsWhenAsked(t *testing.T) {
 	assert.Less(t, r.Attempts, 50_000)
 }
 
-func TestAPlayKeepsToTheCapOfANumberAndItsDay(t *testing.T) {
+func TestSimulationRespectsDailyLimitOfNumber(t *testing.T) {
 	t.Parallel()
 	p := newPlan(t, 4, domain.Campaign{
 		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
@@ -115,24 +115,24 @@ func TestAPlayKeepsToTheCapOfANumberAndItsDay(t *testing.T) {
 	p.Assumptions = simulation.Assumptions{Unheard: 30 * time.Second}
 	p.DailyCap, p.Days = 2, [][]*time.Location{{time.UTC}, {time.FixedZone("", -9*3600)}}
 	p.Contacts[0].DialedAt = []time.Time{friday.Add(-time.Hour), friday.Add(-time.Minute)}
-	p.Contacts[1].DialedAt = []time.Time{friday.Add(-24 * time.Hour), friday.Add(-13 * time.Hour), friday.Add(-time.Hour)} // the first two were yesterday
-	p.Contacts[3].Days = 1                                                                                                 // its day begins now
+	p.Contacts[1].DialedAt = []time.Time{friday.Add(-24 * time.Hour), friday.Add(-13 * time.Hour), friday.Add(-time.Hour)} // the first two were on the previous day
+	p.Contacts[3].Days = 1                                                                                                 // its day starts now
 	r := simulation.Run(p)
 	assert.True(t, r.Finished)
 	midnight := friday.Truncate(24 * time.Hour).Add(24 * time.Hour)
 	assert.Equal(t, []simulation.Hour{
 		{Hour: friday, Calls: 3},
-		{Hour: friday.Add(time.Hour), Calls: 2}, // not the one with one call before
-		{Hour: midnight, Calls: 3},              // their second and third, and the first of who had two calls before
+		{Hour: friday.Add(time.Hour), Calls: 2}, // not the contact with one earlier call
+		{Hour: midnight, Calls: 3},              // second and third attempts, and the first attempt of the contact with two earlier calls
 		{Hour: midnight.Add(time.Hour), Calls: 2},
-		{Hour: midnight.Add(9 * time.Hour), Calls: 1}, // whose day is over then
+		{Hour: midnight.Add(9 * time.Hour), Calls: 1}, // the contact whose day ends then
 		{Hour: midnight.Add(24 * time.Hour), Calls: 1},
 	}, r.Hours)
 	assert.Equal(t, 12, r.Attempts)
 	assert.Equal(t, 4, r.Outcomes[domain.OutcomeNoAnswer])
 }
 
-func TestTheSameSeedPlaysTheSame(t *testing.T) {
+func TestSameSeedGivesSameSimulation(t *testing.T) {
 	t.Parallel()
 	c := domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 20}}
 	one, two := simulation.Run(newPlan(t, 500, c)), simulation.Run(newPlan(t, 500, c))
@@ -142,7 +142,7 @@ func TestTheSameSeedPlaysTheSame(t *testing.T) {
 	assert.NotEqual(t, one, simulation.Run(p))
 }
 
-// BenchmarkPlay plays a campaign of 100,000 contacts with retries over days.
+// BenchmarkPlay simulates a campaign of 100,000 contacts with retries over several days.
 func BenchmarkPlay(b *testing.B) {
 	p := newPlan(b, 100_000, domain.Campaign{
 		Pacing:     domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 300},

@@ -1,5 +1,4 @@
-// Package siptrace shows the SIP messages of a call: as a ladder that people
-// read, and as a capture that tools read. It knows no socket and no store.
+// Package siptrace shows the SIP messages of a call as a ladder diagram in text and as a capture file.
 package siptrace
 
 import (
@@ -13,12 +12,12 @@ import (
 )
 
 const (
-	maxStartLine      = 120 // letters of a start line that are shown
-	ladderColumnWidth = 34  // between two ends of the ladder
+	maxStartLine      = 120 // characters
+	ladderColumnWidth = 34  // width between two parties
 	ladderTimeFormat  = "15:04:05.000"
 )
 
-// StartLine is the first line of a message, as far as it can be shown.
+// StartLine returns the first line of a message without control characters and limited in length.
 func StartLine(data []byte) string {
 	line, _, _ := bytes.Cut(data, []byte("\n"))
 	text := strings.Map(func(r rune) rune {
@@ -33,8 +32,8 @@ func StartLine(data []byte) string {
 	return text
 }
 
-// ArrowLabel is what a ladder writes on the arrow of a message: its method with the
-// marks of SDP and CSeq, or the code and the phrase of an answer.
+// ArrowLabel returns the label of a message in the diagram: method or status, "+SDP" for messages with SDP, and the
+// method of a response.
 func ArrowLabel(data []byte) string {
 	start := StartLine(data)
 	text := start
@@ -54,8 +53,7 @@ func ArrowLabel(data []byte) string {
 	return text
 }
 
-// headerValue is the value of the first header of one of the names, in lower case;
-// "" without one.
+// headerValue returns the value of the first header with one of the names, ignoring case, or "".
 func headerValue(data []byte, names ...string) string {
 	head, _, _ := bytes.Cut(data, []byte("\r\n\r\n"))
 	for line := range bytes.SplitSeq(head, []byte("\n")) {
@@ -72,8 +70,8 @@ func headerValue(data []byte, names ...string) string {
 	return ""
 }
 
-// FormatLadder draws a trace as text: we stand on the left, each far end has a
-// column of its own in the order in which they appear.
+// FormatLadder returns a ladder diagram as text. The service is on the left, and each remote party has its own
+// column in order of appearance.
 func FormatLadder(t *domain.CallTrace) string {
 	var b strings.Builder
 	var ends []string
@@ -109,7 +107,7 @@ func FormatLadder(t *domain.CallTrace) string {
 	return b.String()
 }
 
-// writeArrow is the arrow of one message.
+// writeArrow writes the arrow of one message.
 func writeArrow(b *strings.Builder, m *domain.SIPMessage, end, dialog int) {
 	width := (end+1)*ladderColumnWidth - 1
 	text := []rune(" " + ArrowLabel(m.Data) + " ")

@@ -7,8 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// The file format of captures (libpcap's, with microseconds) and what stands
-// in it: bare IP packets.
+// Constants of the capture format (libpcap with microseconds) and of the IP packets in it.
 const (
 	pcapMagic   = 0xa1b2c3d4
 	pcapSnap    = 65535
@@ -20,13 +19,11 @@ const (
 	hops        = 64
 )
 
-// MaxPayload is what fits into one packet; more of a message is cut.
+// MaxPayload is the maximum message length in one packet. Longer messages are truncated.
 const MaxPayload = pcapSnap - ipv6Len - udpLen
 
-// EncodePcap is a trace as a capture file. Each message is one UDP packet between
-// the addresses it went between, whatever carried it: what is kept is a message
-// as it was before TCP cut it or TLS hid it. A message whose addresses cannot
-// be read is left out.
+// EncodePcap returns a trace as a capture file. Each message is one UDP packet between its real addresses, also if
+// it was sent over TCP or TLS. Messages without readable addresses are omitted.
 func EncodePcap(t *domain.CallTrace) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, pcapMagic)
 	b = binary.LittleEndian.AppendUint16(b, 2)
@@ -78,8 +75,7 @@ func toIPv6(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16(a.Addr().As16()), a.Port())
 }
 
-// appendPacket writes an IP packet with a UDP datagram in it (RFC 791, 8200,
-// 768), checksums included.
+// appendPacket writes an IP packet with a UDP datagram and checksums (RFC 791, RFC 8200, RFC 768).
 func appendPacket(b []byte, from, to netip.AddrPort, data []byte, id uint16) []byte {
 	start := len(b)
 	length := uint16(udpLen + len(data)) //nolint:gosec // bounded by MaxPayload

@@ -33,7 +33,7 @@ func newTrace() *domain.CallTrace {
 	}, Dropped: 2}
 }
 
-func TestALadderShowsWhoSaidWhatToWhom(t *testing.T) {
+func TestLadderShowsSenderAndReceiver(t *testing.T) {
 	t.Parallel()
 	want := `call_1: 3 messages, 2 dialogs, 2 not kept
 
@@ -47,7 +47,7 @@ func TestALadderShowsWhoSaidWhatToWhom(t *testing.T) {
 	assert.Equal(t, squeezeRuns(want), squeezeRuns(got), got)
 }
 
-// squeezeRuns leaves the lengths of lines and gaps out.
+// squeezeRuns shortens runs of dashes and spaces, so that line lengths do not matter.
 func squeezeRuns(s string) string {
 	for _, c := range []string{"-", " "} {
 		for strings.Contains(s, c+c) {
@@ -57,7 +57,7 @@ func squeezeRuns(s string) string {
 	return s
 }
 
-func TestALadderSurvivesWhateverStandsInAMessage(t *testing.T) {
+func TestLadderHandlesMalformedMessages(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{"", "\r\n", "\x00\xff\xfe", strings.Repeat("A", 5000), "SIP/2.0 ", "SIP/2.0 200 " + strings.Repeat("ü", 200) + "\r\nCSeq:\r\n"} {
 		m := domain.SIPMessage{Remote: "x", Data: []byte(data)}
@@ -67,14 +67,14 @@ func TestALadderSurvivesWhateverStandsInAMessage(t *testing.T) {
 	}
 }
 
-// packet is what our own parser reads back.
+// packet is a decoded packet of a capture.
 type packet struct {
 	at       time.Time
 	from, to netip.AddrPort
 	data     string
 }
 
-// parse reads a capture as the formats' own texts say.
+// parse decodes a capture file by the format specifications.
 func parse(t *testing.T, b []byte) []packet {
 	t.Helper()
 	require.GreaterOrEqual(t, len(b), 24)
@@ -127,7 +127,7 @@ func checksum(b []byte) uint16 {
 	return ^uint16(total)
 }
 
-func TestACaptureHoldsEachMessageBetweenItsAddresses(t *testing.T) {
+func TestCaptureContainsMessagesWithAddresses(t *testing.T) {
 	t.Parallel()
 	trace := newTrace()
 	trace.Messages = append(trace.Messages,
@@ -145,7 +145,7 @@ func TestACaptureHoldsEachMessageBetweenItsAddresses(t *testing.T) {
 	}, got)
 }
 
-func TestAMessageTooLargeForAPacketIsCut(t *testing.T) {
+func TestOversizedMessageIsTruncated(t *testing.T) {
 	t.Parallel()
 	m := domain.SIPMessage{At: time.Unix(1, 0), Local: "10.0.0.9:5060", Remote: "10.0.0.1:5060", Data: make([]byte, 1<<17)}
 	got := parse(t, siptrace.EncodePcap(&domain.CallTrace{Messages: []domain.SIPMessage{m}}))
@@ -153,7 +153,7 @@ func TestAMessageTooLargeForAPacketIsCut(t *testing.T) {
 	assert.Len(t, got[0].data, siptrace.MaxPayload)
 }
 
-func TestOthersReadTheCaptureToo(t *testing.T) {
+func TestCaptureIsReadableByTshark(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "call.pcap")
 	require.NoError(t, os.WriteFile(file, siptrace.EncodePcap(newTrace()), 0o600))

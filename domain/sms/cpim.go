@@ -12,23 +12,22 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// The types of what a MESSAGE carries.
+// Content types of a MESSAGE.
 const (
 	TypePlain = "text/plain;charset=utf-8"
 	TypeCPIM  = "message/cpim"
 	typeIMDN  = "message/imdn+xml"
 )
 
-// Envelope is a text as it is wrapped for a delivery report: a CPIM message
-// (RFC 3862) that asks for an IMDN (RFC 5438).
+// Envelope is a text in a CPIM message (RFC 3862) that requests a delivery report (IMDN, RFC 5438).
 type Envelope struct {
-	ID       string // the report names it
+	ID       string // ID that the report contains
 	From, To string // URIs
 	At       time.Time
 	Body     string
 }
 
-// Wrap writes an envelope.
+// Wrap returns the CPIM message.
 func (e *Envelope) Wrap() []byte {
 	var b bytes.Buffer
 	for _, line := range []string{
@@ -41,29 +40,28 @@ func (e *Envelope) Wrap() []byte {
 	return b.Bytes()
 }
 
-// Content is what a MESSAGE says: a text, or what became of a message of ours.
+// Content is the content of an inbound MESSAGE: a text or a delivery report.
 type Content struct {
 	Body   string
 	Report *Report
 }
 
-// Report is what becomes of a message, as its carrier tells it.
+// Report is a delivery report of a carrier.
 type Report struct {
 	MessageID string
-	Status    domain.MessageStatus // delivered | undelivered | failed
-	Code      string               // why it was not delivered
+	Status    domain.MessageStatus // delivered, undelivered or failed
+	Code      string               // why the message was not delivered
 	Text      string
 }
 
-// What cannot be read.
+// Errors of ReadContent.
 var (
 	ErrType    = errors.New("neither text nor a delivery report")
-	ErrContent = errors.New("the content is not what its type says")
+	ErrContent = errors.New("the content does not match its type")
 )
 
-// ReadContent reads the body of a MESSAGE. An error is ErrType or ErrContent. A
-// report that says nothing of the delivery, that a message was displayed for
-// example, has no status.
+// ReadContent decodes the body of a MESSAGE. The error is ErrType or ErrContent. A report about something other
+// than delivery, for example display, has an empty Status.
 func ReadContent(contentType string, body []byte) (Content, error) {
 	return readContent(contentType, body, true)
 }
@@ -90,7 +88,7 @@ func readContent(contentType string, body []byte, outer bool) (Content, error) {
 	return Content{}, ErrType
 }
 
-// decodeText reads a text of a charset.
+// decodeText decodes a text with a charset.
 func decodeText(charset string, body []byte) (string, error) {
 	switch strings.ToLower(charset) {
 	case "", "utf-8", "utf8", "us-ascii":
@@ -108,8 +106,8 @@ func decodeText(charset string, body []byte) (string, error) {
 	return "", ErrType
 }
 
-// unwrapCPIM takes the content out of a CPIM message: behind its own headers and
-// those of MIME, between which some leave no line empty.
+// unwrapCPIM returns the content of a CPIM message, behind its own and the MIME headers. Some senders omit the
+// empty line between them.
 func unwrapCPIM(body []byte) (contentType string, content []byte, err error) {
 	rest := body
 	for range 2 {
@@ -127,7 +125,7 @@ func unwrapCPIM(body []byte) (contentType string, content []byte, err error) {
 	return "", nil, ErrContent
 }
 
-// imdn is a report (RFC 5438 7.2.1). Its elements are one of those named.
+// imdn is a delivery report (RFC 5438 §7.2.1). One of the elements of Status is set.
 type imdn struct {
 	MessageID string `xml:"message-id"`
 	Delivery  *struct {
@@ -158,7 +156,7 @@ func readIMDN(body []byte) (*Report, error) {
 	case s.Failed != nil:
 		r.Status, r.Code, r.Text = domain.MessageUndelivered, "undelivered", "the carrier reports that it could not be delivered"
 	case s.Forbidden != nil:
-		r.Status, r.Code, r.Text = domain.MessageUndelivered, "forbidden", "the far end forbids delivery reports or the delivery"
+		r.Status, r.Code, r.Text = domain.MessageUndelivered, "forbidden", "the recipient forbids delivery reports or the delivery"
 	case s.Error != nil:
 		r.Status, r.Code, r.Text = domain.MessageUndelivered, "carrier_error", "the carrier reports an error"
 	}

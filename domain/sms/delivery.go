@@ -7,32 +7,31 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// CarrierResponse is what came of handing a message to a carrier.
+// CarrierResponse is the response of a carrier to a message.
 type CarrierResponse struct {
-	Code       int  // of SIP or HTTP; 0: no answer
-	HTTP       bool // of a gateway
-	Unsent     bool // it did not even leave
+	Code       int  // SIP or HTTP status; 0: no response
+	HTTP       bool // the response of an SMS gateway
+	Unsent     bool // the message was not sent
 	RetryAfter time.Duration
 }
 
-// DeliveryResult is what follows from an answer.
+// DeliveryResult is the consequence of a carrier response.
 type DeliveryResult struct {
-	Sent       bool // the carrier has it
-	RetrySame  bool // the same way may do later
-	RetryOther bool // another way may do now
+	Sent       bool // the carrier accepted the message
+	RetrySame  bool // the same route may succeed later
+	RetryOther bool // another route may succeed now
 	RetryAfter time.Duration
-	Code       string // why it was not sent
+	Code       string // error code if not sent
 	Text       string
 }
 
-// Result judges an answer: RFC 3428 and 3261 for SIP, RFC 9110 for a gateway. What
-// says that the number is wrong is final; what says that the carrier is not
-// well is tried again, by another way if there is one.
+// Result evaluates a response by RFC 3428 and RFC 3261 for SIP, and by RFC 9110 for a gateway. Errors of the number
+// are final. Errors of the carrier are retried, on another route if possible.
 func (a CarrierResponse) Result() DeliveryResult {
 	if a.Code >= 200 && a.Code <= 299 {
 		return DeliveryResult{Sent: true}
 	}
-	o := DeliveryResult{RetryAfter: min(a.RetryAfter, time.Hour), Code: "trunk_error", Text: "the carrier did not take the message"}
+	o := DeliveryResult{RetryAfter: min(a.RetryAfter, time.Hour), Code: "trunk_error", Text: "the carrier did not accept the message"}
 	if a.HTTP {
 		o.Code = "gateway_error"
 	}
@@ -42,16 +41,16 @@ func (a CarrierResponse) Result() DeliveryResult {
 	case a.Code == 429, a.HTTP && a.Code == 425, !a.HTTP && (a.Code == 480 || a.Code == 486 || a.Code == 491 || a.Code == 600):
 		o.RetrySame, o.Code = true, "throttled"
 		if a.Code != 429 && a.Code != 425 {
-			o.Code, o.Text = "unavailable", "the number takes no messages now"
+			o.Code, o.Text = "unavailable", "the number does not receive messages at the moment"
 		}
 	case a.Code == 401, a.Code == 403, a.Code == 407:
-		o.RetryOther, o.Code, o.Text = true, "carrier_rejected", "the carrier does not carry our messages"
+		o.RetryOther, o.Code, o.Text = true, "carrier_rejected", "the carrier refuses messages of this account"
 	case !a.HTTP && (a.Code == 404 || a.Code == 410 || a.Code == 484 || a.Code == 485 || a.Code == 604):
-		o.Code, o.Text = "invalid_number", "nobody has this number"
+		o.Code, o.Text = "invalid_number", "the number does not exist"
 	case a.Code == 413, a.Code == 513:
-		o.Code, o.Text = "too_long", "the carrier takes no messages of this length"
+		o.Code, o.Text = "too_long", "the carrier does not accept messages of this length"
 	case !a.HTTP && (a.Code == 405 || a.Code == 415 || a.Code == 501):
-		o.RetryOther, o.Code, o.Text = true, "unsupported", "the carrier takes no messages of this kind"
+		o.RetryOther, o.Code, o.Text = true, "unsupported", "the carrier does not accept messages of this type"
 	case a.HTTP:
 		o.Code = "gateway_" + strconv.Itoa(a.Code)
 	default:
@@ -60,17 +59,16 @@ func (a CarrierResponse) Result() DeliveryResult {
 	return o
 }
 
-// retryPauses stand before a message is handed round once more.
+// retryPauses returns the pauses before each further round over all routes.
 func retryPauses() []time.Duration {
 	return []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute}
 }
 
-// NextDelivery reports whether and when a message is handed over again after its try
-// number n (from 1) of a message that ways carriers might take: by another way
-// at once, by all of them again after a pause.
-func NextDelivery(n, ways int, o DeliveryResult) (pause time.Duration, again bool) {
-	ways = max(ways, 1)
-	round, left := (n-1)/ways, n%ways != 0
+// NextDelivery decides whether and when a message is delivered again after attempt n, from 1, with a number of
+// routes. Other routes are tried at once, and all routes again after a pause.
+func NextDelivery(n, routes int, o DeliveryResult) (pause time.Duration, again bool) {
+	routes = max(routes, 1)
+	round, left := (n-1)/routes, n%routes != 0
 	switch {
 	case o.RetryOther && left:
 		return 0, true
@@ -80,17 +78,16 @@ func NextDelivery(n, ways int, o DeliveryResult) (pause time.Duration, again boo
 	return max(retryPauses()[round], o.RetryAfter), true
 }
 
-// CanRetransmit reports whether a MESSAGE that left a while ago may go out once more under
-// its names, because the far end still takes it for a retransmission: by UDP, to
-// one address.
+// CanRetransmit reports whether a MESSAGE may be sent again with the same identifiers. The recipient detects the
+// retransmission if both were sent over UDP to the same address within a short time.
 func CanRetransmit(t *domain.Trunk, body string, ago time.Duration) bool {
-	const octets, remembered = 600, 20 * time.Second // of 32 s; larger ones may go by TCP
+	const octets, remembered = 600, 20 * time.Second // of 32 s; larger messages may be sent over TCP
 	return t.OutboundProxy == nil && len(t.Proxies) == 1 && t.Proxies[0].Transport == "udp" && len(body) <= octets && ago >= 0 && ago < remembered
 }
 
-// ApplyReport puts what a carrier reports into a message. The flags say which events
-// it causes: that it was sent, which the report may overtake, and the report.
-func ApplyReport(m *domain.Message, r *Report, now time.Time) (sent, told bool) {
+// ApplyReport applies a delivery report to a message. sent and reported say which events follow. A report can
+// arrive before the message is known to be sent.
+func ApplyReport(m *domain.Message, r *Report, now time.Time) (sent, reported bool) {
 	awaited := m.Status == domain.MessageQueued && m.Todo == domain.TodoAwaitResponse
 	lost := m.Status == domain.MessageFailed && m.ErrorCode == domain.CodeDeliveryUnknown
 	if m.Direction != domain.Outbound || !awaited && !lost && m.Status != domain.MessageSent {

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/sms"
 )
 
-func TestAnswersOfCarriersAreJudged(t *testing.T) {
+func TestCarrierAnswersAreClassified(t *testing.T) {
 	t.Parallel()
 	type o struct {
 		sent, again, elsewhere bool
@@ -44,7 +44,7 @@ func TestAnswersOfCarriersAreJudged(t *testing.T) {
 	}
 }
 
-func TestAMessageIsHandedRoundAndGivenUpInTheEnd(t *testing.T) {
+func TestNextDeliveryPauses(t *testing.T) {
 	t.Parallel()
 	down := sms.CarrierResponse{}.Result()
 	var got []time.Duration
@@ -65,7 +65,7 @@ func TestAMessageIsHandedRoundAndGivenUpInTheEnd(t *testing.T) {
 	assert.Equal(t, time.Minute, pause, "a carrier says how long to wait")
 }
 
-func TestReportsFollowTheStates(t *testing.T) {
+func TestDeliveryReportsChangeState(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
 	delivered, lost := &sms.Report{Status: domain.MessageDelivered}, &sms.Report{Status: domain.MessageUndelivered, Code: "off"}
@@ -94,7 +94,7 @@ func TestReportsFollowTheStates(t *testing.T) {
 	}
 }
 
-func TestOnlyAShortMessageToOneAddressIsKnownAgain(t *testing.T) {
+func TestOnlyShortMessageToOneAddressIsRecognizedAgain(t *testing.T) {
 	t.Parallel()
 	one := &domain.Trunk{Proxies: []domain.Proxy{{Host: "192.0.2.1", Transport: "udp"}}}
 	assert.True(t, sms.CanRetransmit(one, "hello", 5*time.Second))
@@ -103,14 +103,14 @@ func TestOnlyAShortMessageToOneAddressIsKnownAgain(t *testing.T) {
 	assert.False(t, sms.CanRetransmit(&domain.Trunk{Proxies: []domain.Proxy{{Transport: "tcp"}}}, "hello", time.Second))
 }
 
-func TestEnvelopesAndReportsAreRead(t *testing.T) {
+func TestParseCPIMAndDeliveryReports(t *testing.T) {
 	t.Parallel()
 	e := sms.Envelope{ID: "msg_1", From: "sip:+1@a", To: "sip:+2@b", At: time.Unix(0, 0), Body: "Grüße\r\n\r\nzwei"}
 	got, err := sms.ReadContent("Message/CPIM", e.Wrap())
 	require.NoError(t, err)
 	assert.Equal(t, e.Body, got.Body)
 
-	// As RFC 5438 11.2 shows it, with and without the line between the headers.
+	// As in RFC 5438 §11.2, with and without the empty line between the headers.
 	report := "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\r\n<imdn xmlns=\"urn:ietf:params:xml:ns:imdn\">\r\n<message-id>msg_1</message-id>\r\n" +
 		"<datetime>2008-04-04T12:16:49-05:00</datetime>\r\n<recipient-uri>im:bob@example.com</recipient-uri>\r\n" +
 		"<delivery-notification>\r\n<status>\r\n<delivered/>\r\n</status>\r\n</delivery-notification>\r\n</imdn>"

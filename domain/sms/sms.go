@@ -1,6 +1,5 @@
-// Package sms holds the rules of text messages: how many segments a text
-// takes, which words opt out, which state may follow which, and what phones of
-// the test environment do with a message. It knows no carrier and no clock.
+// Package sms implements the rules of text messages: segments, opt-out words, retries over several routes, delivery
+// reports, and the behaviour of the test carrier. It has no clock and no I/O.
 package sms
 
 import (
@@ -11,27 +10,26 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// MaxBody is the longest text in letters.
+// MaxBody is the maximum length of a text in characters.
 const MaxBody = 1600
 
-// MaxMedia is the most media that one message has.
+// MaxMedia is the maximum number of media of a message.
 const MaxMedia = 10
 
 const (
 	basic    = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
-	extended = "\f^{}\\[~]|€" // two septets each: an escape stands before them
+	extended = "\f^{}\\[~]|€" // two septets each, with an escape character
 )
 
-// The room in one segment, and in each of several: 140 octets, less the header
-// that joins them (3GPP TS 23.040).
+// Capacity of a single segment and of each of several segments: 140 bytes, without the header that joins segments
+// (3GPP TS 23.040).
 const (
 	septets, septetsOfMany = 160, 153
 	units, unitsOfMany     = 70, 67
 )
 
-// Segments counts what a text takes over the air: in the default alphabet of
-// GSM (3GPP TS 23.038) where that has all its letters, in UCS-2 otherwise. An
-// escaped letter, or one that is two units of UTF-16, is never cut in two.
+// Segments returns the number of segments of a text and its encoding: the GSM default alphabet (3GPP TS 23.038) if
+// it contains all characters, else UCS-2. Escaped characters and surrogate pairs are not split.
 func Segments(text string) (n int, encoding domain.MessageEncoding) {
 	sizes := make([]int, 0, len(text))
 	for _, r := range text {
@@ -55,7 +53,7 @@ func countUCS2Segments(text string) int {
 	return countSegments(sizes, units, unitsOfMany)
 }
 
-// countSegments counts segments for letters of sizes. An empty text takes one.
+// countSegments counts the segments for characters of the given sizes. An empty text has one segment.
 func countSegments(sizes []int, one, many int) int {
 	total := 0
 	for _, s := range sizes {
@@ -74,8 +72,7 @@ func countSegments(sizes []int, one, many int) int {
 	return n
 }
 
-// IsOptOut reports whether a message wants no more of them: it is one of the words
-// that carriers know, in any case, and nothing else.
+// IsOptOut reports whether a message consists of an opt-out word that carriers define, ignoring case.
 func IsOptOut(body string) bool {
 	word := strings.ToLower(strings.Trim(body, " \t\r\n.!\"'"))
 	return slices.Contains([]string{
@@ -83,20 +80,20 @@ func IsOptOut(body string) bool {
 	}, word)
 }
 
-// Notice is what answers an opt-out, once.
+// OptOutNotice is the reply to an opt-out, which is sent once.
 const OptOutNotice = "You will get no more messages and no more calls from this number."
 
-// TestDelivery is what becomes of a message to a phone of the test environment.
+// TestDelivery is how the test carrier treats a message.
 type TestDelivery struct {
-	Sent    bool                 // a carrier takes it; else it fails
-	Report  domain.MessageStatus // delivered or undelivered; "": no report ever comes
-	Code    string               // why it failed
+	Sent    bool                 // the test carrier accepts the message
+	Report  domain.MessageStatus // delivered or undelivered; empty: no report
+	Code    string               // error code
 	Message string
-	Reply   string // what the phone answers
+	Reply   string // reply of the phone
 }
 
-// TestDeliveryFor is the fate of a message: the last digits of the simulator's numbers
-// say it, every other phone gets what is sent.
+// TestDeliveryFor returns how the test carrier treats a message to a number. The last digits of test carrier
+// numbers select the behaviour. Other numbers receive everything.
 func TestDeliveryFor(to string) TestDelivery {
 	good := TestDelivery{Sent: true, Report: domain.MessageDelivered}
 	if !domain.IsTestCarrierNumber(to) {
@@ -110,13 +107,13 @@ func TestDeliveryFor(to string) TestDelivery {
 	case "0004":
 		good.Reply = "2"
 	case "0005":
-		return TestDelivery{Code: "invalid_number", Message: "nobody has this number"}
+		return TestDelivery{Code: "invalid_number", Message: "the number does not exist"}
 	case "0006":
-		return TestDelivery{Code: "trunk_error", Message: "the carrier did not take the message"}
+		return TestDelivery{Code: "trunk_error", Message: "the carrier did not accept the message"}
 	case "0007":
 		good.Reply = "STOP"
 	case "0008":
-		return TestDelivery{Sent: true, Report: domain.MessageUndelivered, Code: "landline", Message: "the number takes no messages"}
+		return TestDelivery{Sent: true, Report: domain.MessageUndelivered, Code: "landline", Message: "the number does not receive messages"}
 	}
 	return good
 }

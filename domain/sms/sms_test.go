@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/sms"
 )
 
-func TestSegmentsAreCountedAsTheyGoOverTheAir(t *testing.T) {
+func TestSegmentsAreCountedByEncoding(t *testing.T) {
 	t.Parallel()
 	type size struct {
 		n        int
@@ -41,7 +41,7 @@ func TestSegmentsAreCountedAsTheyGoOverTheAir(t *testing.T) {
 	}
 }
 
-func TestOnlyAWholeMessageOptsOut(t *testing.T) {
+func TestOnlyWholeMessageOptsOut(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"STOP": true, " stop. ": true, "Unsubscribe": true, "stop all": true, "\"STOP\"": true,
@@ -51,7 +51,7 @@ func TestOnlyAWholeMessageOptsOut(t *testing.T) {
 	}
 }
 
-func TestEveryFateFollowsTheTable(t *testing.T) {
+func TestMessageStateTransitions(t *testing.T) {
 	t.Parallel()
 	for _, last := range []string{"0000", "0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "4711"} {
 		f := sms.TestDeliveryFor(domain.TestCarrierPrefix + last)

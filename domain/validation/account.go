@@ -19,16 +19,15 @@ const (
 	MaxLimit        = 10_000_000
 	maxDays         = 3650
 	minEventDays    = 7  // longer than an endpoint may be paused
-	minAuditDays    = 30 // an intruder with all rights leaves a trace that long
-	minLedgerDays   = 35 // the month that is being billed
+	minAuditDays    = 30 // an intruder cannot remove recent entries
+	minLedgerDays   = 35 // at least the month that is being billed
 	maxPerDay       = 100
 	MaxPrefixLength = 15
-	// maxAttemptsIncluded bounds a month's quota.
+	// maxAttemptsIncluded limits the monthly quota.
 	maxAttemptsIncluded = 1_000_000_000
 )
 
-// Webhook finds everything that is wrong with an endpoint. An empty secret is
-// made behind the door.
+// Webhook returns all problems with a webhook endpoint. An empty secret is generated later.
 func Webhook(w *domain.Webhook) domain.Problems {
 	var p domain.Problems
 	HTTPS(&p, "url", w.URL)
@@ -57,8 +56,7 @@ func Webhook(w *domain.Webhook) domain.Problems {
 	return p
 }
 
-// checkFilters finds what is wrong with the filters of an endpoint, and writes ids
-// and numbers as events have them.
+// checkFilters checks the filters of an endpoint and converts IDs and numbers to canonical form.
 func checkFilters(p *domain.Problems, f *domain.EventFilters) {
 	if f == nil {
 		return
@@ -83,7 +81,7 @@ func checkFilters(p *domain.Problems, f *domain.EventFilters) {
 	}
 }
 
-// Key finds everything that is wrong with an API key.
+// Key returns all problems with an API key.
 func Key(k *domain.APIKey, now time.Time) domain.Problems {
 	var p domain.Problems
 	Text(&p, "name", k.Name, true, MaxName)
@@ -94,13 +92,13 @@ func Key(k *domain.APIKey, now time.Time) domain.Problems {
 		p.Add("environment", domain.CodeValidation, "%q is neither live nor test", shorten(string(k.Environment)))
 	}
 	if k.ExpiresAt != nil && !k.ExpiresAt.After(now) {
-		p.Add("expires_at", domain.CodeValidation, "lies in the past")
+		p.Add("expires_at", domain.CodeValidation, "is in the past")
 	}
 	k.AllowedIPs = orEmpty(k.AllowedIPs)
 	return p
 }
 
-// Bounds of the origins whose pages may come with tokens.
+// Limits of the allowed origins.
 const (
 	MaxOrigins      = 100
 	MaxOriginLength = 200
@@ -108,9 +106,8 @@ const (
 
 var origin = regexp.MustCompile(`^https?://[a-z0-9.\[\]:-]+$`)
 
-// OperatorUser notes why somebody cannot be an operator at the dashboard: the
-// role must read everything, as a viewer and an admin do, and the environment
-// must be the one in which people are rung.
+// OperatorUser records why a user cannot be a dashboard operator. The role must be viewer or admin, which can read
+// everything, and the environment must be live.
 func OperatorUser(p *domain.Problems, u *domain.User) {
 	switch {
 	case !u.Operator:
@@ -121,7 +118,7 @@ func OperatorUser(p *domain.Problems, u *domain.User) {
 	}
 }
 
-// checkRedaction checks what is not to be kept of words.
+// checkRedaction checks the redaction patterns.
 func checkRedaction(p *domain.Problems, r *domain.Redaction) {
 	r.Patterns = orEmpty(r.Patterns)
 	steps := 0
@@ -137,16 +134,16 @@ func checkRedaction(p *domain.Problems, r *domain.Redaction) {
 	}
 }
 
-// checkMoney checks what a workspace pays and how much it may spend.
+// checkMoney checks prices and the spend cap.
 func checkMoney(p *domain.Problems, w *domain.Workspace) {
 	if c := w.Calling.DailySpendCap; c != nil {
 		if _, err := domain.ParseAmount(c.Amount); err != nil {
-			p.Add("calling.daily_spend_cap", domain.CodeValidation, "%q is no amount of money (e.g. 25.00)", shorten(c.Amount))
+			p.Add("calling.daily_spend_cap", domain.CodeValidation, "%q is not an amount of money (e.g. 25.00)", shorten(c.Amount))
 		}
 	}
 	if m := w.SegmentPrice; m != nil {
 		if micros, err := domain.ParseAmount(m.Amount); err != nil {
-			p.Add("sms_price_per_segment", domain.CodeValidation, "%q is no amount of money (e.g. 0.0079)", shorten(m.Amount))
+			p.Add("sms_price_per_segment", domain.CodeValidation, "%q is not an amount of money (e.g. 0.0079)", shorten(m.Amount))
 		} else if micros > domain.MaxPrice {
 			p.Add("sms_price_per_segment", domain.CodeValidation, "is %s dollars; a segment costs at most %s", shorten(m.Amount), domain.Dollars(domain.MaxPrice).Amount)
 		}
@@ -154,16 +151,15 @@ func checkMoney(p *domain.Problems, w *domain.Workspace) {
 	if x := w.Pricing; x != nil {
 		checkBetween(p, "pricing.included_attempts", x.IncludedAttempts, 0, maxAttemptsIncluded)
 		if micros, err := domain.ParseAmount(x.PricePerAttempt.Amount); err != nil {
-			p.Add("pricing.price_per_attempt", domain.CodeValidation, "%q is no amount of money (e.g. 0.05)", shorten(x.PricePerAttempt.Amount))
+			p.Add("pricing.price_per_attempt", domain.CodeValidation, "%q is not an amount of money (e.g. 0.05)", shorten(x.PricePerAttempt.Amount))
 		} else if micros > domain.MaxPrice {
 			p.Add("pricing.price_per_attempt", domain.CodeValidation, "is %s dollars; an attempt costs at most %s", shorten(x.PricePerAttempt.Amount), domain.Dollars(domain.MaxPrice).Amount)
 		}
 	}
 }
 
-// checkRetention finds what is wrong with retention periods. Some kinds have a
-// minimum: events for deliveries, the audit log so that an intruder cannot
-// remove it at once, the ledger for the month that is being billed.
+// checkRetention checks the retention periods. Some kinds have a minimum: events for deliveries, the audit log so
+// that an intruder cannot remove it at once, and the ledger for the month that is being billed.
 func checkRetention(p *domain.Problems, r *domain.Retention) {
 	for _, one := range []struct {
 		name       string
@@ -187,7 +183,7 @@ func checkRetention(p *domain.Problems, r *domain.Retention) {
 	}
 }
 
-// Workspace finds everything that is wrong with a workspace.
+// Workspace returns all problems with a workspace.
 func Workspace(w *domain.Workspace) domain.Problems {
 	var p domain.Problems
 	Text(&p, "name", w.Name, true, MaxName)
@@ -197,10 +193,10 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	checkBetween(&p, "limits.requests_per_minute", w.Limits.RequestsPerMinute, 1, MaxLimit)
 	checkBetween(&p, "limits.concurrent_inbound", w.Limits.ConcurrentInbound, 0, MaxLimit)
 	checkBetween(&p, "limits.concurrent_outbound", w.Limits.ConcurrentOutbound, 0, MaxLimit)
-	checkBetween(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 1, MaxLimit) // 0 would be no ceiling
+	checkBetween(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 1, MaxLimit) // 0 would mean no limit
 	checkRetention(&p, &w.Retention)
 	checkBetween(&p, "frequency_caps.per_number_per_day", w.FrequencyCaps.PerNumberPerDay, 0, maxPerDay)
-	if len(w.Calling.Countries) == 0 && w.DefaultCountry != "" { // said, so that another default country allows no other calls
+	if len(w.Calling.Countries) == 0 && w.DefaultCountry != "" { // explicit, so that a later default country allows no further calls
 		w.Calling.Countries = []string{w.DefaultCountry}
 	}
 	w.Calling.Countries = orEmpty(w.Calling.Countries)
@@ -221,7 +217,7 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	checkBetween(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, MaxCallMinutes)
 	for i, x := range atMost(&p, "calling.blocked_prefixes", w.Calling.BlockedPrefixes, MaxPrefixes) {
 		if !prefix.MatchString(x) || len(x) > MaxPrefixLength {
-			p.Add(indexedParam("calling.blocked_prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1900)", shorten(x))
+			p.Add(indexedParam("calling.blocked_prefixes", i), domain.CodeValidation, "%q is not the beginning of a number (e.g. +1900)", shorten(x))
 		}
 	}
 	return p

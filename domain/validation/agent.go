@@ -21,12 +21,12 @@ const (
 	stdTextingReplies, maxTextingReplies = 20, 100
 )
 
-// holdMusic is a file of the prompts; where it lies is bounded by whoever opens it.
+// holdMusic matches a prompt file. The code that opens the file confines it to the prompt folder.
 var holdMusic = regexp.MustCompile(`^wav:[A-Za-z0-9][A-Za-z0-9._/-]{0,95}\.wav$`)
 
 var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
-// AgentDefaults fills in what was left out.
+// AgentDefaults sets omitted fields to their defaults.
 func AgentDefaults(a *domain.Agent) {
 	if a.Language == "" {
 		a.Language = "en-US"
@@ -48,8 +48,7 @@ func AgentDefaults(a *domain.Agent) {
 	}
 }
 
-// Agent finds everything that is wrong with an agent whose defaults are filled
-// in.
+// Agent returns all problems with an agent whose defaults are set.
 func Agent(a *domain.Agent) domain.Problems {
 	var p domain.Problems
 	Text(&p, "name", a.Name, true, MaxName)
@@ -62,14 +61,14 @@ func Agent(a *domain.Agent) domain.Problems {
 	Prose(&p, "first_message", a.FirstMessage, MaxFirstMessage)
 	Prose(&p, "system_prompt", a.SystemPrompt, MaxSystemPrompt)
 	if !language.MatchString(a.Language) {
-		p.Add("language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", shorten(a.Language))
+		p.Add("language", domain.CodeValidation, "%q is not a language tag (e.g. en-US)", shorten(a.Language))
 	}
 	Zone(&p, "timezone", a.Timezone)
 	checkVoice(&p, "voice", &a.Voice)
 	for i := range atMost(&p, "languages", a.Languages, MaxLanguages) {
 		l := &a.Languages[i]
 		if !language.MatchString(l.Language) {
-			p.Add(indexedParam("languages", i)+".language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", shorten(l.Language))
+			p.Add(indexedParam("languages", i)+".language", domain.CodeValidation, "%q is not a language tag (e.g. en-US)", shorten(l.Language))
 		}
 		checkVoice(&p, indexedParam("languages", i)+".voice", &l.Voice)
 	}
@@ -94,7 +93,7 @@ func Agent(a *domain.Agent) domain.Problems {
 	return p
 }
 
-// checkVoice checks how an agent sounds.
+// checkVoice checks the voice of an agent.
 func checkVoice(p *domain.Problems, param string, v *domain.Voice) {
 	if v.Engine != "" {
 		Text(p, param+".engine", v.Engine, false, MaxEngineName)
@@ -103,13 +102,13 @@ func checkVoice(p *domain.Problems, param string, v *domain.Voice) {
 	if r := v.Rate; r != 0 && !(r >= MinRate && r <= MaxRate) {
 		p.Add(param+".rate", domain.CodeValidation, "must be between 0.5 and 2")
 	}
-	for i, how := range atMost(p, param+".pronunciations", v.Pronunciations, MaxPronunciations) {
-		Text(p, indexedParam(param+".pronunciations", i)+".word", how.Word, true, MaxName)
-		Text(p, indexedParam(param+".pronunciations", i)+".say", how.Say, true, MaxName)
+	for i, entry := range atMost(p, param+".pronunciations", v.Pronunciations, MaxPronunciations) {
+		Text(p, indexedParam(param+".pronunciations", i)+".word", entry.Word, true, MaxName)
+		Text(p, indexedParam(param+".pronunciations", i)+".say", entry.Say, true, MaxName)
 	}
 }
 
-// checkDestinations checks whom an agent may hand its callers to.
+// checkDestinations checks the transfer destinations of an agent.
 func checkDestinations(p *domain.Problems, all []domain.Destination) {
 	if len(all) > MaxDestinations {
 		p.Add("transfer.destinations", domain.CodeValidation, "has %d entries; %d at most", len(all), MaxDestinations)
@@ -128,7 +127,7 @@ func checkDestinations(p *domain.Problems, all []domain.Destination) {
 		}
 		for _, other := range all[:i] {
 			if strings.EqualFold(other.Name, d.Name) {
-				p.Add(at+".name", domain.CodeValidation, "%q stands twice", shorten(d.Name))
+				p.Add(at+".name", domain.CodeValidation, "%q is listed twice", shorten(d.Name))
 			}
 		}
 	}

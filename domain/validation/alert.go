@@ -10,12 +10,12 @@ import (
 // Limits of alert rules.
 const (
 	MaxEmails       = 10
-	MaxAlertMinutes = 60 // as far back as a trunk remembers
+	MaxAlertMinutes = 60 // length of the call statistics of a trunk
 	MaxAlertCalls   = 1_000_000
 )
 
-// AlertRule notes everything that is wrong with a rule, and fills in what was
-// left out. What its kind has no use for must be left out.
+// AlertRule returns all problems with an alert rule and sets omitted fields to their defaults. Fields of other
+// kinds must be omitted.
 func AlertRule(r *domain.AlertRule) *domain.Problems {
 	p := &domain.Problems{}
 	Text(p, "name", r.Name, true, MaxName)
@@ -59,11 +59,11 @@ func AlertRule(r *domain.AlertRule) *domain.Problems {
 		set  bool
 	}{{"below", r.Below != 0}, {"min_calls", r.MinCalls != 0}, {"minutes", r.Minutes != 0}, {"share", r.Share != 0}, {"together", r.Together}} {
 		if one.set && !uses[one.name] {
-			p.Add(one.name, domain.CodeValidation, "is not of a rule of the kind %s", r.Kind)
+			p.Add(one.name, domain.CodeValidation, "is not a field of a rule of the kind %s", r.Kind)
 		}
 	}
 	if r.Together && r.WatchesWorkspaceID != "" {
-		p.Add("together", domain.CodeValidation, "goes without watches_workspace_id")
+		p.Add("together", domain.CodeValidation, "must not be combined with watches_workspace_id")
 	}
 	checkEmails(p, r)
 	return p

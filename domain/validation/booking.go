@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/sms"
 )
 
-// Bounds of appointments.
+// Limits of appointments.
 const (
 	MaxNotes  = 2000
 	MaxReason = 500
@@ -20,13 +20,13 @@ const (
 	minAhead, maxAhead = 5, 60 * 24 * 60 // minutes between a reminder and its appointment
 )
 
-// Provider finds what is wrong with a provider beside its hours.
+// Provider records problems with a provider except its hours.
 func Provider(p *domain.Problems, x *domain.Provider) {
 	Metadata(p, x.Metadata)
 	Text(p, "name", x.Name, true, MaxName)
 }
 
-// Appointment finds what is wrong with an appointment beside its time.
+// Appointment records problems with an appointment except its time.
 func Appointment(p *domain.Problems, a *domain.Appointment, country string) {
 	Metadata(p, a.Metadata)
 	Text(p, "patient.name", a.Patient.Name, true, MaxName)
@@ -36,29 +36,29 @@ func Appointment(p *domain.Problems, a *domain.Appointment, country string) {
 	a.CallID = ID(p, "call_id", domain.PrefixCall, a.CallID)
 }
 
-// Reminders finds what is wrong with reminders, but for what their texts use.
+// Reminders records problems with reminders except the variables in their texts.
 func Reminders(p *domain.Problems, all []domain.Reminder) {
 	for i := range atMost(p, "reminders", all, MaxReminders) {
-		r, here := &all[i], indexedParam("reminders", i)
-		checkOneOf(p, here+".channel", r.Channel, domain.RemindSMS, domain.RemindCall)
-		checkBetween(p, here+".minutes_before", r.MinutesBefore, minAhead, maxAhead)
-		Prose(p, here+".body", r.Body, sms.MaxBody)
-		r.AgentID = ID(p, here+".agent_id", domain.PrefixAgent, r.AgentID)
+		r, field := &all[i], indexedParam("reminders", i)
+		checkOneOf(p, field+".channel", r.Channel, domain.RemindSMS, domain.RemindCall)
+		checkBetween(p, field+".minutes_before", r.MinutesBefore, minAhead, maxAhead)
+		Prose(p, field+".body", r.Body, sms.MaxBody)
+		r.AgentID = ID(p, field+".agent_id", domain.PrefixAgent, r.AgentID)
 		if r.From != "" {
-			r.From = Phone(p, here+".from", r.From, "")
+			r.From = Phone(p, field+".from", r.From, "")
 		}
 		switch call := r.Channel == domain.RemindCall; {
 		case call && r.AgentID == "":
-			p.Add(here+".agent_id", domain.CodeValidation, "is required: somebody has to call")
+			p.Add(field+".agent_id", domain.CodeValidation, "is required: an agent makes the call")
 		case call && r.Body != "":
-			p.Add(here+".body", domain.CodeValidation, "is for the channel sms; in a call the agent speaks")
+			p.Add(field+".body", domain.CodeValidation, "is for the channel sms; in a call the agent speaks")
 		case !call && r.AgentID != "":
-			p.Add(here+".agent_id", domain.CodeValidation, "is for the channel call")
+			p.Add(field+".agent_id", domain.CodeValidation, "is for the channel call")
 		}
 	}
 }
 
-// Message finds what is wrong with a text message, but for its numbers.
+// Message records problems with a text message except its numbers.
 func Message(p *domain.Problems, o *domain.NewMessage) {
 	Metadata(p, o.Metadata)
 	switch n := utf8.RuneCountInString(o.Body); {
@@ -74,8 +74,7 @@ func Message(p *domain.Problems, o *domain.NewMessage) {
 	}
 }
 
-// Source finds what is wrong with a source of a knowledge base. prefix names
-// it, e.g. "sources[0].".
+// Source records problems with a source of a knowledge base. prefix names the source, for example "sources[0].".
 func Source(p *domain.Problems, prefix string, s *domain.NewKnowledgeSource) {
 	Text(p, prefix+"name", s.Name, s.Type == domain.SourceFile, MaxName)
 	switch s.Type {
@@ -115,7 +114,7 @@ func Source(p *domain.Problems, prefix string, s *domain.NewKnowledgeSource) {
 	}
 }
 
-// checkPDF finds what can be seen of a PDF file without reading it.
+// checkPDF checks a PDF file without decoding it.
 func checkPDF(p *domain.Problems, field, file string) {
 	if len(file) > knowledge.MaxPDFBytes {
 		p.Add(field, domain.CodeValidation, "has more than %d bytes", knowledge.MaxPDFBytes)
@@ -124,13 +123,13 @@ func checkPDF(p *domain.Problems, field, file string) {
 	}
 }
 
-// KnowledgeBase finds what is wrong with a knowledge base.
+// KnowledgeBase records problems with a knowledge base.
 func KnowledgeBase(p *domain.Problems, k *domain.KnowledgeBase) {
 	Metadata(p, k.Metadata)
 	Text(p, "name", k.Name, true, MaxName)
 }
 
-// Sources finds what is wrong with the first sources of a knowledge base.
+// Sources records problems with the initial sources of a knowledge base.
 func Sources(p *domain.Problems, all []domain.NewKnowledgeSource) {
 	for i := range atMost(p, "sources", all, knowledge.MaxSources) {
 		Source(p, "sources["+strconv.Itoa(i)+"].", &all[i])

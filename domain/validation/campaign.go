@@ -18,45 +18,43 @@ const (
 	MaxKeywords       = 50
 )
 
-// What a campaign retries and how, where retry is switched on without saying.
+// Defaults of retries that are enabled without further values.
 const (
 	defaultAttempts      = 3
 	defaultIntervalHours = 4
 )
 
-// RetryOutcomes are the values of retry_on.
+// RetryOutcomes returns the values of retry_on.
 func RetryOutcomes() []string {
 	return []string{"no_answer", "busy", "voicemail", "failed", "rejected", "interrupted"}
 }
 
-// Weekdays are the days of a schedule.
+// Weekdays returns the days of a schedule.
 func Weekdays() []string {
 	return []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 }
 
-// Limits is what a campaign or call is measured against.
+// Limits holds the limits of the workspace that apply to a campaign or call.
 type Limits struct {
 	Limits         domain.Limits
 	DefaultCountry string
 	DefaultDNC     string
-	CallerIDs      []string // the workspace's own numbers first, then its trunks'
-	Test           bool     // the test environment: calling hours only where the request sets them, and any caller ID
+	CallerIDs      []string // numbers of the workspace, then caller IDs of its trunks
+	Test           bool     // test environment: calling hours only if set, and any caller ID
 	Now            time.Time
 }
 
-// CallingHours are those of live calls unless others are set: from 08:00 to
-// 21:00 where the number is.
+// CallingHours returns the default calling hours of live calls: 08:00 to 21:00 in the zone of the number.
 func CallingHours() *domain.CallingHours {
 	return &domain.CallingHours{Start: "08:00", End: "21:00", Timezone: "local"}
 }
 
-// TestHours are the calling hours of the test environment unless others are set:
-// always.
+// TestHours returns the default calling hours of the test environment: the whole day.
 func TestHours() domain.CallingHours {
 	return domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "UTC"}
 }
 
-// CampaignDefaults fills in what was left out.
+// CampaignDefaults sets omitted fields to their defaults.
 func CampaignDefaults(c *domain.Campaign, h Limits) {
 	s := &c.Schedule
 	if s.Timezone == "" {
@@ -105,12 +103,11 @@ func CampaignDefaults(c *domain.Campaign, h Limits) {
 	}
 }
 
-// DefaultInterval is the time between attempts where retry is switched on
-// without saying, in hours.
+// DefaultInterval returns the default retry interval in hours.
 func DefaultInterval() float64 { return defaultIntervalHours }
 
-// Campaign finds everything that is wrong with a campaign whose defaults are
-// filled in. It writes numbers and ids in their canonical spelling.
+// Campaign returns all problems with a campaign whose defaults are set. It converts numbers and IDs to canonical
+// form.
 func Campaign(c *domain.Campaign, h Limits) domain.Problems {
 	var p domain.Problems
 	Text(&p, "name", c.Name, true, MaxName)
@@ -136,7 +133,7 @@ func Campaign(c *domain.Campaign, h Limits) domain.Problems {
 	for _, name := range sortedKeys(c.Webhooks) {
 		t, known := event.ParseType(name)
 		if !known || !strings.HasPrefix(string(t), "campaign.") {
-			p.Add("webhooks", domain.CodeValidation, "%q is no campaign event", shorten(name))
+			p.Add("webhooks", domain.CodeValidation, "%q is not a campaign event", shorten(name))
 			continue
 		}
 		HTTPS(&p, "webhooks."+name, c.Webhooks[name])
@@ -144,13 +141,12 @@ func Campaign(c *domain.Campaign, h Limits) domain.Problems {
 	return p
 }
 
-// CallerID notes a number that may not be shown, and answers it as E.164. "" is
-// allowed where the workspace has any number: each call then shows a number of the
-// trunk that carries it. The test environment shows any number.
+// CallerID records a caller ID that may not be shown and returns the number in E.164. An empty number is allowed if
+// the workspace has any number: each call then shows a number of its trunk. The test environment allows any number.
 func CallerID(p *domain.Problems, param, number string, h Limits) string {
 	if number == "" {
 		if !h.Test && len(h.CallerIDs) == 0 {
-			p.Add(param, domain.CodeCallerIDRequired, "is required: the workspace has no number to show; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")
+			p.Add(param, domain.CodeCallerIDRequired, "is required: the workspace has no caller ID; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")
 		}
 		return ""
 	}
@@ -166,7 +162,7 @@ func checkSchedule(p *domain.Problems, s *domain.Schedule, now time.Time) {
 	if s.Start != nil && s.End != nil && !s.End.After(*s.Start) {
 		p.Add("schedule.end", domain.CodeValidation, "must be after schedule.start")
 	} else if s.End != nil && !s.End.After(now) {
-		p.Add("schedule.end", domain.CodeValidation, "lies in the past")
+		p.Add("schedule.end", domain.CodeValidation, "is in the past")
 	}
 	week := Weekdays()
 	for i, d := range atMost(p, "schedule.days", s.Days, len(week)) {
@@ -174,12 +170,12 @@ func checkSchedule(p *domain.Problems, s *domain.Schedule, now time.Time) {
 			checkOneOf(p, indexedParam("schedule.days", i), d, week...)
 		}
 		if slices.Contains(s.Days[:i], d) {
-			p.Add(indexedParam("schedule.days", i), domain.CodeValidation, "%q stands twice", shorten(d))
+			p.Add(indexedParam("schedule.days", i), domain.CodeValidation, "%q is listed twice", shorten(d))
 		}
 	}
 	for i, d := range atMost(p, "schedule.excluded_dates", s.ExcludedDates, MaxExcludedDates) {
 		if _, err := time.Parse(time.DateOnly, d); err != nil {
-			p.Add(indexedParam("schedule.excluded_dates", i), domain.CodeValidation, "%q is no date (YYYY-MM-DD)", shorten(d))
+			p.Add(indexedParam("schedule.excluded_dates", i), domain.CodeValidation, "%q is not a date (YYYY-MM-DD)", shorten(d))
 		}
 	}
 }
@@ -230,7 +226,7 @@ func checkCompliance(p *domain.Problems, c *domain.Compliance) {
 	}
 }
 
-// isClock reports whether a text is a time of day, 00:00 to 23:59.
+// isClock reports whether a text is a time of day from 00:00 to 23:59.
 func isClock(text string) bool {
 	if len(text) != len("HH:MM") || text[2] != ':' {
 		return false
@@ -243,14 +239,14 @@ func isClock(text string) bool {
 	return text[:2] < "24" && text[3] < '6'
 }
 
-// Hours notes what is wrong with a daily window. The end may be 24:00, and
-// before the start: the window then runs over midnight.
+// Hours records problems with a daily window. The end may be 24:00. An end before the start means a window over
+// midnight.
 func Hours(p *domain.Problems, param string, h domain.CallingHours) {
 	if !isClock(h.Start) {
-		p.Add(param+".start", domain.CodeValidation, "%q is no time of day (HH:MM)", shorten(h.Start))
+		p.Add(param+".start", domain.CodeValidation, "%q is not a time of day (HH:MM)", shorten(h.Start))
 	}
 	if !isClock(h.End) && h.End != "24:00" {
-		p.Add(param+".end", domain.CodeValidation, "%q is no time of day (HH:MM, up to 24:00)", shorten(h.End))
+		p.Add(param+".end", domain.CodeValidation, "%q is not a time of day (HH:MM, up to 24:00)", shorten(h.End))
 	}
 	if h.Start == h.End {
 		p.Add(param+".end", domain.CodeValidation, "must differ from start")

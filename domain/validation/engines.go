@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Limits of what an agent says about engines, turns and what is to be found.
+// Limits of the engine, turn-taking and analysis settings of an agent.
 const (
 	MaxSystemPrompt   = 32_000
 	MaxAgentTools     = 50
@@ -28,10 +28,10 @@ const (
 	stdHookTimeout    = 1500
 )
 
-// fieldName is what a program may call a value.
+// fieldName matches the name of an analysis field.
 var fieldName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// checkEngines checks by what an agent thinks, hears and speaks.
+// checkEngines checks the model, speech and realtime engines of an agent.
 func checkEngines(p *domain.Problems, a *domain.Agent) {
 	if l := a.LLM; l != nil {
 		Text(p, "llm.engine", l.Engine, false, MaxEngineName)
@@ -45,7 +45,7 @@ func checkEngines(p *domain.Problems, a *domain.Agent) {
 		Text(p, "stt.engine", s.Engine, false, MaxEngineName)
 		Text(p, "stt.model", s.Model, false, MaxEngineName)
 		if s.Language != "" && !language.MatchString(s.Language) {
-			p.Add("stt.language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", shorten(s.Language))
+			p.Add("stt.language", domain.CodeValidation, "%q is not a language tag (e.g. en-US)", shorten(s.Language))
 		}
 		for i, word := range atMost(p, "stt.keywords", s.Keywords, MaxEngineWords) {
 			Text(p, indexedParam("stt.keywords", i), word, true, MaxEngineName)
@@ -58,8 +58,7 @@ func checkEngines(p *domain.Problems, a *domain.Agent) {
 	}
 }
 
-// checkConduct checks how an agent behaves in a call, and what is asked before and
-// after it.
+// checkConduct checks turn-taking, answering machine detection, the inbound hook and the analysis.
 func checkConduct(p *domain.Problems, a *domain.Agent) {
 	if t := a.TurnTaking; t != nil {
 		checkBetween(p, "turn_taking.interruption_words", t.InterruptionWords, 0, maxWords)
@@ -93,33 +92,32 @@ func setFieldDefaults(all []domain.AnalysisField) {
 	}
 }
 
-// Fields checks what is to be found in what was said.
+// Fields records problems with analysis fields.
 func Fields(p *domain.Problems, param string, all []domain.AnalysisField) {
 	seen := make(map[string]bool)
 	for i, f := range atMost(p, param, all, MaxFields) {
-		here := indexedParam(param, i)
+		field := indexedParam(param, i)
 		switch {
 		case !fieldName.MatchString(f.Name):
-			p.Add(here+".name", domain.CodeValidation, "%q is no name: letters, digits and _, not beginning with a digit", shorten(f.Name))
+			p.Add(field+".name", domain.CodeValidation, "%q is not a valid name: letters, digits and _, not beginning with a digit", shorten(f.Name))
 		case seen[f.Name]:
-			p.Add(here+".name", domain.CodeValidation, "%q stands twice", shorten(f.Name))
+			p.Add(field+".name", domain.CodeValidation, "%q is listed twice", shorten(f.Name))
 		}
 		seen[f.Name] = true
 		if f.Type != "" {
-			checkOneOf(p, here+".type", f.Type, "string", "number", "integer", "boolean")
+			checkOneOf(p, field+".type", f.Type, "string", "number", "integer", "boolean")
 		}
-		Prose(p, here+".description", f.Description, MaxDescription)
+		Prose(p, field+".description", f.Description, MaxDescription)
 		if len(f.Values) > 0 && f.Type != "string" && f.Type != "" {
-			p.Add(here+".values", domain.CodeValidation, "are for a string")
+			p.Add(field+".values", domain.CodeValidation, "are for a string")
 		}
-		for j, v := range atMost(p, here+".values", f.Values, MaxFieldValues) {
-			Text(p, fmt.Sprintf("%s.values[%d]", here, j), v, true, MaxName)
+		for j, v := range atMost(p, field+".values", f.Values, MaxFieldValues) {
+			Text(p, fmt.Sprintf("%s.values[%d]", field, j), v, true, MaxName)
 		}
 	}
 }
 
-// checkIDs notes what are no identifiers of the kind or stand twice, and answers
-// their canonical spellings.
+// checkIDs records invalid and duplicate IDs and returns the canonical IDs.
 func checkIDs(p *domain.Problems, param string, kind domain.Prefix, all []string, most int) []string {
 	seen := make(map[string]bool)
 	out := make([]string, 0, len(all))
@@ -130,7 +128,7 @@ func checkIDs(p *domain.Problems, param string, kind domain.Prefix, all []string
 		}
 		id = ID(p, indexedParam(param, i), kind, id)
 		if seen[id] && id != "" {
-			p.Add(indexedParam(param, i), domain.CodeValidation, "%q stands twice", id)
+			p.Add(indexedParam(param, i), domain.CodeValidation, "%q is listed twice", id)
 		}
 		seen[id] = true
 		out = append(out, id)
@@ -138,7 +136,7 @@ func checkIDs(p *domain.Problems, param string, kind domain.Prefix, all []string
 	return out
 }
 
-// checkToolNames are ids of tools, and what is built in.
+// checkToolNames checks tool IDs and names of built-in tools.
 func checkToolNames(p *domain.Problems, param string, all []string) []string {
 	seen := make(map[string]bool)
 	out := make([]string, 0, len(all))
@@ -147,7 +145,7 @@ func checkToolNames(p *domain.Problems, param string, all []string) []string {
 			name = ID(p, indexedParam(param, i), domain.PrefixTool, name)
 		}
 		if seen[name] && name != "" {
-			p.Add(indexedParam(param, i), domain.CodeValidation, "%q stands twice", name)
+			p.Add(indexedParam(param, i), domain.CodeValidation, "%q is listed twice", name)
 		}
 		seen[name] = true
 		out = append(out, name)

@@ -1,6 +1,6 @@
 package validation
 
-// Limits of the rules that the request schemas have as well.
+// Limits that also stand in the request schemas.
 const (
 	MaxTestName = 80  // characters of the caller's name in a test call
 	MaxTestSays = 500 // characters that the caller of a test call says
@@ -11,6 +11,6 @@ const (
 	MaxShortSeconds     = 60
 	MaxTrunkCalls       = 100_000
 	MaxCallMinutes      = 24 * 60
-	MinRate             = 0.5 // of speech
-	MaxRate             = 2   // of speech
+	MinRate             = 0.5 // speaking rate
+	MaxRate             = 2   // speaking rate
 )

@@ -11,17 +11,17 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Bounds of OAuth clients.
+// Limits of OAuth clients.
 const (
 	MaxRedirects = 10
 	MaxRedirect  = 500
 )
 
-// redirectHost is strict: it stands in headers.
+// redirectHost is strict, because the host appears in headers.
 var redirectHost = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
-// Client finds everything that is wrong with an OAuth client, and fills in how
-// it gets tokens: by consent where it has a redirect URI, else by its secret.
+// Client returns all problems with an OAuth client. Omitted grant types are authorization_code with a redirect URI,
+// and client_credentials without one.
 func Client(c *domain.OAuthClient) domain.Problems {
 	var p domain.Problems
 	Text(&p, "name", c.Name, true, MaxName)
@@ -56,9 +56,8 @@ func Client(c *domain.OAuthClient) domain.Problems {
 	return p
 }
 
-// Redirect notes what is wrong with a redirect URI: absolute, https (http on
-// this machine only), without user, fragment and wildcards. It is compared as it
-// is written.
+// Redirect records problems with a redirect URI: it must be absolute and https (http for loopback hosts only),
+// without user, fragment and wildcards. Redirect URIs are compared literally.
 func Redirect(p *domain.Problems, param, uri string) {
 	if uri == "" || len(uri) > MaxRedirect || strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>\^{|}`+"`*", r) }) {
 		p.Add(param, domain.CodeValidation, "must be a URI of at most %d characters", MaxRedirect)

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/validation"
 )
 
-func TestARedirectURILeadsToOnePlaceOnly(t *testing.T) {
+func TestRedirectURIIsUnambiguous(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{
 		"https://app.example.com/cb", "https://app.example.com", "https://app.example.com:8443/a/b?x=1&y=%20", "http://127.0.0.1:4711/cb", "http://[::1]:9/", "http://localhost/x",

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/validation"
 )
 
-func TestAPDFIsAFileOfBytesWithinItsBounds(t *testing.T) {
+func TestPDFTypeAndSize(t *testing.T) {
 	const pdf = "application/pdf"
 	for name, c := range map[string]struct {
 		source domain.NewKnowledgeSource

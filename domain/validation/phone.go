@@ -2,14 +2,13 @@ package validation
 
 import "github.com/callboard/callboard/domain"
 
-// The bounds of a phone's password.
+// Length limits of a phone's password.
 const (
 	MinPhonePassword = 12
 	MaxPhonePassword = 128
 )
 
-// PhoneRecord finds everything that is wrong with a phone. A password that is empty
-// will be made.
+// PhoneRecord returns all problems with a phone. An empty password is generated later.
 func PhoneRecord(x *domain.Phone) domain.Problems {
 	var p domain.Problems
 	Metadata(&p, x.Metadata)
@@ -35,7 +34,7 @@ func PhoneRecord(x *domain.Phone) domain.Problems {
 	return p
 }
 
-// Extension checks what phones dial within a workspace.
+// Extension checks an extension.
 func Extension(p *domain.Problems, text string, required bool) {
 	switch {
 	case text == "" && required:

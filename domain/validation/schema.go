@@ -10,25 +10,24 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Bounds of a JSON Schema.
+// Limits of a JSON Schema.
 const (
 	maxSchemaBytes = 32 << 10
 	maxSchemaDepth = 16
 )
 
-// nowhere is the address of a schema that stands in a request: nothing that it
-// refers to outside itself is read.
+// schemaAddress is the address of a schema in a request. References to other addresses are rejected.
 const schemaAddress = "urn:schema"
 
 type refusingLoader struct{}
 
-// Load refuses every address.
+// Load rejects every address.
 func (refusingLoader) Load(string) (any, error) { return nil, errOutside }
 
 var errOutside = errors.New("a $ref may only point into the schema itself")
 
-// ArgumentSchema notes what is wrong with a JSON Schema (2020-12, unless its
-// $schema says otherwise) of arguments, which are an object.
+// ArgumentSchema records problems with a JSON Schema of tool arguments. The default version is 2020-12. The
+// arguments must be an object.
 func ArgumentSchema(p *domain.Problems, param string, schema map[string]any) {
 	if nestingDepth(schema) > maxSchemaDepth {
 		p.Add(param, domain.CodeValidation, "is nested deeper than %d levels", maxSchemaDepth)
@@ -54,20 +53,20 @@ func ArgumentSchema(p *domain.Problems, param string, schema map[string]any) {
 	}
 }
 
-// schemaFault is where a schema is wrong, and why.
+// schemaFault returns the position and the description of a schema error.
 func schemaFault(err error) (at, why string) {
 	if errors.Is(err, errOutside) {
 		return "", errOutside.Error()
 	}
 	bad, ok := errors.AsType[*jsonschema.SchemaValidationError](err)
 	if !ok {
-		return "", "is no JSON Schema: " + shorten(libraryMessage(err.Error()))
+		return "", "is not a JSON Schema: " + shorten(libraryMessage(err.Error()))
 	}
 	found, ok := errors.AsType[*jsonschema.ValidationError](bad.Err)
 	if !ok {
-		return "", "is no JSON Schema"
+		return "", "is not a JSON Schema"
 	}
-	for len(found.Causes) > 0 { // the first, innermost one
+	for len(found.Causes) > 0 { // the first, innermost error
 		found = found.Causes[0]
 	}
 	var b strings.Builder
@@ -75,10 +74,10 @@ func schemaFault(err error) (at, why string) {
 		b.WriteByte('.')
 		b.WriteString(step)
 	}
-	return b.String(), "is no JSON Schema: " + libraryMessage(found.Error())
+	return b.String(), "is not a JSON Schema: " + libraryMessage(found.Error())
 }
 
-// libraryMessage is what a library says without where it says so.
+// libraryMessage removes the position from an error text of the schema library.
 func libraryMessage(text string) string {
 	if _, rest, ok := strings.Cut(text, "': "); ok {
 		text = rest
@@ -87,7 +86,7 @@ func libraryMessage(text string) string {
 	return strings.ReplaceAll(text, schemaAddress, "the schema")
 }
 
-// nestingDepth is how deep a JSON value is nested; it looks no further than it must.
+// nestingDepth returns the nesting depth of a JSON value. It stops beyond maxSchemaDepth.
 func nestingDepth(v any) int { return nestingDepthFrom(v, 0) }
 
 func nestingDepthFrom(v any, at int) int {
@@ -110,7 +109,7 @@ func nestingDepthFrom(v any, at int) int {
 	return most
 }
 
-// checkObject notes what is wrong with a JSON object of a client's that is kept as it is.
+// checkObject checks the depth and size of a JSON object that is stored unchanged.
 func checkObject(p *domain.Problems, param string, v map[string]any, most int) {
 	if nestingDepth(v) > maxSchemaDepth {
 		p.Add(param, domain.CodeValidation, "is nested deeper than %d levels", maxSchemaDepth)
@@ -121,8 +120,7 @@ func checkObject(p *domain.Problems, param string, v map[string]any, most int) {
 	}
 }
 
-// CheckArguments reports whether arguments fit the JSON Schema of a tool; the error
-// tells where they do not.
+// CheckArguments checks arguments against the JSON Schema of a tool. The error names the position.
 func CheckArguments(schema, given map[string]any) error {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(refusingLoader{})
@@ -156,8 +154,7 @@ func CheckArguments(schema, given map[string]any) error {
 
 var errNoSchema = errors.New("the tool's schema is not valid")
 
-// TypedArguments are arguments that were written as text, each of the type that the
-// schema has for it, where it can be.
+// TypedArguments converts textual arguments to the types in the schema, where possible.
 func TypedArguments(schema map[string]any, given map[string]string) map[string]any {
 	properties, _ := schema["properties"].(map[string]any)
 	out := make(map[string]any, len(given))

@@ -5,8 +5,7 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// SMSGateway finds everything that is wrong with a gateway. A secret that is
-// left out is made behind the front door.
+// SMSGateway returns all problems with a gateway. An empty secret is generated later.
 func SMSGateway(g *domain.SMSGateway) domain.Problems {
 	var p domain.Problems
 	Text(&p, "name", g.Name, true, MaxName)
@@ -18,7 +17,7 @@ func SMSGateway(g *domain.SMSGateway) domain.Problems {
 	g.Prefixes = orEmpty(g.Prefixes)
 	for i, x := range atMost(&p, "prefixes", g.Prefixes, MaxPrefixes) {
 		if !prefix.MatchString(x) {
-			p.Add(indexedParam("prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", shorten(x))
+			p.Add(indexedParam("prefixes", i), domain.CodeValidation, "%q is not the beginning of a number (e.g. +1202)", shorten(x))
 		}
 	}
 	checkBetween(&p, "priority", g.Priority, 0, 65535)

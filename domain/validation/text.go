@@ -11,7 +11,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 func indexedParam(param string, i int) string { return param + "[" + strconv.Itoa(i) + "]" }
 
-// shorten keeps strangers' text short in messages.
+// shorten shortens untrusted text for messages.
 func shorten(s string) string {
 	const most = 60
 	if utf8.RuneCountInString(s) <= most {
@@ -20,7 +20,7 @@ func shorten(s string) string {
 	return string([]rune(s)[:most]) + "…"
 }
 
-// orEmpty is the list itself, never nil: lists are written as [] and not null.
+// orEmpty returns a non-nil list, because JSON must contain [] and not null.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -26,7 +26,7 @@ var (
 	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
 )
 
-// ToolDefaults fills in what was left out.
+// ToolDefaults sets omitted fields to their defaults.
 func ToolDefaults(t *domain.Tool) {
 	if t.Parameters == nil {
 		t.Parameters = map[string]any{"type": "object", "properties": map[string]any{}}
@@ -41,14 +41,14 @@ func ToolDefaults(t *domain.Tool) {
 	}
 }
 
-// Tool finds everything that is wrong with a tool whose defaults are filled in.
+// Tool returns all problems with a tool whose defaults are set.
 func Tool(t *domain.Tool) domain.Problems {
 	var p domain.Problems
 	switch {
 	case t.Name == "":
 		p.Add("name", domain.CodeValidation, "is required")
 	case !toolName.MatchString(t.Name):
-		p.Add("name", domain.CodeValidation, "%q is no name: letters, digits, _ and -, 64 at most, not beginning with a digit", shorten(t.Name))
+		p.Add("name", domain.CodeValidation, "%q is not a valid name: letters, digits, _ and -, 64 at most, not beginning with a digit", shorten(t.Name))
 	}
 	Prose(&p, "description", t.Description, MaxDescription)
 	Metadata(&p, t.Metadata)
@@ -63,7 +63,7 @@ func Tool(t *domain.Tool) domain.Problems {
 		checkHeaders(&p, "http.headers", h.Headers)
 		checkObject(&p, "http.body", h.Body, maxToolBody)
 		if slices.Contains([]string{"GET", "DELETE"}, h.Method) && len(h.Body) > 0 {
-			p.Add("http.body", domain.CodeValidation, "%s carries none; the arguments go into the URL", h.Method)
+			p.Add("http.body", domain.CodeValidation, "%s has no body; the arguments are sent in the URL", h.Method)
 		}
 		checkBetween(&p, "http.timeout_ms", h.TimeoutMs, minToolTimeout, maxToolTimeout)
 		return p
@@ -73,8 +73,7 @@ func Tool(t *domain.Tool) domain.Problems {
 	return p
 }
 
-// checkHeaders notes what cannot be sent as headers of a request. What stands in
-// them is secret: it is never repeated.
+// checkHeaders records headers that cannot be sent. Header values are secret and not repeated in messages.
 func checkHeaders(p *domain.Problems, param string, all map[string]string) {
 	if len(all) > MaxHeaders {
 		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(all), MaxHeaders)
@@ -89,17 +88,17 @@ func checkHeaders(p *domain.Problems, param string, all map[string]string) {
 		}
 		switch {
 		case !headerName.MatchString(name):
-			p.Add(param, domain.CodeValidation, "%q is no name of a header", shorten(name))
+			p.Add(param, domain.CodeValidation, "%q is not a header name", shorten(name))
 		case seen[low]:
-			p.Add(param, domain.CodeValidation, "%q stands twice", shorten(name))
+			p.Add(param, domain.CodeValidation, "%q is listed twice", shorten(name))
 		}
 		seen[low] = true
 		Text(p, param+"."+shorten(name), all[name], true, MaxHeaderValue)
 	}
 }
 
-// IsSameHost reports whether two addresses are of one host: what is secret for one
-// may be told to the other.
+// IsSameHost reports whether two URLs have the same scheme and host, so that secrets for one may be sent to the
+// other.
 func IsSameHost(a, b string) bool {
 	x, err := url.Parse(a)
 	y, other := url.Parse(b)

@@ -30,7 +30,7 @@ var (
 	prefix   = regexp.MustCompile(`^\+?\d{1,15}$`)
 )
 
-// TrunkDefaults fills in what was left out.
+// TrunkDefaults sets omitted fields to their defaults.
 func TrunkDefaults(t *domain.Trunk) {
 	for i := range t.Proxies {
 		setProxyDefaults(&t.Proxies[i])
@@ -64,8 +64,7 @@ func TrunkDefaults(t *domain.Trunk) {
 	t.Prefixes, t.CallerIDs = orEmpty(t.Prefixes), orEmpty(t.CallerIDs)
 }
 
-// setProxyDefaults leaves open what DNS is to say: port and transport of a name
-// without a port.
+// setProxyDefaults leaves port and transport of a host name without a port empty, because DNS provides them.
 func setProxyDefaults(x *domain.Proxy) {
 	_, err := netip.ParseAddr(strings.Trim(x.Host, "[]"))
 	address := err == nil
@@ -82,11 +81,10 @@ func setProxyDefaults(x *domain.Proxy) {
 	}
 }
 
-// DefaultCallsPerSecond is the pace of a trunk that names none.
+// DefaultCallsPerSecond is the default rate of a trunk.
 const DefaultCallsPerSecond = 50
 
-// Trunk finds everything that is wrong with a trunk whose defaults are filled
-// in.
+// Trunk returns all problems with a trunk whose defaults are set.
 func Trunk(t *domain.Trunk) domain.Problems {
 	var p domain.Problems
 	Text(&p, "name", t.Name, true, MaxName)
@@ -105,14 +103,14 @@ func Trunk(t *domain.Trunk) domain.Problems {
 		p.Add("register", domain.CodeValidation, "takes the credentials of auth")
 	}
 	if t.FromDomain != "" && !isValidHost(t.FromDomain) {
-		p.Add("from_domain", domain.CodeValidation, "%q is no host name", shorten(t.FromDomain))
+		p.Add("from_domain", domain.CodeValidation, "%q is not a host name", shorten(t.FromDomain))
 	}
 	checkNumberFormat(&p, t)
 	checkInbound(&p, &t.Inbound)
 	checkNetworks(&p, "media_networks", atMost(&p, "media_networks", t.MediaNetworks, MaxNetworks))
 	for i, x := range atMost(&p, "redirect_hosts", t.RedirectHosts, MaxNetworks) {
 		if _, err := netip.ParsePrefix(x); err != nil && !isValidHost(x) {
-			p.Add(indexedParam("redirect_hosts", i), domain.CodeValidation, "%q is no host name, address or network", shorten(x))
+			p.Add(indexedParam("redirect_hosts", i), domain.CodeValidation, "%q is not a host name, address or network", shorten(x))
 		}
 	}
 	checkMedia(&p, t)
@@ -139,7 +137,7 @@ func checkCredentials(p *domain.Problems, param string, a *domain.TrunkAuth) {
 	Text(p, param+".realm", a.Realm, false, MaxCredential)
 }
 
-// checkNumberFormat checks how numbers are written to a trunk.
+// checkNumberFormat checks how numbers are formatted for the trunk.
 func checkNumberFormat(p *domain.Problems, t *domain.Trunk) {
 	checkOneOf(p, "number_format", t.NumberFormat, domain.FormatE164, domain.FormatDigits, domain.FormatNational)
 	switch {
@@ -155,13 +153,13 @@ func checkNumberFormat(p *domain.Problems, t *domain.Trunk) {
 	}
 }
 
-// checkInbound checks from where calls may come. A trunk that is open to nearly
-// everybody has to ask for a proof.
+// checkInbound checks the sources of inbound calls. A trunk that accepts very large networks must require
+// authentication.
 func checkInbound(p *domain.Problems, in *domain.TrunkInbound) {
 	checkNetworks(p, "inbound.allowed_ips", atMost(p, "inbound.allowed_ips", in.AllowedIPs, MaxNetworks))
 	for i, n := range in.AllowedIPs {
 		if net, err := netip.ParsePrefix(n); err == nil && in.Auth == nil && net.Bits() < map[bool]int{true: 8, false: 32}[net.Addr().Is4()] {
-			p.Add(indexedParam("inbound.allowed_ips", i), domain.CodeValidation, "%q is too wide without inbound.auth: anybody could call", shorten(n))
+			p.Add(indexedParam("inbound.allowed_ips", i), domain.CodeValidation, "%q is too wide without inbound.auth: anyone could call", shorten(n))
 		}
 	}
 	checkCredentials(p, "inbound.auth", in.Auth)
@@ -169,7 +167,7 @@ func checkInbound(p *domain.Problems, in *domain.TrunkInbound) {
 	checkRate(p, "inbound.calls_per_second", in.CallsPerSecond, true)
 }
 
-// checkMatch checks the header by which calls of one address are told apart.
+// checkMatch checks the header that distinguishes the calls of trunks at one address.
 func checkMatch(p *domain.Problems, m *domain.TrunkMatch) {
 	const header, parameter, value = "inbound.match.header", "inbound.match.parameter", "inbound.match.value"
 	if m == nil {
@@ -183,7 +181,7 @@ func checkMatch(p *domain.Problems, m *domain.TrunkMatch) {
 		p.Add(parameter, domain.CodeValidation, "is required for %s, whose whole value differs from call to call: name a parameter such as tgrp", m.Header)
 	}
 	if m.Parameter != "" && (len(m.Parameter) > MaxMatchName || !token.MatchString(m.Parameter)) {
-		p.Add(parameter, domain.CodeValidation, "%q is no name of a parameter: use letters, digits, - and _, %d at most", shorten(m.Parameter), MaxMatchName)
+		p.Add(parameter, domain.CodeValidation, "%q is not a parameter name: use letters, digits, - and _, %d at most", shorten(m.Parameter), MaxMatchName)
 	}
 	if strings.EqualFold(m.Parameter, "tag") {
 		p.Add(parameter, domain.CodeValidation, "\"tag\" is different in each call: name a parameter that the carrier sets, such as tgrp")
@@ -210,12 +208,12 @@ func checkMedia(p *domain.Problems, t *domain.Trunk) {
 	}
 }
 
-// checkMediaSettings checks what trunks and phones have alike.
+// checkMediaSettings checks the media settings that trunks and phones share.
 func checkMediaSettings(p *domain.Problems, t *domain.Trunk) {
 	for i, c := range atMost(p, "codecs", t.Codecs, MaxCodecs) {
 		checkOneOf(p, indexedParam("codecs", i), c, "PCMU", "PCMA", "G722", "opus")
 		if slices.Contains(t.Codecs[:i], c) {
-			p.Add(indexedParam("codecs", i), domain.CodeValidation, "stands there twice")
+			p.Add(indexedParam("codecs", i), domain.CodeValidation, "is listed twice")
 		}
 	}
 	checkOneOf(p, "dtmf", t.DTMF, "auto", "rfc4733", "info", "inband")
@@ -223,17 +221,17 @@ func checkMediaSettings(p *domain.Problems, t *domain.Trunk) {
 	checkOneOf(p, "nat", t.NAT, domain.NATAuto, domain.NATOn, domain.NATOff)
 }
 
-// checkTrunkChoice checks what decides among trunks.
+// checkTrunkChoice checks the fields that decide the choice between trunks.
 func checkTrunkChoice(p *domain.Problems, t *domain.Trunk) {
 	for i, x := range atMost(p, "prefixes", t.Prefixes, MaxPrefixes) {
 		if !prefix.MatchString(x) {
-			p.Add(indexedParam("prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", shorten(x))
+			p.Add(indexedParam("prefixes", i), domain.CodeValidation, "%q is not the beginning of a number (e.g. +1202)", shorten(x))
 		}
 	}
 	checkBetween(p, "priority", t.Priority, 0, 65535)
 	for i, x := range atMost(p, "costs", t.Costs, MaxPrefixes) {
 		if x.Prefix != "+" && !prefix.MatchString(x.Prefix) {
-			p.Add(indexedParam("costs", i)+".prefix", domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", shorten(x.Prefix))
+			p.Add(indexedParam("costs", i)+".prefix", domain.CodeValidation, "%q is not the beginning of a number (e.g. +1202)", shorten(x.Prefix))
 		}
 		if cost, err := domain.ParseAmount(x.Cost); err != nil || cost > domain.MaxPrice {
 			p.Add(indexedParam("costs", i)+".cost", domain.CodeValidation, "%q must be dollars a minute from 0 to %s, with six decimals at most (e.g. 0.0045)",
@@ -258,7 +256,7 @@ func checkAlarms(p *domain.Problems, a *domain.TrunkAlarms) {
 
 func checkProxy(p *domain.Problems, param string, x domain.Proxy) {
 	if !isValidHost(x.Host) {
-		p.Add(param+".host", domain.CodeValidation, "%q is no host name and no address", shorten(x.Host))
+		p.Add(param+".host", domain.CodeValidation, "%q is neither a host name nor an address", shorten(x.Host))
 	}
 	checkBetween(p, param+".port", x.Port, 0, 65535)
 	if x.Transport != "" {
@@ -275,8 +273,8 @@ func isValidHost(h string) bool {
 	return len(h) <= 253 && hostname.MatchString(h)
 }
 
-// Number finds everything that is wrong with a phone number, and writes it as
-// E.164. "*" catches the rest of its trunk, so it must name one.
+// Number returns all problems with a phone number and converts it to E.164. "*" means all other numbers of a trunk
+// and requires a trunk.
 func Number(n *domain.PhoneNumber, defaultCountry string) domain.Problems {
 	var p domain.Problems
 	Metadata(&p, n.Metadata)

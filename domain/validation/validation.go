@@ -1,6 +1,5 @@
-// Package validation says what is a good campaign, agent, trunk, number, webhook,
-// key, OAuth client and workspace, finds everything that is wrong with one at once, and
-// fills in what was left out. It knows no HTTP, no store and no clock.
+// Package validation validates resources and sets their defaults. Each function returns or records all problems at
+// once, with the path of each field.
 package validation
 
 import (
@@ -16,19 +15,18 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Limits of what every resource carries.
+// Limits of fields that all resources have.
 const (
 	MaxName          = 200
 	MaxMetadata      = 50
 	MaxContext       = 200
-	MaxContextBytes  = 64 << 10 // of JSON
+	MaxContextBytes  = 64 << 10 // encoded as JSON
 	MaxMetadataKey   = 40
 	MaxMetadataValue = 500
 	MaxURL           = 2048
 )
 
-// Text notes what is wrong with a line of text: empty though required, too
-// long, or with control characters in it.
+// Text records problems with a single-line text: a missing required text, excess length, or control characters.
 func Text(p *domain.Problems, param, text string, required bool, most int) {
 	switch {
 	case required && strings.TrimSpace(text) == "":
@@ -40,12 +38,12 @@ func Text(p *domain.Problems, param, text string, required bool, most int) {
 	}
 }
 
-// Prose is Text that may hold line breaks and tabs.
+// Prose is Text for texts with line breaks and tabs.
 func Prose(p *domain.Problems, param, text string, most int) {
 	Text(p, param, strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text), false, most)
 }
 
-// Metadata notes what is wrong with a client's own notes on a resource.
+// Metadata records problems with the metadata of a resource.
 func Metadata(p *domain.Problems, m map[string]string) {
 	if len(m) > MaxMetadata {
 		p.Add("metadata", domain.CodeValidation, "has %d entries; %d at most", len(m), MaxMetadata)
@@ -57,7 +55,7 @@ func Metadata(p *domain.Problems, m map[string]string) {
 	}
 }
 
-// Context notes what makes the context of one call or message too large.
+// Context records a context of a call or message that is too large.
 func Context(p *domain.Problems, param string, c domain.Context) {
 	if len(c) > MaxContext {
 		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(c), MaxContext)
@@ -66,7 +64,7 @@ func Context(p *domain.Problems, param string, c domain.Context) {
 	}
 }
 
-// jsonSize is about how many bytes of JSON something takes.
+// jsonSize returns the approximate size of the JSON of a value in bytes.
 func jsonSize(v any) (n int) {
 	const number, mark = 8, 4
 	switch v := v.(type) {
@@ -88,8 +86,8 @@ func jsonSize(v any) (n int) {
 	return number
 }
 
-// zoneOfAbbreviation are the zones that abbreviations are taken for. They are refused:
-// as names of the time-zone database most of them know no daylight saving.
+// zoneOfAbbreviation maps abbreviations of time zones to the zones that are probably meant. Abbreviations are
+// rejected, because many of them ignore daylight saving time.
 var zoneOfAbbreviation = map[string]string{ //nolint:gochecknoglobals // a table
 	"EST": "America/New_York", "EDT": "America/New_York", "EST5EDT": "America/New_York", "ET": "America/New_York",
 	"CST": "America/Chicago", "CDT": "America/Chicago", "CST6CDT": "America/Chicago", "CT": "America/Chicago",
@@ -100,16 +98,16 @@ var zoneOfAbbreviation = map[string]string{ //nolint:gochecknoglobals // a table
 	"WET": "Europe/Lisbon", "WEST": "Europe/Lisbon", "BST": "Europe/London", "GB": "Europe/London", "IST": "Asia/Kolkata", "JST": "Asia/Tokyo",
 }
 
-// Zone notes what is no unambiguous name of a time zone: an area and a place, as
-// Europe/Berlin, or UTC.
+// Zone records an ambiguous or unknown time zone name. Valid names consist of area and place, such as
+// Europe/Berlin, or are UTC.
 func Zone(p *domain.Problems, param, name string) {
 	if problem := ZoneProblem(name, ValidZone(name)); problem != "" {
 		p.Add(param, domain.CodeValidation, "%q %s", shorten(name), problem)
 	}
 }
 
-// ZoneProblem says what is wrong with the name of a time zone, and which one may be
-// meant; "": nothing is. known: it is in the time-zone database.
+// ZoneProblem says what is wrong with a time zone name and suggests a valid name; "": the name is valid. known says
+// whether the name is in the time-zone database.
 func ZoneProblem(name string, known bool) string {
 	if better := zoneOfAbbreviation[strings.ToUpper(name)]; better != "" {
 		return "is an abbreviation that says nothing reliable of daylight saving; use the name of a place, such as " + better
@@ -133,17 +131,16 @@ func ValidZone(name string) bool {
 	return err == nil
 }
 
-// Country notes what is no ISO 3166 alpha-2 code.
+// Country records an invalid ISO 3166 alpha-2 code.
 func Country(p *domain.Problems, param, code string) {
 	if len(code) != 2 || !isCapital(code[0]) || !isCapital(code[1]) {
-		p.Add(param, domain.CodeValidation, "%q is no country code (ISO 3166, e.g. US)", shorten(code))
+		p.Add(param, domain.CodeValidation, "%q is not a country code (ISO 3166, e.g. US)", shorten(code))
 	}
 }
 
 func isCapital(letter byte) bool { return letter >= 'A' && letter <= 'Z' }
 
-// ID notes what cannot be an identifier of the kind, and answers its canonical
-// spelling.
+// ID records an invalid ID and returns its canonical form.
 func ID(p *domain.Problems, param string, kind domain.Prefix, id string) string {
 	if id == "" {
 		return ""
@@ -156,17 +153,17 @@ func ID(p *domain.Problems, param string, kind domain.Prefix, id string) string 
 	return good
 }
 
-// Phone notes what is no telephone number, and answers it as E.164.
+// Phone records an invalid telephone number and returns it in E.164.
 func Phone(p *domain.Problems, param, text, defaultCountry string) string {
 	e164, err := domain.E164(text, defaultCountry)
 	if err != nil {
-		p.Add(param, domain.CodeValidation, "%q is no telephone number (e.g. +12025550123)", shorten(text))
+		p.Add(param, domain.CodeValidation, "%q is not a phone number (e.g. +12025550123)", shorten(text))
 		return ""
 	}
 	return e164
 }
 
-// HTTPS notes what is no address that a webhook may have.
+// HTTPS records an invalid webhook URL.
 func HTTPS(p *domain.Problems, param, text string) {
 	u, err := url.Parse(text)
 	switch {
@@ -181,19 +178,19 @@ func HTTPS(p *domain.Problems, param, text string) {
 	}
 }
 
-// checkNetworks notes every entry that is neither an address nor a CIDR.
+// checkNetworks records entries that are neither addresses nor CIDRs.
 func checkNetworks(p *domain.Problems, param string, list []string) {
 	for i, n := range list {
 		if _, err := netip.ParsePrefix(n); err == nil {
 			continue
 		}
 		if a, err := netip.ParseAddr(n); err != nil || a.Zone() != "" {
-			p.Add(indexedParam(param, i), domain.CodeValidation, "%q is no address and no network", shorten(n))
+			p.Add(indexedParam(param, i), domain.CodeValidation, "%q is neither an address nor a network", shorten(n))
 		}
 	}
 }
 
-// atMost notes a list that is too long; what is beyond is not looked at.
+// atMost records a list that is too long and returns its allowed part.
 func atMost[T any](p *domain.Problems, param string, list []T, most int) []T {
 	if len(list) > most {
 		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(list), most)
@@ -204,7 +201,7 @@ func atMost[T any](p *domain.Problems, param string, list []T, most int) []T {
 
 func checkOneOf(p *domain.Problems, param, word string, words ...string) {
 	if !slices.Contains(words, word) {
-		p.Add(param, domain.CodeValidation, "%q is none of %s", shorten(word), strings.Join(words, ", "))
+		p.Add(param, domain.CodeValidation, "%q is not one of %s", shorten(word), strings.Join(words, ", "))
 	}
 }
 

@@ -32,11 +32,11 @@ func campaign() *domain.Campaign {
 	return c
 }
 
-func TestACampaignWithItsDefaultsIsGood(t *testing.T) {
+func TestCampaignDefaultsAreValid(t *testing.T) {
 	assert.Empty(t, params(validation.Campaign(campaign(), limits())))
 }
 
-func TestWhatMakesACampaignBad(t *testing.T) {
+func TestInvalidCampaigns(t *testing.T) {
 	past := limits().Now.Add(-time.Hour)
 	for name, c := range map[string]struct {
 		change func(*domain.Campaign)
@@ -64,7 +64,7 @@ func TestWhatMakesACampaignBad(t *testing.T) {
 	}
 }
 
-func TestACallerIDIsANumberOfTheWorkspaceOrLeftToTheTrunk(t *testing.T) {
+func TestCallerIDBelongsToWorkspaceOrTrunk(t *testing.T) {
 	bare, test := limits(), limits()
 	bare.CallerIDs = nil
 	test.CallerIDs, test.Test = nil, true
@@ -86,7 +86,7 @@ func TestACallerIDIsANumberOfTheWorkspaceOrLeftToTheTrunk(t *testing.T) {
 	}
 }
 
-func TestWhatMakesATrunkBad(t *testing.T) {
+func TestInvalidTrunks(t *testing.T) {
 	good := domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "sip.example.com"}, {Host: "[2001:db8::1]"}, {Host: "192.0.2.1"}}}
 	validation.TrunkDefaults(&good)
 	assert.Empty(t, params(validation.Trunk(&good)))
@@ -141,10 +141,10 @@ func TestWhatMakesATrunkBad(t *testing.T) {
 	}
 	open := domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1"}}, Inbound: domain.TrunkInbound{AllowedIPs: []string{"0.0.0.0/0"}, Auth: &domain.TrunkAuth{Username: "u", Password: "p"}}}
 	validation.TrunkDefaults(&open)
-	assert.Empty(t, params(validation.Trunk(&open)), "whoever proves it may call from anywhere")
+	assert.Empty(t, params(validation.Trunk(&open)), "with auth every address is allowed")
 }
 
-func TestAProxyLeavesToDNSWhatItLeavesOpen(t *testing.T) {
+func TestProxyDefaults(t *testing.T) {
 	got := domain.Trunk{Proxies: []domain.Proxy{
 		{Host: "sip.example.com"},
 		{Host: "sip.example.com", Transport: "tls"},
@@ -162,14 +162,14 @@ func TestAProxyLeavesToDNSWhatItLeavesOpen(t *testing.T) {
 	}, got.Proxies)
 }
 
-func TestNumbersAreWrittenAsE164(t *testing.T) {
+func TestNumbersAreNormalizedToE164(t *testing.T) {
 	n := domain.PhoneNumber{Number: "(202) 555-0100", AgentID: "agent_01J00000000000000000000001"}
 	assert.Empty(t, params(validation.Number(&n, "US")))
 	assert.Equal(t, "+12025550100", n.Number)
 	assert.Equal(t, []string{"trunk_id validation_error", "agent_id validation_error"}, params(validation.Number(&domain.PhoneNumber{Number: "*"}, "US")))
 }
 
-func TestAWorkspaceHasACeilingOfCallsPerMinute(t *testing.T) {
+func TestWorkspaceCallsPerMinuteLimit(t *testing.T) {
 	t.Parallel()
 	for perMinute, want := range map[int][]string{0: {"limits.calls_per_minute validation_error"}, 1: {}} {
 		w := &domain.Workspace{Name: "w", DefaultCountry: "US", Plan: domain.Starter, Limits: domain.Limits{RequestsPerMinute: 1, CallsPerMinute: perMinute}}
@@ -177,10 +177,10 @@ func TestAWorkspaceHasACeilingOfCallsPerMinute(t *testing.T) {
 	}
 }
 
-func TestASegmentOfATextMessageHasAPriceWithinBounds(t *testing.T) {
+func TestSMSSegmentPriceBounds(t *testing.T) {
 	t.Parallel()
 	for amount, says := range map[string]string{
-		"0.0079": "", "1000.00": "", "1000.000001": "is 1000.000001 dollars; a segment costs at most 1000.00", "a lot": `"a lot" is no amount of money (e.g. 0.0079)`,
+		"0.0079": "", "1000.00": "", "1000.000001": "is 1000.000001 dollars; a segment costs at most 1000.00", "a lot": `"a lot" is not an amount of money (e.g. 0.0079)`,
 	} {
 		w := &domain.Workspace{
 			Name: "w", DefaultCountry: "US", Plan: domain.Starter, Limits: domain.Limits{RequestsPerMinute: 1, CallsPerMinute: 1},
@@ -196,7 +196,7 @@ func TestASegmentOfATextMessageHasAPriceWithinBounds(t *testing.T) {
 	}
 }
 
-func TestTimeZonesAreNamedByAPlace(t *testing.T) {
+func TestTimeZoneNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"America/New_York": "", "Europe/Berlin": "", "America/Argentina/Buenos_Aires": "", "UTC": "", "Etc/UTC": "",
 		"EST": "America/New_York", "MST": "America/Denver", "EST5EDT": "America/New_York", "pst": "America/Los_Angeles", "CET": "Europe/Berlin",

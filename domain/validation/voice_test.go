@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/validation"
 )
 
-func TestVoicesAndLanguagesOfAnAgentAreChecked(t *testing.T) {
+func TestAgentVoicesAndLanguagesAreValidated(t *testing.T) {
 	t.Parallel()
 	good := domain.Voice{Name: "de+f2", Rate: 1.2, Pronunciations: []domain.Pronunciation{{Word: "Nguyen", Say: "win"}}}
 	a := domain.Agent{Name: "a", FirstMessage: "Hi.", Voice: good, Languages: []domain.AgentLanguage{{Language: "de-DE", Voice: good}}}

@@ -1,6 +1,5 @@
-// Package webhook is the law of webhooks: which endpoints are accepted, how a
-// delivery is spelled and signed, and what follows from an attempt. It knows no
-// clock, no socket and no store.
+// Package webhook implements the rules of webhook deliveries: valid endpoints, request format and signatures, and
+// retries. It has no clock, sockets or store.
 package webhook
 
 import (
@@ -12,32 +11,30 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// The limits of the specification (Limits 5).
+// Limits of the specification (Limits 5).
 const (
 	MaxAttempts = 5
 	Timeout     = 30 * time.Second
 )
 
-// delays stand before attempt 2, 3, 4 and 5, counted from the end of the
-// attempt before (specification, States and transitions).
+// retryDelays are the delays before attempts 2 to 5, from the end of the previous attempt (specification, States
+// and transitions).
 var retryDelays = [MaxAttempts - 1]time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
 
-// retryDelay stands between attempt number n and the next one.
+// retryDelay returns the delay after attempt n.
 func retryDelay(n, factor int) time.Duration {
 	return retryDelays[min(max(n, 1), len(retryDelays))-1] / time.Duration(factor)
 }
 
-// DeliveryVerdict is what follows from an attempt.
+// DeliveryVerdict is the consequence of an attempt.
 type DeliveryVerdict struct {
 	State domain.DeliveryState // delivered, retrying or failed
-	DueAt time.Time            // of the next attempt, when retrying
+	DueAt time.Time            // retrying: time of the next attempt
 }
 
-// EvaluateAttempt decides what follows from attempt number n (from 1) that ended at
-// endedAt with an HTTP status, or with none (0: no connection, time-out). A
-// 2xx is success; a 3xx is not followed and is final like a 4xx; everything
-// else is retried until the attempts are used up. The delay before the retry is
-// divided by factor, which is at least 1.
+// EvaluateAttempt returns the consequence of attempt n, from 1, that ended at endedAt with an HTTP status. Status 0
+// means no response. 2xx is success. 3xx is not followed and is final like 4xx. All other results are retried until
+// the attempts are exhausted. factor divides the retry delay and is at least 1.
 func EvaluateAttempt(n, status int, endedAt time.Time, factor int) DeliveryVerdict {
 	switch {
 	case status >= 200 && status <= 299:
@@ -48,8 +45,8 @@ func EvaluateAttempt(n, status int, endedAt time.Time, factor int) DeliveryVerdi
 	return DeliveryVerdict{State: domain.DeliveryRetrying, DueAt: endedAt.Add(retryDelay(n, factor))}
 }
 
-// Body is the envelope of an event as it is sent, under the name that the
-// endpoint subscribed to. Its data are JSON, and stand in it as they are.
+// Body returns the envelope of an event under the name to which the endpoint subscribed. The data of the event are
+// embedded unchanged.
 func Body(e event.Event, as string) ([]byte, error) {
 	if as != "" {
 		e.Type = event.Type(as)
@@ -60,25 +57,25 @@ func Body(e event.Event, as string) ([]byte, error) {
 	return domain.EncodeJSON(&e)
 }
 
-// SignedRequest is one attempt to send an event, of which its header lines are made.
+// SignedRequest is one attempt to deliver an event.
 type SignedRequest struct {
 	EventID string
-	Number  int       // from 1
-	First   time.Time // when attempt 1 was sent
-	At      time.Time // when this one is sent
+	Number  int       // number of the attempt, from 1
+	First   time.Time // time of attempt 1
+	At      time.Time // time of this attempt
 	Secret  string
-	Next    string // the secret that is taking over; "": none
-	Replay  bool   // the event is sent again because somebody asked for it
+	Next    string // next secret during a rotation; empty: none
+	Replay  bool   // the event was requested again
 	// TraceParent is the trace context of the attempt (W3C Trace Context); "": none.
 	TraceParent string
 	Signers     *SecretSigners
 }
 
-// Header is one line of a request's header.
+// Header is one header line of a request.
 type Header struct{ Name, Value string }
 
-// SignedHeaders returns the header lines of an attempt besides those of the transport: the signatures of the body, the attempt
-// number, and on retries the time of the first attempt.
+// SignedHeaders returns the headers of an attempt: signatures of the body, the number of the attempt and, for
+// retries, the time of the first attempt.
 func (a SignedRequest) SignedHeaders(body []byte) []Header {
 	now, next := a.Signers.signerFor(a.Secret), (*secretSigner)(nil)
 	h := append(make([]Header, 0, 9),
@@ -108,8 +105,7 @@ func (a SignedRequest) SignedHeaders(body []byte) []Header {
 	return h
 }
 
-// standardSignatures are the signatures of Standard Webhooks by those of some secrets that
-// allow them.
+// standardSignatures returns the Standard Webhooks signatures of all signers that have a standard key.
 func (a SignedRequest) standardSignatures(body []byte, by ...*secretSigner) (all string) {
 	for _, s := range by {
 		switch {
@@ -123,24 +119,23 @@ func (a SignedRequest) standardSignatures(body []byte, by ...*secretSigner) (all
 	return all
 }
 
-// The bounds beyond which an endpoint is disabled.
+// Limits of failures after which an endpoint is disabled.
 const (
 	FailingLimit    = 72 * time.Hour // since the first failure after the last success
 	FailingAttempts = 10
 )
 
-// gone is the status by which an endpoint says that it wants nothing more.
+// statusGone is the status with which an endpoint unsubscribes.
 const statusGone = 410
 
-// Why an endpoint was disabled.
+// Reasons for which an endpoint is disabled.
 const (
-	ReasonGone    = "gone"    // it answered 410
-	ReasonFailing = "failing" // nothing arrived for FailingLimit
+	ReasonGone    = "gone"    // the endpoint answered 410
+	ReasonFailing = "failing" // no delivery succeeded for FailingLimit
 )
 
-// DisableReason says why an endpoint is to be disabled after a failed attempt: its
-// status, the number of attempts that failed since the last success, and the
-// time since the first of those. "": it is not.
+// DisableReason returns why an endpoint is disabled after a failed attempt, or "". failures is the number of failed
+// attempts since the last success, and failing the time since the first of them.
 func DisableReason(status, failures int, failing time.Duration) string {
 	switch {
 	case status == statusGone:
@@ -151,9 +146,8 @@ func DisableReason(status, failures int, failing time.Duration) string {
 	return ""
 }
 
-// RetryTime is when a retry that was stored is sent: at the time stored, but no later
-// than its delay from now. Where the clock was set back meanwhile that time
-// would be far away. The delay is divided by factor, which is at least 1.
+// RetryTime returns the time of a stored retry: the stored time, but at most the retry delay from now, in case the
+// clock was set back. factor divides the delay and is at least 1.
 func RetryTime(attempts int, stored, now time.Time, factor int) time.Time {
 	return now.Add(min(stored.Sub(now), retryDelay(attempts, factor)))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// The limits of an endpoint.
+// Limits of an endpoint.
 const (
 	maxURL    = 2048
 	minSecret = 8
@@ -20,27 +20,27 @@ const (
 	maxLabel  = 63
 )
 
-// CheckSecret notes a secret that is too short, too long, or no plain text.
+// CheckSecret records a secret with an invalid length or with control characters.
 func CheckSecret(param, secret string, p *domain.Problems) {
 	if len(secret) < minSecret || len(secret) > maxSecret {
-		p.Add(param, domain.CodeValidation, "a secret has %d to %d bytes", minSecret, maxSecret)
+		p.Add(param, domain.CodeValidation, "a secret must have %d to %d bytes", minSecret, maxSecret)
 		return
 	}
 	if !utf8.ValidString(secret) || strings.ContainsFunc(secret, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		p.Add(param, domain.CodeValidation, "a secret holds no control characters")
+		p.Add(param, domain.CodeValidation, "a secret must not contain control characters")
 	}
 }
 
-// Target is where a URL leads: the host as it is looked up, and the port.
+// Target is the host and port of a URL.
 type Target struct {
 	Host string
-	Addr netip.Addr // where the host is an address
+	Addr netip.Addr // if the host is an address
 	Port uint16
 }
 
-// ParseURL checks all that can be told of an endpoint's URL without a name
-// resolution: HTTPS, a plain host, no credentials, no fragment, a port and an
-// address that egress allows. The error is a *domain.Error invalid_url.
+// ParseURL validates the URL of an endpoint as far as possible without name resolution: HTTPS, a plain host, no
+// credentials, no fragment, and a port and address that egress allows. The error is a *domain.Error with
+// invalid_url.
 func ParseURL(text string, egress access.Egress) (Target, error) {
 	if len(text) > maxURL {
 		return Target{}, newURLError("the URL is longer than %d bytes", maxURL)
@@ -83,8 +83,8 @@ func ParseURL(text string, egress access.Egress) (Target, error) {
 	return t, nil
 }
 
-// isHostName reports whether a host is a plain name. A last label that is a number
-// is refused: resolvers read such names as addresses (127.1, 0x7f000001).
+// isHostName reports whether a host is a plain name. Names with a numeric last label are rejected, because
+// resolvers read them as addresses (127.1, 0x7f000001).
 func isHostName(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	if host == "" || len(host) > maxHost {

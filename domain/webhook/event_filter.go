@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// MatchEvent reports whether an endpoint is to be sent an event of its workspace, and
-// under which name. about is asked at most once, and only if it matters.
+// MatchEvent reports whether an endpoint receives an event of its workspace, and under which name. attributes is
+// called at most once, and only if needed.
 func MatchEvent(w *domain.Webhook, e *event.Event, about func() event.Attributes) (name string, ok bool) {
 	if w.Environment != e.Environment {
 		return "", false
@@ -22,8 +22,8 @@ func MatchEvent(w *domain.Webhook, e *event.Event, about func() event.Attributes
 	return name, PassesFilters(w, about())
 }
 
-// PassesFilters reports whether an event about something is one for an endpoint: of the
-// campaign that owns it, and such as its filters ask for.
+// PassesFilters reports whether an event with these attributes matches the owning campaign and the filters of an
+// endpoint.
 func PassesFilters(w *domain.Webhook, about event.Attributes) bool {
 	if w.CampaignID != "" && about.CampaignID != w.CampaignID {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-func TestAnEventPassesWhereItNamesOneEntryOfEachFilter(t *testing.T) {
+func TestEventPassesIfItMatchesEveryFilter(t *testing.T) {
 	call := `{"call_id":"call_1","direction":"inbound","agent_id":"agent_1","campaign_id":"campaign_1","from":"+12025550100","to":"+12025550123"}`
 	sms := `{"message_id":"msg_1","from":"+12025550100","to":"+12025550123"}`
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestAnEventPassesWhereItNamesOneEntryOfEachFilter(t *testing.T) {
 	}
 }
 
-func TestWhatACommitSaysOfAnEventComesBeforeItsPayload(t *testing.T) {
+func TestEventSubjectsTakePrecedenceOverPayload(t *testing.T) {
 	t.Parallel()
 	said := &event.Attributes{AgentID: "agent_1", CampaignID: "campaign_1", Direction: domain.Inbound, From: "+12025550100", To: "+12025550123"}
 	for data, want := range map[string]event.Attributes{

@@ -10,8 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// The made-up identifiers and numbers of samples; the numbers are of the range
-// that is set aside for fiction.
+// IDs and numbers of sample events. The numbers are reserved for fiction.
 const (
 	sampleCall        = "call_00000000000000000000000000"
 	sampleAgent       = "agent_00000000000000000000000000"
@@ -26,9 +25,8 @@ const (
 	sampleName        = "Alex Example"
 )
 
-// SampleEvent is the event of a test: webhook.test, or an example of another type
-// that is marked test: true, with every field that it may have. id and at are
-// the caller's.
+// SampleEvent returns the event for a test of an endpoint: webhook.test, or an example of another type with all
+// fields and with test: true.
 func SampleEvent(t event.Type, w *domain.Webhook, id string, at time.Time) event.Event {
 	at = at.UTC()
 	e := event.Event{
@@ -37,20 +35,19 @@ func SampleEvent(t event.Type, w *domain.Webhook, id string, at time.Time) event
 	}
 	if t == event.WebhookTest || t == "" {
 		e.Type = event.WebhookTest
-		e.Data, _ = domain.EncodeJSON(SamplePayload(event.WebhookTest, w, at)) // a plain struct: cannot fail
+		e.Data, _ = domain.EncodeJSON(SamplePayload(event.WebhookTest, w, at)) // a plain struct can always be encoded
 		return e
 	}
-	raw, _ := domain.EncodeJSON(SamplePayload(t, w, at)) // plain structs: cannot fail
+	raw, _ := domain.EncodeJSON(SamplePayload(t, w, at)) // plain structs can always be encoded
 	fields := make(map[string]json.RawMessage)
-	_ = json.Unmarshal(raw, &fields) // objects all
+	_ = json.Unmarshal(raw, &fields) // all payloads are objects
 	fields["test"] = json.RawMessage("true")
 	e.Data, _ = domain.EncodeJSON(fields)
 	e.Subject = cmp.Or(SampleSubject(t, w), e.Subject)
 	return e
 }
 
-// SampleSubject is the id of the resource that a sample of a type is about; "": the
-// webhook itself.
+// SampleSubject returns the ID of the resource in a sample event, or "" for the webhook itself.
 func SampleSubject(t event.Type, w *domain.Webhook) string {
 	switch category, _, _ := strings.Cut(string(t), "."); {
 	case t == event.AgentUpdated:
@@ -73,7 +70,7 @@ func SampleSubject(t event.Type, w *domain.Webhook) string {
 	return ""
 }
 
-// SamplePayload is a payload of an event type, with every field that it may have.
+// SamplePayload returns a payload with all fields of an event type.
 func SamplePayload(t event.Type, w *domain.Webhook, at time.Time) any {
 	switch t {
 	case event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTransferred, event.CallRecordingReady,
@@ -192,7 +189,7 @@ func agentExample(t event.Type) any {
 
 func appointmentExample(t event.Type, at time.Time) any {
 	starts := at.Truncate(time.Hour).AddDate(0, 0, 1)
-	before, _ := domain.EncodeJSON(starts.AddDate(0, 0, -1)) // a time: cannot fail
+	before, _ := domain.EncodeJSON(starts.AddDate(0, 0, -1)) // a time can always be encoded
 	d := event.AppointmentData{
 		AppointmentID: sampleAppointment, CallID: sampleCall, Patient: domain.Patient{Name: sampleName, Phone: sampleTo},
 		Provider: "Dr. Example", ProviderID: "prov_00000000000000000000000000", Datetime: starts, EndsAt: starts.Add(30 * time.Minute), Timezone: "UTC",

@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "write the events of testdata/events anew")
 
-// Each file is one event as an endpoint gets it, with every field that it may
-// have. They are the contract: a change of one is seen here.
-func TestEveryEventIsSentAsItsFileSays(t *testing.T) {
+// Each file is one event with all fields as an endpoint receives it. The files document the contract, so that
+// changes become visible.
+func TestEventEnvelopesMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	w := &domain.Webhook{Meta: domain.Meta{ID: "wh_00000000000000000000000000", WorkspaceID: "ws_00000000000000000000000000"}, URL: "https://example.com/hook"}
 	for _, kind := range event.Types() {
@@ -40,5 +40,5 @@ func TestEveryEventIsSentAsItsFileSays(t *testing.T) {
 	}
 	files, err := os.ReadDir(filepath.Join("testdata", "events"))
 	require.NoError(t, err)
-	assert.Len(t, files, len(event.Types()), "no file of an event that there is not")
+	assert.Len(t, files, len(event.Types()), "no file of an unknown event")
 }

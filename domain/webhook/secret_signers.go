@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// SecretSigners keep the two secrets of an endpoint ready to sign with. nil keeps
-// none. They may be used by many at once.
+// SecretSigners caches signers for the two secrets of an endpoint. A nil SecretSigners caches nothing. It is safe
+// for concurrent use.
 type SecretSigners struct {
 	mu    sync.Mutex
 	known map[string]*secretSigner
 }
 
-// secretSigner is one secret.
+// secretSigner signs with one secret.
 type secretSigner struct {
 	plain          sync.Pool
 	standard       sync.Pool
-	hasStandardKey bool // there is a key of Standard Webhooks in it
+	hasStandardKey bool // the secret contains a Standard Webhooks key
 }
 
 func newSigner(secret string) *secretSigner {
@@ -44,7 +44,7 @@ func (s *SecretSigners) signerFor(secret string) *secretSigner {
 	if known := s.known[secret]; known != nil {
 		return known
 	}
-	if s.known == nil || len(s.known) > 1 { // one more has taken over: forget the oldest
+	if s.known == nil || len(s.known) > 1 { // after a rotation, the old signers are dropped
 		s.known = make(map[string]*secretSigner)
 	}
 	made := newSigner(secret)
@@ -52,7 +52,7 @@ func (s *SecretSigners) signerFor(secret string) *secretSigner {
 	return made
 }
 
-// sign is Sign's.
+// sign returns the same as Sign.
 func (s *secretSigner) sign(body []byte) string {
 	var room [sha256.Size]byte
 	const begin = "sha256="
@@ -60,7 +60,7 @@ func (s *secretSigner) sign(body []byte) string {
 	return string(hex.AppendEncode(text, sum(&s.plain, room[:0], body)))
 }
 
-// standardSign is StandardSign's, of a secret that has a key for it.
+// standardSign returns the same as StandardSign. The secret must have a standard key.
 func (s *secretSigner) standardSign(id string, at time.Time, body []byte) string {
 	var room [sha256.Size]byte
 	stamp := append(strconv.AppendInt(append(append(make([]byte, 0, 64), id...), '.'), at.Unix(), 10), '.')
@@ -68,7 +68,7 @@ func (s *secretSigner) standardSign(id string, at time.Time, body []byte) string
 	return string(base64.StdEncoding.AppendEncode(text, sum(&s.standard, room[:0], stamp, body)))
 }
 
-// sum adds the HMAC of some parts to b.
+// sum appends the HMAC of the parts to b.
 func sum(pool *sync.Pool, b []byte, parts ...[]byte) []byte {
 	mac, _ := pool.Get().(hash.Hash)
 	defer pool.Put(mac)

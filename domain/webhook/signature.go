@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// secretPrefix marks secrets that Standard Webhooks libraries can read.
+// secretPrefix marks secrets in the format of Standard Webhooks.
 const secretPrefix = "whsec_"
 
-// The lengths of a key of Standard Webhooks, in bytes.
+// Key lengths of Standard Webhooks in bytes.
 const (
 	minStandardKey = 24
 	maxStandardKey = 64
 )
 
-// Sign is the value of X-Svc-Signature: "sha256=" and the hex HMAC-SHA-256 of
-// the body under the secret's bytes as given, prefix included.
+// Sign returns the value of X-Svc-Signature: "sha256=" and the HMAC-SHA-256 of the body in hex. The key is the
+// complete secret, including its prefix.
 func Sign(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// StandardKey is the key of Standard Webhooks inside a secret: what follows
-// whsec_ is base64 of 24 to 64 bytes. ok is false for any other secret.
+// StandardKey returns the key of Standard Webhooks in a secret: base64 of 24 to 64 bytes after whsec_. ok is false
+// for other secrets.
 func StandardKey(secret string) (key []byte, ok bool) {
 	text, ok := strings.CutPrefix(secret, secretPrefix)
 	if !ok {
@@ -45,8 +45,7 @@ func StandardKey(secret string) (key []byte, ok bool) {
 	return key, true
 }
 
-// StandardSign is the value of webhook-signature: "v1," and the base64
-// HMAC-SHA-256 of "id.timestamp.body".
+// StandardSign returns the value of webhook-signature: "v1," and the base64 HMAC-SHA-256 of "id.timestamp.body".
 func StandardSign(key []byte, id string, at time.Time, body []byte) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
@@ -54,12 +53,12 @@ func StandardSign(key []byte, id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// NewSecret spells a generated secret, which both signatures can use.
+// NewSecret returns a secret for both signature schemes.
 func NewSecret(random [32]byte) string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(random[:])
 }
 
-// SecretHint is what is shown of a secret after its creation.
+// SecretHint returns the part of a secret that may be shown after its creation.
 func SecretHint(secret string) string {
 	const shown = 4
 	if len(secret) < 4*shown {

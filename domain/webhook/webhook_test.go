@@ -24,7 +24,7 @@ import (
 
 var noon = time.Date(2030, 1, 15, 12, 0, 0, 123_000_000, time.UTC)
 
-func TestWhatFollowsFromAnAttempt(t *testing.T) {
+func TestStateAfterDeliveryAttempt(t *testing.T) {
 	t.Parallel()
 	delivered := webhook.DeliveryVerdict{State: domain.DeliveryDelivered}
 	failed := webhook.DeliveryVerdict{State: domain.DeliveryFailed}
@@ -62,15 +62,15 @@ func TestWhatFollowsFromAnAttempt(t *testing.T) {
 	}
 }
 
-func TestTheSignatureUsesTheSecretAsGiven(t *testing.T) {
+func TestSignatureUsesSecretAsGiven(t *testing.T) {
 	t.Parallel()
-	// RFC 4231, test case 2: an HMAC that others computed.
+	// RFC 4231, test case 2.
 	assert.Equal(t, "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
 		webhook.Sign("Jefe", []byte("what do ya want for nothing?")))
 	assert.NotEqual(t, webhook.Sign("whsec_abc", nil), webhook.Sign("abc", nil))
 }
 
-func TestStandardWebhooksSignAlongsideWhereTheSecretAllows(t *testing.T) {
+func TestStandardWebhooksSignatureIsAddedIfSecretAllows(t *testing.T) {
 	t.Parallel()
 	key := []byte("0123456789abcdefghijklmnop")
 	secret := "whsec_" + base64.StdEncoding.EncodeToString(key)
@@ -96,7 +96,7 @@ func TestStandardWebhooksSignAlongsideWhereTheSecretAllows(t *testing.T) {
 	assert.Equal(t, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)), webhook.StandardSign(key, "evt_1", noon, []byte("{}")))
 }
 
-func TestAGeneratedSecretServesBothSignatures(t *testing.T) {
+func TestGeneratedSecretWorksForBothSignatures(t *testing.T) {
 	t.Parallel()
 	secret := webhook.NewSecret([32]byte{1, 2, 3})
 	key, ok := webhook.StandardKey(secret)
@@ -109,7 +109,7 @@ func TestAGeneratedSecretServesBothSignatures(t *testing.T) {
 	assert.Equal(t, "…", webhook.SecretHint("short"))
 }
 
-func TestHeadersOfAttempts(t *testing.T) {
+func TestAttemptHeaders(t *testing.T) {
 	t.Parallel()
 	body := []byte(`{"id":"evt_1"}`)
 	mac := hmac.New(sha256.New, []byte("plain secret"))
@@ -137,7 +137,7 @@ func TestHeadersOfAttempts(t *testing.T) {
 	}, third.SignedHeaders(body)[3:])
 }
 
-func TestWhileSecretsChangeADeliveryCarriesTheSignaturesOfBoth(t *testing.T) {
+func TestSecretRotationSignsWithBothSecrets(t *testing.T) {
 	t.Parallel()
 	body := []byte(`{"id":"evt_1"}`)
 	old, young := webhook.NewSecret([32]byte{1}), webhook.NewSecret([32]byte{2})
@@ -162,7 +162,7 @@ func TestWhileSecretsChangeADeliveryCarriesTheSignaturesOfBoth(t *testing.T) {
 	assert.NotContains(t, signed(webhook.SignedRequest{Secret: old}), "X-Svc-Signature-Next")
 }
 
-func TestSecretsThatAreKeptReadySignAsOthers(t *testing.T) {
+func TestPreparedSecretsSignTheSame(t *testing.T) {
 	t.Parallel()
 	kept := new(webhook.SecretSigners)
 	var work sync.WaitGroup
@@ -178,7 +178,7 @@ func TestSecretsThatAreKeptReadySignAsOthers(t *testing.T) {
 	work.Wait()
 }
 
-func TestAnotherSecretTakesOverAtItsTime(t *testing.T) {
+func TestNewSecretReplacesOldAtItsTime(t *testing.T) {
 	t.Parallel()
 	secrets := func(w domain.Webhook, at time.Time) []string {
 		now, next := w.Secrets(at)
@@ -200,7 +200,7 @@ func TestAnotherSecretTakesOverAtItsTime(t *testing.T) {
 	assert.Equal(t, domain.Webhook{Secret: "b", SecretHint: "…b"}, w)
 }
 
-func TestAnEndpointIsDisabledWhenItIsGoneOrFailsForThreeDays(t *testing.T) {
+func TestEndpointIsDisabledOnGoneOrAfterThreeDaysOfFailures(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, webhook.ReasonGone, webhook.DisableReason(410, 1, 0))
 	assert.Empty(t, webhook.DisableReason(404, 9, 100*time.Hour))
@@ -209,7 +209,7 @@ func TestAnEndpointIsDisabledWhenItIsGoneOrFailsForThreeDays(t *testing.T) {
 	assert.Equal(t, webhook.ReasonFailing, webhook.DisableReason(0, 10, 72*time.Hour))
 }
 
-func TestARetryKeepsItsTimeUnlessThatIsFartherThanItsDelay(t *testing.T) {
+func TestRetryTimeIsLimitedByItsDelay(t *testing.T) {
 	t.Parallel()
 	for attempts, delay := range map[int]time.Duration{1: 30 * time.Second, 2: 2 * time.Minute, 3: 10 * time.Minute, 4: time.Hour} {
 		assert.Equal(t, noon.Add(delay-time.Second), webhook.RetryTime(attempts, noon.Add(delay-time.Second), noon, 1), attempts)
@@ -219,7 +219,7 @@ func TestARetryKeepsItsTimeUnlessThatIsFartherThanItsDelay(t *testing.T) {
 	}
 }
 
-func TestTheEnvelopeIsSentUnderTheNameThatWasSubscribed(t *testing.T) {
+func TestEnvelopeUsesSubscribedEventName(t *testing.T) {
 	t.Parallel()
 	e := event.Event{
 		ID: "evt_1", Type: event.CallStarted, CreatedAt: noon.In(time.FixedZone("", 3600)), WorkspaceID: "ws_1", SvcID: "unit_1",
@@ -237,7 +237,7 @@ func TestTheEnvelopeIsSentUnderTheNameThatWasSubscribed(t *testing.T) {
 	assert.Contains(t, string(body), `"data":{}`)
 }
 
-func TestEverySampleIsAnObjectThatSaysItIsATest(t *testing.T) {
+func TestEverySampleIsAnObjectMarkedAsTest(t *testing.T) {
 	t.Parallel()
 	w := &domain.Webhook{Meta: domain.Meta{ID: "wh_1", WorkspaceID: "ws_1"}, URL: "https://example.com/"}
 	for _, typ := range event.Types() {
@@ -255,7 +255,7 @@ func TestEverySampleIsAnObjectThatSaysItIsATest(t *testing.T) {
 	}
 }
 
-func TestSecretsHaveALengthAndNoControlCharacters(t *testing.T) {
+func TestSecretLengthAndCharacters(t *testing.T) {
 	t.Parallel()
 	for secret, ok := range map[string]bool{
 		"whsec_bar_secret_0123456789abcdef": true, "12345678": true, "1234567": false, "": false,
@@ -267,7 +267,7 @@ func TestSecretsHaveALengthAndNoControlCharacters(t *testing.T) {
 	}
 }
 
-func TestURLsOfEndpoints(t *testing.T) {
+func TestParseURL(t *testing.T) {
 	t.Parallel()
 	loop := []access.EgressRule{{Network: netip.MustParsePrefix("127.0.0.0/8")}, {Network: netip.MustParsePrefix("10.0.0.5/32"), Port: 8443}}
 	strict, ports, lab := access.Egress{}, access.Egress{Ports: []int{8443}}, access.Egress{Allow: loop}
@@ -285,7 +285,7 @@ func TestURLsOfEndpoints(t *testing.T) {
 		"https://example.com:8443/":                         {ports, true},
 		"https://127.0.0.1:9443/":                           {lab, true},
 		"https://10.0.0.5:8443/":                            {lab, true},
-		"https://example.com:9443/":                         {lab, true}, // the address decides, at the connection
+		"https://example.com:9443/":                         {lab, true}, // the address is checked at connection time
 		"https://a_b.example.com/":                          {strict, true},
 		"":                                                  {strict, false},
 		"example.com":                                       {strict, false},
