@@ -330,7 +330,7 @@ func TestKnowledgeBaseReadsSourcesAndFindsWords(t *testing.T) {
 		states[s.Name] = string(s.Status) + " " + s.Error
 		assert.Empty(t, s.Raw)
 	}
-	assert.Equal(t, "failed there are no words in it", states["b.html"])
+	assert.Equal(t, "failed the source contains no words", states["b.html"])
 	assert.Equal(t, "ready ", states["a.html"])
 
 	find := func(q string) (out []string) {

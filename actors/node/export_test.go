@@ -78,7 +78,7 @@ func (n *Node) ReadAlerts(ctx context.Context, rules ...*domain.AlertRule) map[s
 }
 
 func personalKinds() []datarequests.RowKind {
-	return append(append(datarequests.SettingKinds(), datarequests.BlankedKinds()...), datarequests.PersonKinds()...)
+	return append(append(datarequests.SettingKinds(), datarequests.MaskedKinds()...), datarequests.PersonKinds()...)
 }
 
 // PersonalKinds returns the kinds of rows that an erasure reads row by row.
@@ -91,7 +91,7 @@ func PersonalKinds() (names []string) {
 
 // PersonalRows returns the decrypted rows of these kinds and the data requests.
 func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (all []domain.Record) {
-	for _, k := range append(personalKinds(), datarequests.RowsOf[domain.DataRequest]()) {
+	for _, k := range append(personalKinds(), datarequests.NewRowKind[domain.DataRequest]()) {
 		err := store.Under(ctx, domain.Key{Kind: k.Kind, Workspace: workspaceID}, "", 10_000, k.Fresh, func(r domain.Record) error {
 			all = append(all, r)
 			return nil

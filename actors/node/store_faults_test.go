@@ -382,7 +382,7 @@ func TestMessageTextIsEncryptedAndAStuckMessageBlocksNoOther(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, domain.Context{"name": "Zebulon"}, got.Context)
 	assert.Empty(t, h.findTraces("Zebulon"))
-	h.waitUntil(longWait, "the log names the stuck message", func() bool { return strings.Contains(h.log.String(), "nobody knows what is to be done") })
+	h.waitUntil(longWait, "the log names the stuck message", func() bool { return strings.Contains(h.log.String(), "unknown pending step") })
 	_, err = d.SMS.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: "+12025550111", To: carrierNumber(6, 1, "00"), Body: "STOP"})
 	require.NoError(t, err)
 	assert.False(t, named.Load(), "no error of the store can name the number")

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/engines/llm"
 )
 
-// AskModel answers for the language model of a chat.
+// AskModel requests the next response of an agent in a chat from its language model.
 func (s *Service) AskModel(ctx context.Context, p domain.Principal, agent *domain.AgentLLM, brief string, t pathway.ModelRequest) (sentences []string, end pathway.ModelAnswered) {
 	a := &Runtime{cfg: &s.cfg, p: p}
 	answer := a.Respond(ctx, conversation.ModelRequest{Script: &domain.Script{LLM: agent}, Brief: brief, Step: t}, func(text string, _ time.Duration) {
@@ -20,16 +20,16 @@ func (s *Service) AskModel(ctx context.Context, p domain.Principal, agent *domai
 	return sentences, pathway.ModelAnswered{Round: t.Round, Calls: answer.Calls, Failed: answer.Failed}
 }
 
-// HasModel says whether there is a language model for an agent.
+// HasModel reports whether a language model is configured for an agent.
 func (s *Service) HasModel(_ context.Context, _ domain.Principal, l *domain.AgentLLM) bool {
 	return len(s.cfg.Models.For(l)) > 0
 }
 
-// maxCallerTokens bounds what a language model writes as a caller.
+// maxCallerTokens limits the response of a language model that plays a caller.
 const maxCallerTokens = 200
 
-// PlayCaller returns what a caller says next, by the first language model that answers.
-// For the model the agent is the user.
+// PlayCaller returns the next sentences of a simulated caller from the first language model that answers. In the
+// request the agent has the role user.
 func (s *Service) PlayCaller(ctx context.Context, _ domain.Principal, brief string, said []pathway.Message) (string, error) {
 	r := llm.Request{Messages: []llm.Message{{Role: llm.System, Text: brief}}, MaxTokens: maxCallerTokens}
 	if len(said) == 0 || said[0].By != pathway.ByAgent {

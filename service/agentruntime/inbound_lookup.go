@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxLookup bounds the answer of on_inbound, in bytes.
+// maxLookup is the maximum size of a response of on_inbound in bytes.
 const maxLookup = 64 << 10
 
 // lookupRequest is the body of a request to on_inbound.
@@ -35,44 +35,42 @@ type lookupRequest struct {
 	StartedAt   *time.Time         `json:"started_at"`
 }
 
-// LookUpInbound requests variables of an inbound call from the on_inbound URL of its
-// agent, before the call is answered, and sets them as the context of the call. Without
-// a usable answer in time the call continues without them: the result then adds the
-// event agent.error to the commit that opens the call.
+// LookUpInbound requests the variables of an inbound call from the on_inbound URL of its agent before the call is
+// answered. It sets them as the context of the call. Without a usable response in time the call continues without
+// variables. The returned function then adds the event agent.error to the commit that opens the call.
 func (s *Service) LookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call) {
-	bound := trace.ContextWithSpanContext(context.WithoutCancel(ctx), s.cfg.TraceContexts.Call(c.ID, c.TraceParent))
-	bound, cancel := context.WithTimeout(bound, time.Duration(h.TimeoutMs)*time.Millisecond)
+	lookupCtx := trace.ContextWithSpanContext(context.WithoutCancel(ctx), s.cfg.TraceContexts.Call(c.ID, c.TraceParent))
+	lookupCtx, cancel := context.WithTimeout(lookupCtx, time.Duration(h.TimeoutMs)*time.Millisecond)
 	defer cancel()
-	known, code, err := s.requestVariables(bound, h.URL, c)
+	known, code, err := s.requestVariables(lookupCtx, h.URL, c)
 	if err == nil {
 		c.Context = known
 		return nil
 	}
-	s.cfg.Log.Warn("on_inbound did not answer for a call", slog.String("call_id", c.ID), slog.String("code", code), slog.Any("error", err))
+	s.cfg.Log.Warn("on_inbound returned no usable variables for a call", slog.String("call_id", c.ID), slog.String("code", code), slog.Any("error", err))
 	return func(change *commit.Change, c *domain.Call) {
 		change.Events = append(change.Events, record.NewCallEvent(c, event.AgentError, event.AgentErrorData{
-			CallID: c.ID, AgentID: c.AgentID, Stage: "on_inbound", Code: code, Message: "on_inbound " + err.Error() + "; the call goes on without its variables", Recovered: true,
+			CallID: c.ID, AgentID: c.AgentID, Stage: "on_inbound", Code: code, Message: "on_inbound " + err.Error() + "; the call continues without variables", Recovered: true,
 		}))
 	}
 }
 
-// requestVariables returns the variables of a call and, with an error, its code. The error
-// contains no secret.
+// requestVariables returns the variables of a call, or an error with its code. The error contains no secret.
 func (s *Service) requestVariables(ctx context.Context, url string, c *domain.Call) (known domain.Context, code string, err error) {
 	body, err := domain.EncodeJSON(lookupRequest{
 		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To, AgentID: c.AgentID, Environment: c.Environment, Caller: c.Caller, StartedAt: c.StartedAt,
 	})
 	if err != nil {
-		return nil, "bad_answer", errors.New("cannot be asked")
+		return nil, "bad_answer", errors.New("could not be requested")
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return nil, "unreachable", errors.New("cannot be asked")
+		return nil, "unreachable", errors.New("could not be requested")
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "callboard")
 	if err = s.signLookup(ctx, req, c, body); err != nil {
-		return nil, timeoutOr(ctx, "unreachable"), errors.New("cannot be asked: its secret cannot be read")
+		return nil, timeoutOr(ctx, "unreachable"), errors.New("could not be requested, because its secret cannot be read")
 	}
 	req.Header.Set("Accept", "application/json")
 	resp, err := s.cfg.HTTP.Do(req)
@@ -86,7 +84,7 @@ func (s *Service) requestVariables(ctx context.Context, url string, c *domain.Ca
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxLookup+1))
 	switch {
 	case err != nil:
-		return nil, timeoutOr(ctx, "unreachable"), errors.New("broke off its answer")
+		return nil, timeoutOr(ctx, "unreachable"), errors.New("interrupted its response")
 	case len(text) > maxLookup:
 		return nil, "bad_answer", fmt.Errorf("answered more than %d bytes", maxLookup)
 	case len(bytes.TrimSpace(text)) == 0:
@@ -96,7 +94,7 @@ func (s *Service) requestVariables(ctx context.Context, url string, c *domain.Ca
 		Variables domain.Context `json:"variables"`
 	}
 	if domain.DecodeLenient(text, &answer) != nil {
-		return nil, "bad_answer", errors.New("answered no JSON object with variables")
+		return nil, "bad_answer", errors.New("did not answer with a JSON object with variables")
 	}
 	var problems domain.Problems
 	validation.Context(&problems, "variables", answer.Variables)
@@ -106,8 +104,8 @@ func (s *Service) requestVariables(ctx context.Context, url string, c *domain.Ca
 	return answer.Variables, "", nil
 }
 
-// signLookup signs a request like a webhook delivery with the id of the call as event id,
-// if the agent has a secret.
+// signLookup signs a request like a webhook delivery, with the call id as event id. Without a secret of the agent
+// the request is not signed.
 func (s *Service) signLookup(ctx context.Context, req *http.Request, c *domain.Call, body []byte) error {
 	k := &domain.InboundHookKey{WorkspaceID: c.WorkspaceID, AgentID: c.AgentID}
 	_, err := s.cfg.Store.Get(ctx, k)
@@ -124,7 +122,7 @@ func (s *Service) signLookup(ctx context.Context, req *http.Request, c *domain.C
 	return nil
 }
 
-// timeoutOr returns timeout if ctx has ended, else code.
+// timeoutOr returns "timeout" if ctx has ended, otherwise code.
 func timeoutOr(ctx context.Context, code string) string {
 	if ctx.Err() != nil {
 		return "timeout"

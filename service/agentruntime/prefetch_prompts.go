@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	maxPrompts    = 100             // texts
-	prefetchLimit = 6 * time.Second // the first call waits no longer
-	promptsAtOnce = 4
+	maxPrompts    = 100             // maximum number of texts
+	prefetchLimit = 6 * time.Second // limit of the wait before the first call
+	promptsAtOnce = 4               // texts that are synthesized at the same time
 )
 
 // preparer is a synthesizer that caches its audio.
@@ -22,8 +22,8 @@ type preparer interface {
 	Prepare(ctx context.Context, r speech.Request) (media.Clip, error)
 }
 
-// PrefetchPrompts synthesizes the fixed texts of a script, before the first call of a
-// campaign rings. Errors are ignored: a call that needs a text tries again.
+// PrefetchPrompts synthesizes the fixed texts of a script before the first call of a campaign. Errors are ignored,
+// because a call synthesizes missing texts itself.
 func (s *Service) PrefetchPrompts(ctx context.Context, script *domain.Script) {
 	voice, ok := s.cfg.Speaker.(preparer)
 	if !ok {

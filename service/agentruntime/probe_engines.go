@@ -15,18 +15,17 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// probeTimeout is the time limit for all engines of an agent together.
+// probeTimeout limits the probe of all engines of an agent.
 const probeTimeout = 15 * time.Second
 
-// ProbeEngines returns the error of the first engine of an agent that does not answer:
-// speech synthesis, language model, speech recognition. Realtime engines are not
-// probed.
+// ProbeEngines sends a test request to the engines of an agent: speech synthesis, language model, speech
+// recognition. It returns the error of the first engine that fails. Realtime engines are not tested.
 func (s *Service) ProbeEngines(ctx context.Context, script *domain.Script) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	text := fmt.Sprintf("This is test number %d.", rand.IntN(1_000_000)) //nolint:gosec // a text without a cached prompt
 	clip, err := s.cfg.Speaker.Speak(ctx, conversation.SynthesisRequest(script, text))
-	if fixed := pathway.FixedTexts(script); errors.Is(err, speech.ErrNoPrompt) && len(fixed) > 0 { // the agent has only recordings
+	if fixed := pathway.FixedTexts(script); errors.Is(err, speech.ErrNoPrompt) && len(fixed) > 0 { // the agent has recorded prompts only
 		clip, err = s.cfg.Speaker.Speak(ctx, conversation.SynthesisRequest(script, fixed[0]))
 	}
 	if err != nil {
@@ -44,7 +43,7 @@ func (s *Service) ProbeEngines(ctx context.Context, script *domain.Script) error
 	return nil
 }
 
-// probeRecognizer sends speech to the recognizer of an agent. Any transcript is good.
+// probeRecognizer sends speech to the speech recognizer of an agent. Any transcript counts as success.
 func (s *Service) probeRecognizer(ctx context.Context, script *domain.Script, text string, clip media.Clip) error {
 	w := speech.RecognitionRequest{Language: script.RecognitionLanguage(), Phrases: []string{text}}
 	if script.STT != nil {

@@ -19,20 +19,20 @@ import (
 	"github.com/callboard/callboard/service/agentruntime"
 )
 
-// probedVoice says everything, or fails.
+// probedVoice is a fake synthesizer that speaks every text or fails.
 type probedVoice struct{ err error }
 
 func (v probedVoice) Speak(context.Context, speech.Request) (media.Clip, error) {
 	return make(media.Clip, 800), v.err
 }
 
-// probedEars understand nothing of what they hear, or fail.
-type probedEars struct{ err error }
+// probedRecognizer is a fake recognizer that returns an empty transcript or fails.
+type probedRecognizer struct{ err error }
 
-func (probedEars) SupportsLanguage(string) bool      { return true }
-func (probedEars) TranscribesFreeSpeech(string) bool { return true }
+func (probedRecognizer) SupportsLanguage(string) bool      { return true }
+func (probedRecognizer) TranscribesFreeSpeech(string) bool { return true }
 
-func (e probedEars) Open(_ speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
+func (e probedRecognizer) Open(_ speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	return probedStream{func() { told(speech.RecognitionResult{Final: true, Err: e.err}) }}
 }
 
@@ -42,18 +42,18 @@ func (probedStream) Write([]byte) {}
 func (s probedStream) End()       { go s.end() }
 func (probedStream) Close()       {}
 
-func TestProbeReportsTheEngineThatFails(t *testing.T) {
+func TestProbeEnginesReportsFailingEngine(t *testing.T) {
 	t.Parallel()
 	away := errors.New("away")
 	for name, c := range map[string]struct {
 		voice  probedVoice
-		ears   probedEars
+		ears   probedRecognizer
 		status int
 		says   string // error; "": none
 	}{
 		"all answer":             {},
 		"nothing speaks":         {voice: probedVoice{away}, says: "speech: away"},
-		"nothing hears":          {ears: probedEars{away}, says: "recognition: away"},
+		"nothing hears":          {ears: probedRecognizer{away}, says: "recognition: away"},
 		"the model is not there": {status: 503, says: "model: "},
 	} {
 		t.Run(name, func(t *testing.T) {

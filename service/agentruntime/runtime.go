@@ -7,15 +7,15 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Runtime responds and acts for the agent of one call or chat. It implements conversation.AgentRuntime.
+// Runtime responds and calls tools for the agent of one call or chat. It implements conversation.AgentRuntime.
 type Runtime struct {
 	cfg  *Config
 	p    domain.Principal
 	call domain.Call // empty in a chat
-	from string      // the number that it sends messages from; "": chosen by the route
+	from string      // sender of the agent's messages; "": chosen by the route
 }
 
-// watchedRuntime is the runtime of a call whose transcript somebody reads live.
+// watchedRuntime is the runtime of a call whose transcript is watched live.
 type watchedRuntime struct {
 	*Runtime
 

@@ -10,20 +10,20 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// ScriptsConfig holds what Scripts need.
+// ScriptsConfig holds the dependencies of Scripts.
 type ScriptsConfig struct {
 	Store    scriptStore
 	Agents   agents
 	Pathways pathways
-	// Speaker, Recognizer and Realtime are the engines of this node; nil: there are none.
+	// Speaker, Recognizer and Realtime are the speech engines of this node. They are nil if there are none.
 	Speaker    speech.Synthesizer
 	Recognizer speech.Recognizer
 	Realtime   *speech.RealtimeEngines
-	// Engines says what calls with a script can do besides the rules of its pathway.
+	// Engines returns the capabilities of the engines that a script selects.
 	Engines func(*domain.Script) pathway.Capabilities
 }
 
-// scriptStore counts the changes of agents and pathways.
+// scriptStore counts the changes of agents and pathways, which invalidate cached scripts.
 type scriptStore interface {
 	Changes(workspaceID string) uint64
 }
@@ -37,8 +37,8 @@ type pathways interface {
 	Pathway(ctx context.Context, p domain.Principal, id string) (*domain.Pathway, error)
 }
 
-// Scripts puts together what calls say: the voice, limits and tools of an agent
-// and the steps of a pathway.
+// Scripts builds the scripts of calls from agents and pathways: voice, limits, tools and the steps of the
+// conversation. It caches them.
 type Scripts struct {
 	store      scriptStore
 	agents     agents
@@ -50,23 +50,22 @@ type Scripts struct {
 	scripts    storecache.Cache[domain.Script]
 }
 
-// NewScripts returns the scripts of the workspaces of a node.
+// NewScripts returns the Scripts of a node.
 func NewScripts(c ScriptsConfig) *Scripts {
 	return &Scripts{
 		store: c.Store, agents: c.Agents, pathways: c.Pathways, speaker: c.Speaker, recognizer: c.Recognizer, realtime: c.Realtime, engines: c.Engines,
 	}
 }
 
-// Script pins what a call speaks: the agent's voice and limits, and the
-// pathway named beside it or its own.
+// Script returns the script of a call: settings of the published agent, and the pathway with pathwayID or else the
+// agent's own. Errors: not_found, engine_not_configured.
 func (r *Scripts) Script(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
 	return r.scripts.Current(r.store, p.WorkspaceID, string(p.Environment)+"/"+agentID+"/"+pathwayID, func() (domain.Script, error) {
 		return r.read(ctx, p, agentID, pathwayID, nil)
 	})
 }
 
-// ScriptForCall pins what an order's call speaks: as its agent does, but for what
-// the order says otherwise.
+// ScriptForCall returns the script of a call request: the script of its agent with the overrides of the request.
 func (r *Scripts) ScriptForCall(ctx context.Context, p domain.Principal, o *domain.NewCall) (s domain.Script, err error) {
 	if o.Overrides == nil {
 		s, err = r.Script(ctx, p, o.AgentID, o.PathwayID)
@@ -77,47 +76,47 @@ func (r *Scripts) ScriptForCall(ctx context.Context, p domain.Principal, o *doma
 		return s, err
 	}
 	if o.Overrides != nil && o.Overrides.FirstMessage != "" && s.Pathway.ID != "" {
-		return s, domain.FieldError("overrides.first_message", domain.CodeValidation, "is said by agents without a pathway only; this call walks "+s.Pathway.ID)
+		return s, domain.FieldError("overrides.first_message", domain.CodeValidation, "is spoken only by agents without a pathway; this call uses the pathway "+s.Pathway.ID)
 	}
 	if s.AMD = o.AMD.ApplyTo(s.AMD); s.AMD.MachineAction() == domain.AMDMessage && strings.TrimSpace(s.AMD.Message) == "" {
-		return s, domain.FieldError("voicemail.message", domain.CodeValidation, "is required where a message is to be left and the agent has none (amd.message)")
+		return s, domain.FieldError("voicemail.message", domain.CodeValidation, "is required for leaving a message, because the agent has no amd.message")
 	}
 	return s, nil
 }
 
-// noEngine refuses an agent whose calls nothing here can speak.
+// noEngine returns engine_not_configured for an agent whose calls need an engine that this node does not have.
 func noEngine(format string, args ...any) error {
 	e := domain.Errorf(domain.CodeNoEngine, format, args...)
 	e.Param = "agent_id"
 	return e
 }
 
-// checkEngines refuses an agent that wants engines which there are not.
+// checkEngines returns an error if the agent selects an engine that is not configured.
 func (r *Scripts) checkEngines(a *domain.Agent) error {
 	if v, ok := r.speaker.(interface{ Speaks(engine string) bool }); ok && !v.Speaks(a.Voice.Engine) {
 		if a.Voice.Engine == "" {
 			return noEngine("agent %s has no voice: install espeak-ng, configure an engine (engines_file), or put WAV files into the folder prompts", a.ID)
 		}
-		return noEngine("agent %s speaks by the engine %s (voice.engine), which is not configured here", a.ID, a.Voice.Engine)
+		return noEngine("agent %s uses the speech engine %s (voice.engine), which is not configured", a.ID, a.Voice.Engine)
 	}
 	if h, ok := r.recognizer.(interface{ Listens(engine string) bool }); ok && a.STT != nil && !h.Listens(a.STT.Engine) {
-		return noEngine("agent %s hears by the engine %s (stt.engine), which is not configured here", a.ID, a.STT.Engine)
+		return noEngine("agent %s uses the recognition engine %s (stt.engine), which is not configured", a.ID, a.STT.Engine)
 	}
 	if rt := a.Realtime; rt != nil && !r.realtime.HasEngine(rt.Engine) {
-		return noEngine("agent %s wants a realtime engine (realtime.engine %q), which is not configured here", a.ID, rt.Engine)
+		return noEngine("agent %s uses the realtime engine %q (realtime.engine), which is not configured", a.ID, rt.Engine)
 	}
 	return nil
 }
 
-// agentParts is what an agent brings along besides what its script says.
+// agentParts are the settings of an agent that select or build its pathway.
 type agentParts struct {
 	firstMessage          string // message
-	modelOnly             bool   // it speaks by a model alone
+	modelOnly             bool   // the agent speaks only through a language model
 	tools, knowledgeBases []string
 	pathwayID             string
 }
 
-// applyAgent lets a script be an agent's.
+// applyAgent sets the settings of the published version of an agent in a script.
 func (r *Scripts) applyAgent(ctx context.Context, p domain.Principal, agentID string, over *domain.CallOverrides, s *domain.Script) (by agentParts, err error) {
 	drafted, err := r.agents.Agent(ctx, p, agentID)
 	if err != nil {
@@ -139,8 +138,8 @@ func (r *Scripts) applyAgent(ctx context.Context, p domain.Principal, agentID st
 	}, nil
 }
 
-// applySettings lets a script speak, hear and think as an agent does, or a call without
-// one.
+// applySettings sets language, voice, recognition, model and limits in a script, from an agent or from the
+// overrides of a call.
 func (r *Scripts) applySettings(a *domain.Agent, s *domain.Script) error {
 	s.Language, s.Timezone, s.Voice, s.STT, s.Limits, s.Turns = a.Language, a.Timezone, a.Voice, a.STT, a.Limits, a.TurnTaking
 	s.Languages = a.Languages
@@ -148,8 +147,8 @@ func (r *Scripts) applySettings(a *domain.Agent, s *domain.Script) error {
 	return r.checkEngines(a)
 }
 
-// realtimePathway is the pathway of an agent that has none and whose engine speaks by
-// itself. One that is told no words has none to begin with: they are said before.
+// realtimePathway returns the pathway of an agent without a pathway whose realtime engine speaks. An engine that
+// speaks only by itself gets no first message, because a synthesizer speaks the first message before.
 func (r *Scripts) realtimePathway(s *domain.Script, by *agentParts) domain.Pathway {
 	if r.realtime.HasMediaStream(s.Realtime.Engine) {
 		return pathway.ModelPathway(by.firstMessage, by.tools, by.knowledgeBases)
@@ -183,7 +182,7 @@ func (r *Scripts) read(ctx context.Context, p domain.Principal, agentID, pathway
 			return s, nil
 		}
 		if by.firstMessage == "" {
-			return s, noEngine("agent %s speaks by a language model (it has a system_prompt, but neither a pathway nor a first_message), and none is configured here", agentID)
+			return s, noEngine("agent %s needs a language model, because it has a system_prompt but neither a pathway nor a first_message; no language model is configured", agentID)
 		}
 		s.Pathway = pathway.MessagePathway(by.firstMessage)
 		return s, nil
@@ -193,7 +192,7 @@ func (r *Scripts) read(ctx context.Context, p domain.Principal, agentID, pathway
 		return s, err
 	}
 	if needs := pathway.MissingCapabilities(w, r.engines(&s)); len(needs) > 0 {
-		e := domain.Errorf(domain.CodeNoEngine, "pathway %s cannot be walked: %s", w.ID, needs[0].Message)
+		e := domain.Errorf(domain.CodeNoEngine, "pathway %s cannot be used: %s", w.ID, needs[0].Message)
 		e.Param, e.Details = "pathway_id", needs
 		return s, e
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// library has one agent and counts how often it is read.
+// library is a fake with one agent. It counts how often the agent is read.
 type library struct {
 	agent   domain.Agent
 	changes uint64
@@ -40,7 +40,7 @@ func (*library) Pathway(context.Context, domain.Principal, string) (*domain.Path
 	return nil, domain.NotFound("pathway")
 }
 
-// voice speaks by the engine "here".
+// voice is a fake synthesizer with the engine "here".
 type voice struct{}
 
 func (voice) Speak(context.Context, speech.Request) (media.Clip, error) { return media.Clip{}, nil }
@@ -54,7 +54,7 @@ func newScripts(agent domain.Agent) (*agentruntime.Scripts, *library) {
 	}), l
 }
 
-func TestScriptIsReadAgainAfterAChange(t *testing.T) {
+func TestCachedScriptIsReadAgainAfterChange(t *testing.T) {
 	t.Parallel()
 	scripts, l := newScripts(domain.Agent{FirstMessage: "Hello.", Voice: domain.Voice{Engine: "here"}})
 	p := recordtest.Live(recordtest.Workspace)
@@ -63,7 +63,7 @@ func TestScriptIsReadAgainAfterAChange(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, pathway.MessagePathway("Hello."), s.Pathway)
 	}
-	assert.LessOrEqual(t, l.reads, 2, "once, or twice on a very slow machine")
+	assert.LessOrEqual(t, l.reads, 2, "read once, or twice on a slow machine")
 	l.agent.FirstMessage, l.changes = "Good day.", 1
 	s, err := scripts.Script(t.Context(), p, "agent_1", "")
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestScriptIsReadAgainAfterAChange(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-func TestAgentThatNoEngineCanSpeakIsRefused(t *testing.T) {
+func TestAgentWithoutConfiguredEngineIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, agent := range map[string]domain.Agent{
 		"another voice":        {FirstMessage: "Hello.", Voice: domain.Voice{Engine: "elsewhere"}},
@@ -86,7 +86,7 @@ func TestAgentThatNoEngineCanSpeakIsRefused(t *testing.T) {
 	}
 }
 
-func TestVoicemailMessageOfACallIsRequired(t *testing.T) {
+func TestScriptRequiresVoicemailMessage(t *testing.T) {
 	t.Parallel()
 	scripts, _ := newScripts(domain.Agent{FirstMessage: "Hello.", Voice: domain.Voice{Engine: "here"}, AMD: &domain.AgentAMD{Mode: domain.AMDWait, VoicemailAction: domain.AMDMessage}})
 	_, err := scripts.ScriptForCall(t.Context(), recordtest.Live(recordtest.Workspace), &domain.NewCall{AgentID: "agent_1"})

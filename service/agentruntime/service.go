@@ -1,5 +1,5 @@
-// Package agentruntime lets agents respond and act in calls and chats: language models,
-// realtime engines, tools, messages and appointments.
+// Package agentruntime makes agents respond and act in calls and chats. It connects them with language models,
+// realtime engines, tools, SMS and appointments.
 package agentruntime
 
 import (
@@ -19,9 +19,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// languageModels ask language models.
+// languageModels sends requests to language models.
 type languageModels interface {
-	// Ask asks the first engine that answers. lost gets the faults of engines before.
+	// Ask sends a request to engines in order until one answers. lost gets the faults of the engines that failed
+	// before.
 	Ask(ctx context.Context, engines []llm.Engine, r llm.Request, sentence func(text string, first time.Duration), lost func(*llm.Fault)) (llm.Answer, error)
 }
 
@@ -37,39 +38,39 @@ type appointments interface {
 	Availability(ctx context.Context, p domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error)
 }
 
-// appointmentChanges change appointments.
+// appointmentChanges changes appointments.
 type appointmentChanges interface {
 	ConfirmAppointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
 	CancelAppointment(ctx context.Context, p domain.Principal, id, reason string) (*domain.Appointment, error)
 	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error)
 }
 
-// Config is what the service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store         commit.Store
 	Models        llm.Models
 	Client        languageModels
-	Realtime      *speech.RealtimeEngines // nil: none
+	Realtime      *speech.RealtimeEngines // nil: no realtime engine
 	Speaker       speech.Synthesizer
-	Recognizer    speech.Recognizer // nil: none
+	Recognizer    speech.Recognizer // nil: no speech recognition
 	Tools         toolClient
-	HTTP          *http.Client // calls on_inbound of agents
+	HTTP          *http.Client // client for on_inbound requests
 	Appointments  appointments
 	Changes       appointmentChanges
 	TraceContexts *tracing.SpanContexts
 	Log           *slog.Logger
-	// Engines says what the engines of an agent can do.
+	// Engines returns the capabilities of the engines that a script selects.
 	Engines func(*domain.Script) pathway.Capabilities
-	// Script returns what an agent speaks.
+	// Script returns the script of an agent or pathway: the conversation of its calls.
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
-	// Retrieve returns passages of knowledge bases that fit a query.
+	// Retrieve returns passages of knowledge bases that match a query.
 	Retrieve func(ctx context.Context, p domain.Principal, ids []string, query string) (string, []domain.Passage)
 	SendSMS  func(ctx context.Context, p domain.Principal, o domain.NewMessage) (*domain.Message, error)
-	// Watch returns who reads the transcript of a call live; nil: nobody.
+	// Watch returns the callback for the live transcript of a call; nil if the transcript is not watched.
 	Watch func(callID string) func(domain.Segment)
 }
 
-// tool returns a tool of the workspace.
+// tool returns a tool of the workspace. Errors: not_found.
 func (c *Config) tool(ctx context.Context, p domain.Principal, id string) (*domain.Tool, error) {
 	t, _, err := record.Get[domain.Tool](ctx, c.Store, p, domain.PrefixTool, id)
 	return t, err

@@ -26,16 +26,16 @@ import (
 
 const caller, stranger = "+12025550101", "+12025550102"
 
-// node is all that the runtime calls. Messages from the number +12025550170 are
-// refused. The appointment of an id belongs to the phone number that the id is.
+// node is a fake of all dependencies of the runtime. Messages from the number +12025550170 are refused. The id of
+// an appointment equals the number of its patient.
 type node struct {
 	sent    []domain.NewMessage
-	called  []map[string]any // arguments of tools
+	called  []map[string]any // arguments of tool calls
 	changed []string
-	request llm.Request // to the language model
+	request llm.Request // last request to the language model
 	answer  llm.Answer
-	lost    []*llm.Fault // of engines before the one that answers
-	err     error        // of the language model
+	lost    []*llm.Fault // faults of engines before the one that answers
+	err     error        // error of the language model
 	reply   func(*http.Request) (int, string)
 }
 
@@ -128,34 +128,34 @@ func (f *fixture) tool(t *testing.T, p domain.Principal, name string) string {
 	return tool.ID
 }
 
-func TestMessageOfACallGoesToTheRemoteParty(t *testing.T) {
+func TestSMSOfAgentGoesToRemoteParty(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	got := f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeSMS, Text: "Hello"})
 	assert.True(t, got.OK)
 	assert.JSONEq(t, `{"message_id":"message_1","status":"queued"}`, got.Text)
 	got = f.ForMessages(f.by, f.call, "+12025550170").CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeSMS, Given: []byte(`{"body":"Bye"}`)})
-	assert.True(t, got.OK, "a number that sends no messages is replaced by one that does")
+	assert.True(t, got.OK, "the runtime replaces a sender that sends no messages")
 	assert.Equal(t, []domain.NewMessage{{To: caller, Body: "Hello"}, {To: caller, Body: "Bye"}}, f.node.sent)
 	got = f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeSMS, Given: []byte(`{}`)})
-	assert.Equal(t, conversation.ToolResult{Text: "body is required: the words of the message"}, got)
+	assert.Equal(t, conversation.ToolResult{Text: "body is required: the text of the message"}, got)
 }
 
-func TestCallerChangesOnlyOwnAppointments(t *testing.T) {
+func TestAgentChangesOnlyAppointmentsOfCaller(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	change := func(action, id string) conversation.ToolResult {
 		return f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeAppointment, Target: action, Arguments: map[string]string{"appointment_id": id}})
 	}
-	assert.Equal(t, conversation.ToolResult{Text: "there is no such appointment of this caller"}, change("cancel", stranger))
-	assert.Equal(t, conversation.ToolResult{Text: "appointment_id is required: which one"}, change("confirm", ""))
+	assert.Equal(t, conversation.ToolResult{Text: "the caller has no appointment with this id"}, change("cancel", stranger))
+	assert.Equal(t, conversation.ToolResult{Text: "appointment_id is required"}, change("confirm", ""))
 	assert.True(t, change("confirm", caller).OK)
 	assert.True(t, change("reschedule", caller).OK)
 	assert.False(t, change("sell", caller).OK)
 	assert.Equal(t, []string{"confirm " + caller, "reschedule " + caller}, f.node.changed)
 }
 
-func TestToolOfAnotherWorkspaceIsNotCalled(t *testing.T) {
+func TestAgentCannotCallToolOfAnotherWorkspace(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	own, foreign := f.tool(t, f.by, "weather"), f.tool(t, recordtest.Live(recordtest.OtherWorkspace), "weather")
@@ -168,7 +168,7 @@ func TestToolOfAnotherWorkspaceIsNotCalled(t *testing.T) {
 	assert.Equal(t, []map[string]any{{"city": "Rome"}}, f.node.called)
 }
 
-func TestModelGetsToolsAndPassagesAndItsCallsNameTheTools(t *testing.T) {
+func TestModelRequestContainsToolsAndPassages(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	id := f.tool(t, f.by, "transfer")
@@ -183,7 +183,7 @@ func TestModelGetsToolsAndPassagesAndItsCallsNameTheTools(t *testing.T) {
 		},
 	}
 	got := f.ForCall(f.call).Respond(t.Context(), thought, nil)
-	require.Len(t, f.node.request.Tools, 2, "the tool that was deleted is not offered")
+	require.Len(t, f.node.request.Tools, 2, "the model does not get the deleted tool")
 	assert.Equal(t, []string{"transfer", "tool_transfer"}, []string{f.node.request.Tools[0].Name, f.node.request.Tools[1].Name})
 	assert.Contains(t, f.node.request.Messages[0].Text, "About opening hours")
 	assert.Equal(t, []domain.Passage{{Name: "p"}}, read)
@@ -192,10 +192,10 @@ func TestModelGetsToolsAndPassagesAndItsCallsNameTheTools(t *testing.T) {
 
 	f.node.err = f.node.lost[0]
 	got = f.ForCall(f.call).Respond(t.Context(), thought, nil)
-	assert.Equal(t, []any{"unreachable", "engine down: no route", 0}, []any{got.Failed, got.Message, len(got.Failovers)}, "why there is no answer")
+	assert.Equal(t, []any{"unreachable", "engine down: no route", 0}, []any{got.Failed, got.Message, len(got.Failovers)}, "the answer contains the reason of the failure")
 }
 
-func TestCallGoesOnWithoutTheVariablesOfAFailedLookup(t *testing.T) {
+func TestInboundCallContinuesAfterFailedLookup(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	require.NoError(t, record.Create(t.Context(), f.store, &domain.InboundHookKey{WorkspaceID: recordtest.Workspace, AgentID: "agent_1", Secret: record.NewSigningSecret()}))

@@ -1,5 +1,4 @@
-// Package agents manages agents: their draft, which the API changes, and the
-// published versions, which calls use.
+// Package agents is the service for agents. The API changes the draft of an agent; calls use a published version.
 package agents
 
 import (
@@ -15,18 +14,18 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxVersions bounds the versions of one agent.
+// maxVersions is the maximum number of versions of one agent.
 const maxVersions = 1000
 
-// unversionedFields are the fields of an agent that take effect without publishing or
-// that follow from other fields.
+// unversionedFields are the fields of an agent that take effect without publishing, or that are computed from other
+// fields.
 var unversionedFields = []string{ //nolint:gochecknoglobals // a table
 	"id", "object", "created_at", "updated_at", "name", "extension", "metadata", "version", "published_at", "unpublished_changes", "names",
 }
 
-// campaigns follow the latest version of their agent.
+// campaigns notifies campaigns of a new version of their agent.
 type campaigns interface {
-	// NotifyPublished lets running campaigns that follow the latest version read it.
+	// NotifyPublished makes running campaigns read the latest version of their agent.
 	NotifyPublished(ctx context.Context, p domain.Principal) error
 }
 
@@ -39,7 +38,7 @@ type Service struct {
 	urls       record.URLChecker
 }
 
-// Config is what the service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store      commit.Store
 	References *record.References
@@ -48,12 +47,12 @@ type Config struct {
 	URLs       record.URLChecker
 }
 
-// New returns the service.
+// New returns a Service.
 func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, references: cfg.References, campaigns: cfg.Campaigns, outbox: cfg.Outbox, urls: cfg.URLs}
 }
 
-// CreateAgent creates an agent and publishes it as version 1.
+// CreateAgent creates an agent and publishes it as version 1. Errors: validation_failed, already_exists.
 func (s *Service) CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error) {
 	if created, err := record.CreatedBySameRequest[domain.Agent](ctx, s.store, p, domain.PrefixAgent); created != nil || err != nil {
 		return created, err
@@ -77,7 +76,7 @@ func (s *Service) CreateAgent(ctx context.Context, p domain.Principal, a *domain
 	})
 }
 
-// publish returns the next version of a draft.
+// publish turns a draft into the next version and returns that version.
 func publish(a *domain.Agent) *domain.AgentVersion {
 	now := record.Now()
 	a.Version, a.PublishedAt, a.Unpublished, a.References = a.Version+1, &now, []string{}, a.ReferencedIDs()
@@ -86,9 +85,8 @@ func publish(a *domain.Agent) *domain.AgentVersion {
 	return v
 }
 
-// validateReferences checks that the pathway, tools, knowledge bases and phones of
-// an agent exist and that the URL of on_inbound is allowed. before is the previous
-// draft.
+// validateReferences returns an error if a pathway, tool, knowledge base or phone of an agent does not exist, or if
+// the URL of on_inbound is not allowed. before is the previous draft.
 func (s *Service) validateReferences(ctx context.Context, p domain.Principal, a, before *domain.Agent) error {
 	var problems domain.Problems
 	note := func(param, object string, err error) error {
@@ -114,7 +112,7 @@ func (s *Service) validateReferences(ctx context.Context, p domain.Principal, a,
 	for i, to := range a.Transfer.Destinations {
 		id, err := domain.ParseID(domain.PrefixPhone, to.Phone)
 		if err != nil || slices.ContainsFunc(before.Transfer.Destinations, func(b domain.Destination) bool { return b.Phone == to.Phone }) {
-			continue // an extension, or named before
+			continue // an extension, or a phone that the previous draft named
 		}
 		if _, _, err = record.Get[domain.Phone](ctx, s.store, p, domain.PrefixPhone, id); note("transfer.destinations["+strconv.Itoa(i)+"].phone", "phone", err) != nil {
 			return err
@@ -149,7 +147,7 @@ func (s *Service) validateTools(ctx context.Context, p domain.Principal, problem
 	return nil
 }
 
-// Agent returns the draft of an agent.
+// Agent returns the draft of an agent. Errors: not_found.
 func (s *Service) Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error) {
 	a, _, err := record.Get[domain.Agent](ctx, s.store, p, domain.PrefixAgent, id)
 	return a, err
@@ -160,8 +158,7 @@ func (s *Service) ListAgents(ctx context.Context, p domain.Principal, q record.P
 	return record.List[domain.Agent](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixAgent, q, nil)
 }
 
-// UpdateAgent changes the draft of an agent, with the event agent.updated in the
-// same commit.
+// UpdateAgent changes the draft of an agent. The same commit stores the event agent.updated.
 func (s *Service) UpdateAgent(ctx context.Context, p domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error) {
 	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
 	if err != nil {
@@ -197,8 +194,8 @@ func (s *Service) addUpdated(c *commit.Change, a *domain.Agent, fields []string)
 	s.outbox.Committed(a.WorkspaceID)
 }
 
-// setUnpublished sets which fields of the draft differ from the published version,
-// and which resources draft and version name.
+// setUnpublished computes which fields of the draft differ from the published version, and which resources draft
+// and version refer to.
 func (s *Service) setUnpublished(ctx context.Context, a *domain.Agent) error {
 	v, err := s.PublishedVersion(ctx, a)
 	if err != nil {
@@ -214,7 +211,7 @@ func (s *Service) setUnpublished(ctx context.Context, a *domain.Agent) error {
 	return nil
 }
 
-// PublishedVersion returns the version of an agent that new calls use.
+// PublishedVersion returns the version a.Version of an agent. Errors: not_found.
 func (s *Service) PublishedVersion(ctx context.Context, a *domain.Agent) (*domain.AgentVersion, error) {
 	v := &domain.AgentVersion{}
 	v.ID, v.WorkspaceID, v.Version = a.ID, a.WorkspaceID, a.Version
@@ -222,13 +219,13 @@ func (s *Service) PublishedVersion(ctx context.Context, a *domain.Agent) (*domai
 	switch {
 	case !errors.Is(err, domain.ErrNotFound):
 		return v, commit.StoreError(err)
-	case a.PublishedAt == nil: // created before versions existed
+	case a.PublishedAt == nil: // the agent has no stored versions
 		return &domain.AgentVersion{Agent: *a}, nil
 	}
 	return nil, domain.NotFound("version")
 }
 
-// PublishAgent makes the draft the version that new calls use.
+// PublishAgent publishes the draft. New calls use it.
 func (s *Service) PublishAgent(ctx context.Context, p domain.Principal, id string) (*domain.AgentVersion, error) {
 	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
 	if err != nil {
@@ -245,7 +242,7 @@ func (s *Service) PublishAgent(ctx context.Context, p domain.Principal, id strin
 	var v *domain.AgentVersion
 	_, err = record.Update(ctx, s.store, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
 		if a.Version >= maxVersions {
-			return domain.Errorf(domain.CodeInvalidState, "an agent has %d versions at most; create another one", maxVersions)
+			return domain.Errorf(domain.CodeInvalidState, "the agent has %d versions, which is the maximum; create another agent", maxVersions)
 		}
 		v = publish(a)
 		return nil
@@ -260,7 +257,7 @@ func (s *Service) PublishAgent(ctx context.Context, p domain.Principal, id strin
 	return v, s.campaigns.NotifyPublished(ctx, p)
 }
 
-// AgentVersion returns a published version.
+// AgentVersion returns one published version. Errors: not_found.
 func (s *Service) AgentVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.AgentVersion, error) {
 	a, err := s.Agent(ctx, p, id)
 	if err != nil {
@@ -279,8 +276,8 @@ func (s *Service) ListAgentVersions(ctx context.Context, p domain.Principal, id 
 	return record.List[domain.AgentVersion](ctx, s.store, p.WorkspaceID, "of="+a.ID, domain.PrefixAgent, q, nil)
 }
 
-// DeleteAgent deletes an agent with its versions. Started campaigns keep the version
-// that they pinned.
+// DeleteAgent deletes an agent with its versions. Started campaigns continue with the version that they have
+// pinned. Errors: not_found, invalid_state.
 func (s *Service) DeleteAgent(ctx context.Context, p domain.Principal, id string) error {
 	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
 	if err != nil {
@@ -298,8 +295,8 @@ func (s *Service) DeleteAgent(ctx context.Context, p domain.Principal, id string
 	})
 }
 
-// SignOnInbound creates the secret that signs requests to the on_inbound URL of an
-// agent and replaces the previous one. Only this answer shows the secret.
+// SignOnInbound creates the secret that signs requests to the on_inbound URL of an agent, and replaces the previous
+// one. Only this response contains the secret.
 func (s *Service) SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error) {
 	k := &domain.InboundHookKey{WorkspaceID: p.WorkspaceID, Secret: record.NewSigningSecret(), MadeAt: record.Now()}
 	_, err = record.Update(ctx, s.store, p, domain.PrefixAgent, id, func(a *domain.Agent) error {

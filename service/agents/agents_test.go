@@ -13,14 +13,14 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// node counts notifications and allows every URL.
+// node is a fake that counts notifications and allows all URLs.
 type node struct{ published, committed int }
 
 func (n *node) NotifyPublished(context.Context, domain.Principal) error { n.published++; return nil }
 func (n *node) Committed(string)                                        { n.committed++ }
 func (*node) CheckURL(context.Context, string, string) error            { return nil }
 
-func TestDraftTakesEffectOnceItIsPublished(t *testing.T) {
+func TestAgentDraftTakesEffectWhenPublished(t *testing.T) {
 	t.Parallel()
 	store, n := pebbletest.Open(t), &node{}
 	s := agents.New(agents.Config{Store: store, References: record.NewReferences(store), Campaigns: n, Outbox: n, URLs: n})
@@ -45,7 +45,7 @@ func TestDraftTakesEffectOnceItIsPublished(t *testing.T) {
 	assert.Len(t, versions.Data, 2)
 
 	_, err = s.CreateAgent(ctx, p, &domain.Agent{Name: "b", FirstMessage: "Hello.", Extension: "100"})
-	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "the extension is taken")
+	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "another agent has the extension")
 	require.NoError(t, s.DeleteAgent(ctx, p, a.ID))
 	_, err = s.CreateAgent(ctx, p, &domain.Agent{Name: "b", FirstMessage: "Hello.", Extension: "100"})
 	assert.NoError(t, err)

@@ -1,4 +1,5 @@
-// Package alerts manages the alert rules of operators.
+// Package alerts is the service for the alert rules of operators: it manages the rules and reads the values that
+// they watch.
 package alerts
 
 import (
@@ -19,10 +20,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxAlertRules is how many rules the operators of one workspace have at most.
+// maxAlertRules is the maximum number of alert rules of one workspace.
 const maxAlertRules = 100
 
-// mailTimeout limits how long TestAlertRule waits for all its mails.
+// mailTimeout limits how long TestAlertRule waits for its mails.
 const mailTimeout = 20 * time.Second
 
 // Config holds what a Service needs.
@@ -33,45 +34,43 @@ type Config struct {
 	Outbox     record.Outbox
 	System     *actor.ActorSystem
 	Node       node
-	Mail       alertactor.Mailer // nil: there is no mail server
-	// ReadOtherShards returns what the other shards read for rules; nil: there is
-	// one shard.
+	Mail       alertactor.Mailer // nil: no mail server is configured
+	// ReadOtherShards returns the readings of the other shards for rules. It is nil if there is only one shard.
 	ReadOtherShards func(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings
 	// RulesChanged makes the actor evaluate the rules of a workspace now.
 	RulesChanged func(workspaceID string)
 	Log          *slog.Logger
 }
 
-// workspaces are those whose actors run on this node.
+// workspaces are the workspaces whose actors run on this node.
 type workspaces interface {
-	// WorkspaceIDs returns their ids.
+	// WorkspaceIDs returns the ids of these workspaces.
 	WorkspaceIDs() []string
-	// Workspace returns a workspace; nil: it is unknown here.
+	// Workspace returns a workspace; nil if it is unknown on this node.
 	Workspace(id string) *domain.Workspace
-	// TrunksPID is the actor of a workspace's trunks. Errors: not_found, unavailable.
+	// TrunksPID returns the trunks actor of a workspace. Errors: not_found, unavailable.
 	TrunksPID(id string) (*actor.PID, error)
 }
 
-// shards knows the workspaces of the other shards.
+// shards knows the workspaces of other shards.
 type shards interface {
 	// OwnsWorkspace reports whether a workspace belongs to this shard.
 	OwnsWorkspace(id string) bool
-	// OtherWorkspaces returns those of other shards; known is false until they were
-	// read once.
+	// OtherWorkspaces returns the workspaces of other shards. known is false until they have been read once.
 	OtherWorkspaces() (all []*domain.Workspace, known bool)
-	// WorkspaceExists reports whether there is such a workspace in the installation.
+	// WorkspaceExists reports whether the installation has this workspace.
 	WorkspaceExists(ctx context.Context, id string) bool
 }
 
-// node is the state of the node.
+// node is the state of this node.
 type node interface {
-	// Draining reports whether the node is stopping.
+	// IsStopping reports whether the node is stopping.
 	IsStopping() bool
-	// Quarantined reports whether nothing may leave the node.
+	// Quarantined reports whether the store is in quarantine, so that nothing may leave the node.
 	Quarantined() bool
 }
 
-// Service manages alert rules and reads what they watch.
+// Service manages alert rules and reads the values that they watch.
 type Service struct {
 	store           commit.Store
 	workspaces      workspaces
@@ -85,7 +84,7 @@ type Service struct {
 	log             *slog.Logger
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service {
 	return &Service{
 		store: c.Store, workspaces: c.Workspaces, shards: c.Shards, outbox: c.Outbox, system: c.System, node: c.Node, mail: c.Mail,
@@ -95,8 +94,8 @@ func New(c Config) *Service {
 
 // CreateAlertRule stores a rule. Errors: validation; invalid_state with too many rules.
 func (s *Service) CreateAlertRule(ctx context.Context, p domain.Principal, r *domain.AlertRule) (*domain.AlertRule, error) {
-	if made, err := record.CreatedBySameRequest[domain.AlertRule](ctx, s.store, p, domain.PrefixAlertRule); made != nil || err != nil {
-		return made, err
+	if earlier, err := record.CreatedBySameRequest[domain.AlertRule](ctx, s.store, p, domain.PrefixAlertRule); earlier != nil || err != nil {
+		return earlier, err
 	}
 	if err := s.checkRule(ctx, r, &domain.AlertRule{}); err != nil {
 		return nil, err
@@ -106,7 +105,7 @@ func (s *Service) CreateAlertRule(ctx context.Context, p domain.Principal, r *do
 		return nil, commit.StoreError(err)
 	}
 	if n >= maxAlertRules {
-		return nil, domain.Errorf(domain.CodeInvalidState, "there are %d alert rules, which is the most", maxAlertRules)
+		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d alert rules, which is the maximum; delete one first", maxAlertRules)
 	}
 	r.Init("alert_rule", p, record.RequestResourceID(ctx, domain.PrefixAlertRule), record.Now())
 	if err := record.Create(ctx, s.store, r); err != nil {
@@ -116,21 +115,21 @@ func (s *Service) CreateAlertRule(ctx context.Context, p domain.Principal, r *do
 	return r, nil
 }
 
-// checkRule returns a validation error for an unknown workspace, and for an address
-// without a mail server. What the rule had before is not checked: a rule whose
-// workspace was deleted can still be paused and changed.
+// checkRule returns a validation error for an unknown workspace, and for email addresses without a mail server.
+// Values that the rule had before are not checked, so that a rule whose workspace was deleted can still be paused
+// and changed.
 func (s *Service) checkRule(ctx context.Context, r, before *domain.AlertRule) error {
 	if r.WatchesWorkspaceID != "" && r.WatchesWorkspaceID != before.WatchesWorkspaceID && !s.shards.WorkspaceExists(ctx, r.WatchesWorkspaceID) {
 		return domain.FieldError("watches_workspace_id", domain.CodeValidation, "there is no such workspace")
 	}
 	added := slices.ContainsFunc(r.Emails, func(to string) bool { return !slices.Contains(before.Emails, to) })
 	if added && s.mail == nil {
-		return domain.FieldError("emails", domain.CodeValidation, "no mail server is set up: smtp_addr")
+		return domain.FieldError("emails", domain.CodeValidation, "no mail server is configured; set smtp_addr")
 	}
 	return nil
 }
 
-// AlertRule returns a rule. Errors: not_found.
+// AlertRule returns one rule. Errors: not_found.
 func (s *Service) AlertRule(ctx context.Context, p domain.Principal, id string) (*domain.AlertRule, error) {
 	r, _, err := record.Get[domain.AlertRule](ctx, s.store, p, domain.PrefixAlertRule, id)
 	return r, err
@@ -141,8 +140,7 @@ func (s *Service) ListAlertRules(ctx context.Context, p domain.Principal, q reco
 	return record.List[domain.AlertRule](ctx, s.store, p.WorkspaceID, "all", domain.PrefixAlertRule, q, nil)
 }
 
-// UpdateAlertRule changes a rule, which is evaluated at once. Its alerts stay until
-// then.
+// UpdateAlertRule changes a rule and evaluates it at once. Its alerts stay until the evaluation.
 func (s *Service) UpdateAlertRule(ctx context.Context, p domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error) {
 	r, err := record.Update(ctx, s.store, p, domain.PrefixAlertRule, id, func(r *domain.AlertRule) error {
 		before := &domain.AlertRule{WatchesWorkspaceID: r.WatchesWorkspaceID, Emails: slices.Clone(r.Emails)}
@@ -171,8 +169,8 @@ func (s *Service) ListAlerts(ctx context.Context, p domain.Principal, q record.P
 	return record.List[domain.Alert](ctx, s.store, p.WorkspaceID, "all", domain.PrefixAlert, q, nil)
 }
 
-// TestAlertRule sends a test alert by all channels of a rule: an event, and a mail to
-// each address.
+// TestAlertRule sends a test alert over all channels of a rule: an event, and a mail to each address. Errors:
+// not_found.
 func (s *Service) TestAlertRule(ctx context.Context, p domain.Principal, id string) (AlertTest, error) {
 	r, err := s.AlertRule(ctx, p, id)
 	if err != nil {
@@ -197,17 +195,17 @@ func (s *Service) TestAlertRule(ctx context.Context, p domain.Principal, id stri
 		return out, nil
 	}
 	subject, body := alert.FormatMail(a, alert.NotifyFiring, now)
-	bound, cancel := context.WithTimeout(ctx, mailTimeout)
+	mailCtx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	out.Mails = make([]AlertMailTest, len(r.Emails))
 	var wait sync.WaitGroup
 	for i, to := range r.Emails {
 		wait.Go(func() {
-			one := AlertMailTest{To: to, Sent: true}
-			if err := s.mail.Send(bound, alertactor.Email{ID: mailbox.NewID(domain.PrefixAlertMail), To: []string{to}, Subject: "this is a test: " + subject, Body: body}); err != nil {
-				one.Sent, one.Error = false, err.Error()
+			result := AlertMailTest{To: to, Sent: true}
+			if err := s.mail.Send(mailCtx, alertactor.Email{ID: mailbox.NewID(domain.PrefixAlertMail), To: []string{to}, Subject: "this is a test: " + subject, Body: body}); err != nil {
+				result.Sent, result.Error = false, err.Error()
 			}
-			out.Mails[i] = one
+			out.Mails[i] = result
 		})
 	}
 	wait.Wait()

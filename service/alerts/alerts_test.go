@@ -21,13 +21,13 @@ import (
 	"github.com/callboard/callboard/service/alerts"
 )
 
-// node is the rest of the node: it runs the workspace ws_1, another shard ws_2.
+// node is a fake of all dependencies of the service. This shard has the workspace ws_1, another shard ws_2.
 type node struct {
 	mu        sync.Mutex
-	changed   []string // workspaces whose rules changed
+	changed   []string // workspaces whose rules were changed
 	committed int
 	draining  bool
-	refused   string // an address to which no mail can be sent
+	refused   string // address to which mails fail
 	mails     int
 	answers   alert.PeerFindings
 }
@@ -79,7 +79,7 @@ func open(t *testing.T, mail bool) (*alerts.Service, *node, commit.Store) {
 
 var operator = domain.Principal{WorkspaceID: "ws_1", Environment: domain.Live, Operator: true} //nolint:gochecknoglobals // a constant
 
-func TestRuleIsCheckedAgainstWorkspacesAndMailServer(t *testing.T) {
+func TestAlertRuleRequiresKnownWorkspaceAndMailServer(t *testing.T) {
 	t.Parallel()
 	s, n, _ := open(t, false)
 	ctx := t.Context()
@@ -101,7 +101,7 @@ func TestRuleIsCheckedAgainstWorkspacesAndMailServer(t *testing.T) {
 	assert.Equal(t, []string{"ws_1", "ws_1", "ws_1"}, n.changed)
 }
 
-func TestTestOfARuleReportsEachMail(t *testing.T) {
+func TestAlertRuleTestReportsResultOfEachMail(t *testing.T) {
 	t.Parallel()
 	s, n, _ := open(t, true)
 	n.refused = "no@example.com"
@@ -113,7 +113,7 @@ func TestTestOfARuleReportsEachMail(t *testing.T) {
 	assert.Equal(t, []int{2, 1}, []int{n.mails, n.committed})
 }
 
-func TestFindingsOfAllShardsAreCombined(t *testing.T) {
+func TestAlertReadingsOfAllShardsAreCombined(t *testing.T) {
 	t.Parallel()
 	s, n, store := open(t, false)
 	at := time.Now().UTC()
@@ -128,11 +128,11 @@ func TestFindingsOfAllShardsAreCombined(t *testing.T) {
 	n.answers = alert.PeerFindings{Complete: true, Silent: func(string) bool { return false }, Found: []map[string]alert.Findings{{rule.ID: {Readings: []alert.Reading{other}}}}}
 	found := s.Read(t.Context(), []*domain.AlertRule{rule})[rule.ID]
 	own := alert.Reading{WorkspaceID: "ws_1", Subject: "wh_1", Name: "example.com", Known: true, Bad: true}
-	assert.Equal(t, alertactor.RuleReadings{Readings: []alert.Reading{own, other}, UnreadWorkspaces: map[string]bool{}}, found, "the host of a URL alone is shown")
+	assert.Equal(t, alertactor.RuleReadings{Readings: []alert.Reading{own, other}, UnreadWorkspaces: map[string]bool{}}, found, "readings contain only the host of a URL")
 
 	looks, err := s.EvaluateRules(t.Context(), []*domain.AlertRule{rule})
 	require.NoError(t, err)
-	assert.Equal(t, []alert.Reading{own}, looks[rule.ID].Readings, "of this shard only")
+	assert.Equal(t, []alert.Reading{own}, looks[rule.ID].Readings, "LookFor reads this shard only")
 	n.draining = true
 	assert.Nil(t, s.Read(t.Context(), []*domain.AlertRule{rule}))
 	_, err = s.EvaluateRules(t.Context(), []*domain.AlertRule{rule})

@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// FoundBy returns the findings for a rule with these answers of trunks; nil: no answer.
+// FoundBy returns the readings for a rule with these answers of trunks actors. A nil answer stands for no answer.
 func FoundBy(r *domain.AlertRule, answers map[*domain.Workspace]*trunk.Health) alertactor.RuleReadings {
 	read := make(map[string]*workspaceReading)
 	var all []string

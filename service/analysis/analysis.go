@@ -1,4 +1,5 @@
-// Package analysis analyses calls that are over by a language model.
+// Package analysis is the service that analyzes ended calls with a language model: summary, success and extracted
+// fields.
 package analysis
 
 import (
@@ -18,19 +19,19 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Bounds of an analysis.
+// Limits of an analysis.
 const (
 	maxTries      = 5
 	maxTranscript = 100 << 10 // bytes
 	maxText       = 4000      // bytes
 )
 
-// languageModels ask language models.
+// languageModels sends requests to language models.
 type languageModels interface {
 	Ask(ctx context.Context, engines []llm.Engine, r llm.Request, sentence func(text string, first time.Duration), lost func(*llm.Fault)) (llm.Answer, error)
 }
 
-// Config is what the service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store  commit.Store
 	Outbox record.Outbox
@@ -39,27 +40,27 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// Service analyses calls.
+// Service analyzes calls in the background.
 type Service struct {
 	store commit.Store
 	cfg   Config
 	due   record.WorkspaceTask
 }
 
-// New returns the service; Run analyses.
+// New returns a Service. Run analyzes calls.
 func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, cfg: cfg, due: record.NewWorkspaceTask()}
 }
 
-// Wake says that analyses of a workspace are due.
+// Wake reports that analyses of a workspace are due.
 func (s *Service) Wake(workspaceID string) { s.due.Wake(workspaceID) }
 
-// Run analyses calls until ctx ends.
+// Run analyzes calls until ctx ends.
 func (s *Service) Run(ctx context.Context) {
-	s.due.Run(ctx, s.cfg.Log, "analyses of calls", s.analyseDue)
+	s.due.Run(ctx, s.cfg.Log, "call analysis", s.analyseDue)
 }
 
-// analyseDue makes the due analyses of a workspace one after the other.
+// analyseDue makes the due analyses of a workspace one by one.
 func (s *Service) analyseDue(ctx context.Context, workspaceID string) error {
 	for {
 		var due *domain.AnalysisDue
@@ -77,8 +78,7 @@ func (s *Service) analyseDue(ctx context.Context, workspaceID string) error {
 	}
 }
 
-// analyseCall analyses one call. After maxTries failures the call record says why there is
-// no analysis.
+// analyseCall analyzes one call. After maxTries failures the record of the call contains the error.
 func (s *Service) analyseCall(ctx context.Context, due *domain.AnalysisDue) error {
 	version, err := s.store.Get(ctx, due)
 	if errors.Is(err, domain.ErrNotFound) {
@@ -89,7 +89,7 @@ func (s *Service) analyseCall(ctx context.Context, due *domain.AnalysisDue) erro
 	}
 	t := &domain.Transcript{CallID: due.CallID, WorkspaceID: due.WorkspaceID}
 	_, err = s.store.Get(ctx, t)
-	if errors.Is(err, domain.ErrNotFound) { // deleted meanwhile
+	if errors.Is(err, domain.ErrNotFound) { // the transcript was deleted since
 		_, err = s.store.Apply(ctx, commit.Change{Workspace: due.WorkspaceID, Deletes: []domain.Key{due.Key()}})
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Service) analyseCall(ctx context.Context, due *domain.AnalysisDue) erro
 	return s.storeResult(ctx, due, found)
 }
 
-// storeResult stores an analysis in the call record, with its event.
+// storeResult commits an analysis in the record of its call, with its event.
 func (s *Service) storeResult(ctx context.Context, due *domain.AnalysisDue, found *domain.CallAnalysis) error {
 	found.At = record.Now()
 	for range record.MaxTries {
@@ -143,10 +143,10 @@ func (s *Service) storeResult(ctx context.Context, due *domain.AnalysisDue, foun
 		s.cfg.Outbox.Committed(due.WorkspaceID)
 		return nil
 	}
-	return fmt.Errorf("analysis of call %s: others keep changing the record", due.CallID)
+	return fmt.Errorf("analysis of call %s: other requests keep changing the record", due.CallID)
 }
 
-// askModel returns the analysis of a transcript by a language model.
+// askModel requests the analysis of a transcript from a language model.
 func (s *Service) askModel(ctx context.Context, due *domain.AnalysisDue, t *domain.Transcript) (*domain.CallAnalysis, error) {
 	engines := s.cfg.Models.For(due.LLM)
 	if len(engines) == 0 {
@@ -177,11 +177,11 @@ func (s *Service) askModel(ctx context.Context, due *domain.AnalysisDue, t *doma
 	return parseAnswer(&due.Wanted, a.Text)
 }
 
-// answerSchema returns the JSON Schema of the answer.
+// answerSchema returns the JSON Schema of the response.
 func answerSchema(w *domain.AgentAnalysis) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	if w.Summary {
-		properties["summary"] = map[string]any{"type": "string", "description": "what the call was about and what came of it, in two or three sentences"}
+		properties["summary"] = map[string]any{"type": "string", "description": "the topic and the result of the call, in two or three sentences"}
 		required = append(required, "summary")
 	}
 	if w.SuccessCriteria != "" {
@@ -203,12 +203,12 @@ func answerSchema(w *domain.AgentAnalysis) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": required}
 }
 
-var errAnalysis = errors.New("the model's answer is no JSON object of the wanted shape")
+var errAnalysis = errors.New("the response of the language model is not a JSON object of the requested form")
 
-// parseAnswer reads the answer of a language model and leaves out values that do not fit.
+// parseAnswer parses the response of a language model. Values of a wrong type are left out.
 func parseAnswer(w *domain.AgentAnalysis, text string) (*domain.CallAnalysis, error) {
 	if from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); from >= 0 && to > from {
-		text = text[from : to+1] // some models wrap it in a code block
+		text = text[from : to+1] // some models wrap the JSON object in a code block
 	}
 	var got struct {
 		Summary string         `json:"summary"`

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestAnswerIsReadFromACodeBlockWithoutUnfittingFields(t *testing.T) {
+func TestParseAnswerReadsCodeBlockAndDropsInvalidFields(t *testing.T) {
 	t.Parallel()
 	wanted := &domain.AgentAnalysis{Summary: true, Fields: []domain.AnalysisField{{Name: "rooms", Type: "integer"}, {Name: "name", Type: "string"}}}
 	found, err := parseAnswer(wanted, "```json\n{\"summary\":\" Two rooms. \",\"fields\":{\"rooms\":\"many\",\"name\":\"Ada\",\"other\":1}}\n```")
@@ -18,7 +18,7 @@ func TestAnswerIsReadFromACodeBlockWithoutUnfittingFields(t *testing.T) {
 	assert.Equal(t, map[string]any{"name": "Ada"}, found.Fields)
 }
 
-func TestAnswerWithoutRequiredPartsIsAnError(t *testing.T) {
+func TestParseAnswerRequiresRequestedParts(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "no JSON", `{"summary":""}`, `{"fields":{}}`} {
 		_, err := parseAnswer(&domain.AgentAnalysis{Summary: true}, text)

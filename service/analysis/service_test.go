@@ -20,11 +20,11 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// model is a language model with one answer or one error.
+// model is a fake language model with one answer or one error.
 type model struct {
 	answer  string
 	err     error
-	request llm.Request // the last one
+	request llm.Request // last request
 }
 
 func (m *model) Ask(_ context.Context, _ []llm.Engine, r llm.Request, _ func(string, time.Duration), _ func(*llm.Fault)) (llm.Answer, error) {
@@ -32,13 +32,13 @@ func (m *model) Ask(_ context.Context, _ []llm.Engine, r llm.Request, _ func(str
 	return llm.Answer{Text: m.answer}, m.err
 }
 
-// outbox signals commits.
+// outbox is a fake outbox that signals each commit.
 type outbox chan struct{}
 
 func (o outbox) Committed(string) { o <- struct{}{} }
 
-// analyse runs the service until the analysis of a call is stored, and returns the call
-// and the types of its events. tries is how often it was tried before.
+// analyse runs the service until the analysis of a call is stored. It returns the call and the types of its events.
+// tries is the number of earlier tries.
 func analyse(t *testing.T, m *model, tries int) (*domain.Call, []string) {
 	t.Helper()
 	store, committed, p := pebbletest.Open(t), make(outbox), recordtest.Live(recordtest.Workspace)
@@ -72,7 +72,7 @@ func analyse(t *testing.T, m *model, tries int) (*domain.Call, []string) {
 	return c, types
 }
 
-func TestAnalysisIsStoredInItsCallWithAnEvent(t *testing.T) {
+func TestCallAnalysisIsStoredWithEvent(t *testing.T) {
 	t.Parallel()
 	m := &model{answer: `{"summary":"Two rooms."}`}
 	c, events := analyse(t, m, 0)
@@ -83,7 +83,7 @@ func TestAnalysisIsStoredInItsCallWithAnEvent(t *testing.T) {
 	assert.True(t, strings.HasSuffix(m.request.Messages[1].Text, "en-US:\nTwo rooms, please."))
 }
 
-func TestCallSaysWhyItsFifthAnalysisFailed(t *testing.T) {
+func TestFifthFailedAnalysisIsStoredInCall(t *testing.T) {
 	t.Parallel()
 	m := &model{err: errors.New("the engine is overloaded")}
 	c, events := analyse(t, m, 4)

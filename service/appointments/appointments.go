@@ -1,5 +1,5 @@
-// Package appointments books appointments with providers and reminds patients of
-// them.
+// Package appointments is the service for appointments: it manages providers and their hours, books appointments,
+// and reminds patients by SMS or call.
 package appointments
 
 import (
@@ -19,30 +19,29 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Config is what the service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store  commit.Store
 	Outbox record.Outbox
-	// Script returns what an agent speaks. Errors: not_found.
+	// Script returns the script of an agent or pathway: the conversation of its calls. Errors: not_found.
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
-	// SendSMS queues a message under an id, in one commit with more.
+	// SendSMS queues a message with this id. more adds to its commit.
 	SendSMS func(ctx context.Context, p domain.Principal, o domain.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error)
-	// PlaceCall places a call under an id if a permit is free now, in one commit with
-	// more.
+	// PlaceCall places a call with this id if a permit is free now. more adds to its commit.
 	PlaceCall func(ctx context.Context, p domain.Principal, o domain.NewCall, id string, more func(*commit.Change, *domain.Call)) (*domain.Call, error)
 	Log       *slog.Logger
 }
 
-// Service books appointments with providers and reminds patients of them.
+// Service manages providers, books appointments and reminds patients.
 type Service struct {
 	store  commit.Store
 	cfg    Config
-	locks  record.KeyedMutex    // by provider; by workspace while a provider is created
+	locks  record.KeyedMutex    // by provider; by workspace for creating a provider
 	due    record.WorkspaceTask // sends due reminders
-	timers wakeTimers           // wake due
+	timers wakeTimers           // wakes the task due
 }
 
-// New returns the service; Run sends reminders.
+// New returns a Service. Run sends reminders.
 func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, cfg: cfg, due: record.NewWorkspaceTask()}
 }
@@ -52,12 +51,12 @@ func (s *Service) Resume(workspaceID string) { s.due.Wake(workspaceID) }
 
 // Run sends due reminders until ctx ends.
 func (s *Service) Run(ctx context.Context) {
-	s.due.Run(ctx, s.cfg.Log, "reminders of appointments", s.sendDueReminders)
+	s.due.Run(ctx, s.cfg.Log, "appointment reminders", s.sendDueReminders)
 }
 
-// Book books a time with a provider. Of concurrent requests for one time a single one
-// succeeds, also on several nodes: requests of this process wait for one another, and
-// the rows of the provider and its days are guarded.
+// Book books a time slot with a provider. Of concurrent requests for one time only one succeeds, also on several
+// nodes. Requests in this process wait for each other, and guards on the rows of provider and days detect conflicts
+// with other nodes. Errors: slot_unavailable, validation_failed.
 func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewAppointment) (*domain.Appointment, error) {
 	if created, err := record.CreatedBySameRequest[domain.Appointment](ctx, s.store, p, domain.PrefixAppointment); created != nil || err != nil {
 		return created, err
@@ -116,7 +115,7 @@ func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewApp
 		s.due.Wake(p.WorkspaceID)
 		return a, nil
 	}
-	return nil, domain.Errorf(domain.CodeUnavailable, "the provider's calendar keeps changing; try again").With("retry_after", 1)
+	return nil, domain.Errorf(domain.CodeUnavailable, "other requests keep changing the provider's calendar; try again").With("retry_after", 1)
 }
 
 // newEvent returns an event about an appointment.
@@ -124,7 +123,7 @@ func newEvent(a *domain.Appointment, t event.Type, previous map[string]json.RawM
 	return outbox.NewEvent(&a.Meta, t, a.ID, domain.UnitID(a.WorkspaceID), event.NewAppointmentData(a, previous))
 }
 
-// checkCall returns a validation error if there is no such call. An empty id is valid.
+// checkCall returns a validation error if the call does not exist. An empty id is valid.
 func (s *Service) checkCall(ctx context.Context, p domain.Principal, id string) error {
 	if id == "" {
 		return nil
@@ -136,7 +135,7 @@ func (s *Service) checkCall(ctx context.Context, p domain.Principal, id string) 
 	return err
 }
 
-// setTime sets the time and the provider of an appointment.
+// setTime sets the time, the duration and the provider of an appointment. Errors: validation_failed.
 func setTime(a *domain.Appointment, x *domain.Provider, to booking.Reschedule) error {
 	name := x.Timezone
 	if to.Timezone != "" {
@@ -174,13 +173,13 @@ func setTime(a *domain.Appointment, x *domain.Provider, to booking.Reschedule) e
 	return nil
 }
 
-// Appointment returns an appointment.
+// Appointment returns one appointment. Errors: not_found.
 func (s *Service) Appointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error) {
 	a, _, err := record.Get[domain.Appointment](ctx, s.store, p, domain.PrefixAppointment, id)
 	return a, err
 }
 
-// ListAppointments returns a page of the narrowest index that a query names.
+// ListAppointments returns a page of appointments, read from the most selective index of the query.
 func (s *Service) ListAppointments(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.Appointment], error) {
 	index, e := record.EnvironmentIndex(p), string(p.Environment)
 	if q.Status != "" {
@@ -207,8 +206,8 @@ func (s *Service) ListAppointments(ctx context.Context, p domain.Principal, q Qu
 	})
 }
 
-// updateAppointment changes an appointment in one commit with the event t. Without
-// changes there is neither.
+// updateAppointment changes an appointment and stores the event t in the same commit. Without changes nothing is
+// committed.
 func (s *Service) updateAppointment(
 	ctx context.Context, p domain.Principal, id string, t event.Type,
 	change func(c *commit.Change, a *domain.Appointment) error,
@@ -255,8 +254,8 @@ func setStatus(a *domain.Appointment, to domain.AppointmentStatus) error {
 	return nil
 }
 
-// UpdateAppointment changes an appointment except for its time. The statuses completed
-// and no_show can be set once the appointment has begun.
+// UpdateAppointment changes an appointment, except its time. The statuses completed and no_show can be set after the
+// appointment has begun.
 func (s *Service) UpdateAppointment(ctx context.Context, p domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error) {
 	return s.updateAppointment(ctx, p, id, event.AppointmentUpdated, func(_ *commit.Change, a *domain.Appointment) error {
 		before := *a
@@ -297,7 +296,7 @@ func (s *Service) ConfirmAppointment(ctx context.Context, p domain.Principal, id
 	})
 }
 
-// CancelAppointment cancels an appointment and frees its time.
+// CancelAppointment cancels an appointment and frees its time slot.
 func (s *Service) CancelAppointment(ctx context.Context, p domain.Principal, id, reason string) (*domain.Appointment, error) {
 	now, err := s.Appointment(ctx, p, id)
 	if err != nil {
@@ -322,8 +321,7 @@ func (s *Service) CancelAppointment(ctx context.Context, p domain.Principal, id,
 	})
 }
 
-// RescheduleAppointment moves an appointment, also to another provider. The new time
-// is unconfirmed.
+// RescheduleAppointment moves an appointment to another time or provider. The new time is not confirmed.
 func (s *Service) RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error) {
 	now, err := s.Appointment(ctx, p, id)
 	if err != nil {
@@ -376,8 +374,7 @@ func (s *Service) RescheduleAppointment(ctx context.Context, p domain.Principal,
 	})
 }
 
-// DeleteAppointment deletes an appointment and cancels it if it is open. Its events
-// stay.
+// DeleteAppointment deletes an appointment. An open appointment is cancelled first. Its events stay.
 func (s *Service) DeleteAppointment(ctx context.Context, p domain.Principal, id string) error {
 	a, err := s.Appointment(ctx, p, id)
 	if err != nil {
@@ -390,7 +387,7 @@ func (s *Service) DeleteAppointment(ctx context.Context, p domain.Principal, id 
 	}
 	return record.Delete(ctx, s.store, p, domain.PrefixAppointment, a.ID, func(c *commit.Change, a *domain.Appointment) error {
 		if a.Status.Open() {
-			return domain.Errorf(domain.CodeInvalidState, "the appointment was changed meanwhile; try again").With("current_status", a.Status)
+			return domain.Errorf(domain.CodeInvalidState, "another request changed the appointment; try again").With("current_status", a.Status)
 		}
 		return s.FreeTime(ctx, c, a)
 	})

@@ -23,7 +23,7 @@ type outbox struct{ committed atomic.Int32 }
 
 func (o *outbox) Committed(string) { o.committed.Add(1) }
 
-// open returns a service with a provider who is always open.
+// open returns a service with a provider whose hours are always open.
 func open(t *testing.T) (*appointments.Service, domain.Principal, *domain.Provider, *outbox) {
 	t.Helper()
 	o := &outbox{}
@@ -39,7 +39,7 @@ func open(t *testing.T) (*appointments.Service, domain.Principal, *domain.Provid
 	return s, p, x, o
 }
 
-func TestATimeIsBookedOnce(t *testing.T) {
+func TestAppointmentTimeIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	s, p, x, o := open(t)
 	at := time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly) + "T10:00:00Z"
@@ -57,24 +57,24 @@ func TestATimeIsBookedOnce(t *testing.T) {
 	}
 	wait.Wait()
 	assert.Equal(t, []int32{1, 7, 1}, []int32{booked.Load(), refused.Load(), o.committed.Load()})
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(s.DeleteProvider(t.Context(), p, x.ID)), "an appointment lies ahead")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(s.DeleteProvider(t.Context(), p, x.ID)), "the provider has a future appointment")
 
 	all, err := s.ListAppointments(t.Context(), p, appointments.Query{PageQuery: record.PageQuery{Limit: 10}, Provider: x.ID})
 	require.NoError(t, err)
 	require.Len(t, all.Data, 1)
 	require.NoError(t, s.DeleteAppointment(t.Context(), p, all.Data[0].ID))
 	_, err = s.Book(t.Context(), p, booking.NewAppointment{Patient: domain.Patient{Name: "Bo", Phone: "+12025550170"}, Provider: x.ID, Datetime: at})
-	assert.NoError(t, err, "the time of a deleted appointment is free")
+	assert.NoError(t, err, "deleting an appointment frees its time")
 }
 
-func TestProviderNamesAreUnique(t *testing.T) {
+func TestAppointmentProviderNamesAreUnique(t *testing.T) {
 	t.Parallel()
 	s, p, _, _ := open(t)
 	_, err := s.CreateProvider(t.Context(), p, &domain.Provider{Name: " DR.  ada ", Timezone: "UTC", SlotMinutes: 30, Hours: alwaysOpen()})
 	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err))
 }
 
-// alwaysOpen is every day from morning to evening.
+// alwaysOpen returns opening hours from morning to evening on all days.
 func alwaysOpen() map[string][]domain.OpenSpan {
 	hours := make(map[string][]domain.OpenSpan)
 	for day := range time.Saturday + 1 {

@@ -11,17 +11,17 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Bounds of bookings and of requests for free times.
+// Limits of bookings and of requests for free times.
 const (
 	maxDaysAhead = 2 * 366 * 24 * time.Hour
 	defaultRange = 7 * 24 * time.Hour
 	maxRange     = 62 * 24 * time.Hour
 )
 
-// errEndOfRange ends a walk behind the last day.
+// errEndOfRange ends a scan behind the last day.
 var errEndOfRange = errors.New("appointments: end of the range")
 
-// Availability returns the free times of a provider.
+// Availability returns the free times of a provider. Errors: validation_failed.
 func (s *Service) Availability(ctx context.Context, p domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error) {
 	var none booking.Availability
 	x, err := s.findProvider(ctx, p, q.Provider)
@@ -67,7 +67,7 @@ func (s *Service) Availability(ctx context.Context, p domain.Principal, q bookin
 	return out, nil
 }
 
-// withinLimit returns the end of a range, at most maxDaysAhead from now.
+// withinLimit limits the end of a range to maxDaysAhead from now.
 func withinLimit(to, now time.Time) time.Time {
 	if last := now.Add(maxDaysAhead); to.After(last) {
 		return last
@@ -75,7 +75,7 @@ func withinLimit(to, now time.Time) time.Time {
 	return to
 }
 
-// searchRange returns the requested range, without its past.
+// searchRange returns the requested time range, beginning not before now.
 func searchRange(q booking.AvailabilityQuery, zone *time.Location, now time.Time) (from, to time.Time, err error) {
 	var problems domain.Problems
 	read := func(param, text string, fallback time.Time) time.Time {
@@ -107,12 +107,12 @@ func searchRange(q booking.AvailabilityQuery, zone *time.Location, now time.Time
 	return from, to, problems.Err()
 }
 
-// bookedDays returns the days in UTC that a span touches.
+// bookedDays returns the bookings of all days (UTC) that overlap a time range.
 func (s *Service) bookedDays(ctx context.Context, x *domain.Provider, span booking.Span) ([]*domain.BookingDay, error) {
 	var out []*domain.BookingDay
 	last := span.End.UTC().Format(time.DateOnly)
 	prefix := domain.Key{Kind: "booking", Workspace: x.WorkspaceID, ID: x.ID + "/"}
-	after := x.ID + "/" + span.Start.UTC().AddDate(0, 0, -1).Format(time.DateOnly) // the day before is over when the stretch begins, in UTC
+	after := x.ID + "/" + span.Start.UTC().AddDate(0, 0, -1).Format(time.DateOnly) // start behind the previous day in UTC
 	err := s.store.Under(ctx, prefix, after, int(maxRange/(24*time.Hour))+3, func() domain.Record { return &domain.BookingDay{} }, func(r domain.Record) error {
 		day, ok := r.(*domain.BookingDay)
 		if !ok || day.Day > last {

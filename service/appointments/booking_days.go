@@ -13,11 +13,11 @@ import (
 
 // Reasons of slot_unavailable.
 const (
-	slotBooked = "booked" // another appointment has it
-	slotClosed = "closed" // outside the hours of the provider
+	slotBooked = "booked" // another appointment has the time
+	slotClosed = "closed" // the time is outside the provider's hours
 )
 
-// maxSuggestions is how many free times slot_unavailable offers instead.
+// maxSuggestions is how many free times the error slot_unavailable suggests.
 const maxSuggestions = 3
 
 // addBooking adds the booking of an appointment to a commit. Errors: slot_unavailable.
@@ -46,7 +46,7 @@ func (s *Service) addBooking(ctx context.Context, c *commit.Change, x *domain.Pr
 	return nil
 }
 
-// removeBooking removes the booking of an appointment in a commit.
+// removeBooking adds the removal of an appointment's booking to a commit.
 func (s *Service) removeBooking(ctx context.Context, c *commit.Change, a *domain.Appointment) error {
 	for _, name := range booking.UTCDays(booking.Span{Start: a.Datetime, End: a.EndsAt}) {
 		day, version, err := s.bookingDay(ctx, c, a.WorkspaceID, a.ProviderID, name)
@@ -62,7 +62,7 @@ func (s *Service) removeBooking(ctx context.Context, c *commit.Change, a *domain
 	return nil
 }
 
-// bookingDay returns a day as the commit so far leaves it.
+// bookingDay returns the bookings of a provider's day, including the changes that the commit already contains.
 func (s *Service) bookingDay(ctx context.Context, c *commit.Change, workspaceID, providerID, name string) (*domain.BookingDay, uint64, error) {
 	day := &domain.BookingDay{WorkspaceID: workspaceID, ProviderID: providerID, Day: name}
 	for _, r := range c.Puts {
@@ -80,13 +80,13 @@ func (s *Service) bookingDay(ctx context.Context, c *commit.Change, workspaceID,
 // putDay adds a day to a commit once.
 func putDay(c *commit.Change, day *domain.BookingDay, version uint64) {
 	if slices.ContainsFunc(c.Guards, func(g commit.Guard) bool { return g.Key == day.Key() }) {
-		return // it is in the commit already
+		return // the commit contains the day already
 	}
 	c.Guards = append(c.Guards, commit.Guard{Key: day.Key(), Version: version})
 	c.Puts = append(c.Puts, day)
 }
 
-// FreeTime adds to a commit that the time of an appointment is free again.
+// FreeTime adds the release of an appointment's time slot to a commit.
 func (s *Service) FreeTime(ctx context.Context, c *commit.Change, a *domain.Appointment) error {
 	if err := s.removeBooking(ctx, c, a); err != nil {
 		return err
@@ -95,8 +95,7 @@ func (s *Service) FreeTime(ctx context.Context, c *commit.Change, a *domain.Appo
 	return nil
 }
 
-// deleteEmptyDays turns days without bookings into deletions, once a commit is
-// complete.
+// deleteEmptyDays replaces days without bookings by deletions, after all other changes of a commit.
 func deleteEmptyDays(c *commit.Change) {
 	c.Puts = slices.DeleteFunc(c.Puts, func(r domain.Record) bool {
 		day, ok := r.(*domain.BookingDay)
@@ -109,9 +108,9 @@ func deleteEmptyDays(c *commit.Change) {
 
 // slotUnavailable returns slot_unavailable with a reason and the next free times.
 func (s *Service) slotUnavailable(ctx context.Context, x *domain.Provider, h *booking.Hours, span booking.Span, reason string) error {
-	text := "the provider has another appointment then"
+	text := "the provider has another appointment at this time"
 	if reason == slotClosed {
-		text = "the provider cannot be booked then"
+		text = "the time is outside the provider's hours"
 	}
 	e := &domain.Error{Code: domain.CodeSlotUnavailable, Param: "datetime", Message: text}
 	next := []string{}

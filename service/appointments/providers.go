@@ -11,24 +11,24 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxProviders bounds the providers of a workspace and environment.
+// maxProviders is the maximum number of providers of a workspace and environment.
 const maxProviders = 1000
 
-// normalizeName returns the name of a provider as it is compared: lower case, single spaces.
+// normalizeName returns the form in which names of providers are compared: lower case, single spaces.
 func normalizeName(name string) string {
 	return strings.ToLower(strings.Join(strings.Fields(name), " "))
 }
 
-// nameClaim returns the row that makes a name unique in an environment.
+// nameClaim returns the row that reserves the name of a provider in its environment.
 func nameClaim(x *domain.Provider) *domain.ProviderName {
 	return &domain.ProviderName{WorkspaceID: x.WorkspaceID, Environment: x.Environment, Name: normalizeName(x.Name), ProviderID: x.ID}
 }
 
 func nameTaken() error {
-	return &domain.Error{Code: domain.CodeAlreadyExists, Param: "name", Message: "another provider has this name already"}
+	return &domain.Error{Code: domain.CodeAlreadyExists, Param: "name", Message: "another provider has this name"}
 }
 
-// CreateProvider creates a provider.
+// CreateProvider creates a provider. Errors: already_exists, validation_failed.
 func (s *Service) CreateProvider(ctx context.Context, p domain.Principal, x *domain.Provider) (*domain.Provider, error) {
 	if created, err := record.CreatedBySameRequest[domain.Provider](ctx, s.store, p, domain.PrefixProvider); created != nil || err != nil {
 		return created, err
@@ -46,7 +46,7 @@ func (s *Service) CreateProvider(ctx context.Context, p domain.Principal, x *dom
 		return nil, commit.StoreError(err)
 	}
 	if n >= maxProviders {
-		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d providers at most", maxProviders)
+		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d providers, which is the maximum; delete one first", maxProviders)
 	}
 	x.Init("provider", p, record.RequestResourceID(ctx, domain.PrefixProvider), record.Now())
 	err = record.Create(ctx, s.store, x, func(c *commit.Change) { record.PutNew(c, nameClaim(x)) })
@@ -56,7 +56,7 @@ func (s *Service) CreateProvider(ctx context.Context, p domain.Principal, x *dom
 	return x, err
 }
 
-// Provider returns a provider.
+// Provider returns one provider. Errors: not_found.
 func (s *Service) Provider(ctx context.Context, p domain.Principal, id string) (*domain.Provider, error) {
 	x, _, err := record.Get[domain.Provider](ctx, s.store, p, domain.PrefixProvider, id)
 	return x, err
@@ -67,7 +67,7 @@ func (s *Service) ListProviders(ctx context.Context, p domain.Principal, q recor
 	return record.List[domain.Provider](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixProvider, q, nil)
 }
 
-// UpdateProvider changes a provider. Its appointments stay.
+// UpdateProvider changes a provider. Existing appointments are not changed.
 func (s *Service) UpdateProvider(ctx context.Context, p domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error) {
 	for range record.MaxTries {
 		x, version, err := record.Get[domain.Provider](ctx, s.store, p, domain.PrefixProvider, id)
@@ -98,21 +98,21 @@ func (s *Service) UpdateProvider(ctx context.Context, p domain.Principal, id str
 	return nil, record.ConflictError()
 }
 
-// DeleteProvider deletes a provider without future appointments. Past appointments
-// stay.
+// DeleteProvider deletes a provider that has no future appointments. Past appointments stay. Errors: not_found,
+// invalid_state.
 func (s *Service) DeleteProvider(ctx context.Context, p domain.Principal, id string) error {
 	x, err := s.Provider(ctx, p, id)
 	if err != nil {
 		return err
 	}
-	unlock, err := s.locks.Lock(ctx, x.ID) // nothing is booked meanwhile: a store has one process
+	unlock, err := s.locks.Lock(ctx, x.ID) // no appointment is booked during the deletion
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	now := time.Now()
 	prefix := domain.Key{Kind: "booking", Workspace: x.WorkspaceID, ID: x.ID + "/"}
-	ahead, change := "", commit.Change{Workspace: x.WorkspaceID}
+	futureID, change := "", commit.Change{Workspace: x.WorkspaceID}
 	for after, n := "", record.BatchRows; n == record.BatchRows; {
 		n = 0
 		err = s.store.Under(ctx, prefix, after, record.BatchRows, func() domain.Record { return &domain.BookingDay{} }, func(r domain.Record) error {
@@ -122,7 +122,7 @@ func (s *Service) DeleteProvider(ctx context.Context, p domain.Principal, id str
 			if day, ok := r.(*domain.BookingDay); ok {
 				for _, b := range day.Booked {
 					if b.End.After(now) {
-						ahead = b.AppointmentID
+						futureID = b.AppointmentID
 					}
 				}
 			}
@@ -132,8 +132,8 @@ func (s *Service) DeleteProvider(ctx context.Context, p domain.Principal, id str
 			return commit.StoreError(err)
 		}
 	}
-	if ahead != "" {
-		return domain.Errorf(domain.CodeInvalidState, "the provider has appointments ahead; cancel or move them first").With("appointment_id", ahead)
+	if futureID != "" {
+		return domain.Errorf(domain.CodeInvalidState, "the provider has future appointments; cancel or move them first").With("appointment_id", futureID)
 	}
 	err = record.Delete(ctx, s.store, p, domain.PrefixProvider, x.ID, func(c *commit.Change, x *domain.Provider) error {
 		c.Deletes = append(c.Deletes, nameClaim(x).Key())
@@ -146,7 +146,7 @@ func (s *Service) DeleteProvider(ctx context.Context, p domain.Principal, id str
 	return commit.StoreError(err)
 }
 
-// findProvider returns a provider by its id or its name.
+// findProvider returns the provider with this id or name. Errors: validation_failed.
 func (s *Service) findProvider(ctx context.Context, p domain.Principal, text string) (*domain.Provider, error) {
 	id := text
 	if _, err := domain.ParseID(domain.PrefixProvider, text); err != nil {
@@ -158,7 +158,7 @@ func (s *Service) findProvider(ctx context.Context, p domain.Principal, text str
 	}
 	x, _, err := record.Get[domain.Provider](ctx, s.store, p, domain.PrefixProvider, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return nil, domain.FieldError("provider", domain.CodeValidation, "there is no such provider; name one by its id or its name, and make them with POST /v1/providers")
+		return nil, domain.FieldError("provider", domain.CodeValidation, "there is no such provider; use the id or the name of a provider, or create one with POST /v1/providers")
 	}
 	return x, err
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Query filters appointments.
+// Query filters appointments. Empty fields match all appointments.
 type Query struct {
 	record.PageQuery
 	Status   domain.AppointmentStatus // "": any
 	Provider string                   // id or name; "": any
-	Phone    string                   // of the patient, E.164
+	Phone    string                   // the patient's number (E.164)
 	CallID   string
-	From, To time.Time // of the appointment, [From, To); zero: open
+	From, To time.Time // time of the appointment, [From, To); zero: no bound
 }

@@ -22,11 +22,11 @@ import (
 
 const (
 	maxDueRows    = 50
-	maxTimerWait  = 30 * time.Second // the system clock may be set meanwhile
-	reminderRetry = 20 * time.Second // after a reminder that cannot be sent now
+	maxTimerWait  = 30 * time.Second // the system clock may be set during the wait
+	reminderRetry = 20 * time.Second // delay after a reminder that cannot be sent now
 )
 
-// wakeTimers wake workspaces when their next reminder is due: one timer each.
+// wakeTimers wake the reminder task when the next reminder of a workspace is due. Each workspace has one timer.
 type wakeTimers struct {
 	mu sync.Mutex
 	of map[string]*time.Timer
@@ -59,7 +59,7 @@ func (s *Service) validateReminders(ctx context.Context, p domain.Principal, all
 	for i, r := range all {
 		here := fmt.Sprintf("reminders[%d]", i)
 		if _, left := pathway.FillPlaceholders(r.Body, booking.ReminderVariables(&domain.Appointment{})); len(left) > 0 {
-			problems.Add(here+".body", domain.CodeValidation, "uses %s; there are appointment_id, date, datetime, patient_name, provider, time and type", left[0])
+			problems.Add(here+".body", domain.CodeValidation, "uses the unknown variable %s; use appointment_id, date, datetime, patient_name, provider, time or type", left[0])
 		}
 		if r.AgentID == "" {
 			continue
@@ -73,15 +73,15 @@ func (s *Service) validateReminders(ctx context.Context, p domain.Principal, all
 	return problems.Err()
 }
 
-// scheduleReminders sets the reminders of an appointment.
+// scheduleReminders sets the due times of an appointment's reminders.
 func (s *Service) scheduleReminders(a *domain.Appointment, x *domain.Provider, orders []domain.Reminder) {
 	booking.ScheduleReminders(a, orders, booking.WithDefaultHours(x.ReminderHours), timeZone(a), time.Now())
 }
 
-// rescheduleReminders schedules the reminders that a change has set.
+// rescheduleReminders validates and schedules the changed reminders of an appointment.
 func (s *Service) rescheduleReminders(ctx context.Context, p domain.Principal, a *domain.Appointment) error {
 	if !a.Status.Open() {
-		return domain.Errorf(domain.CodeInvalidState, "of an appointment that is %s nobody is reminded", a.Status).With("current_status", a.Status)
+		return domain.Errorf(domain.CodeInvalidState, "an appointment that is %s has no reminders", a.Status).With("current_status", a.Status)
 	}
 	orders := booking.ReminderDefinitions(a)
 	if err := s.validateReminders(ctx, p, orders); err != nil {
@@ -102,9 +102,8 @@ func timeZone(a *domain.Appointment) *time.Location {
 	return zone
 }
 
-// putReminderDue adds to a commit when the reminders of an appointment are due: at
-// later or, if that is nil, with the next reminder. exists says that there may be a row
-// already.
+// putReminderDue adds to a commit the row that makes the reminder task handle an appointment. The row is due at
+// later or, if later is nil, with the next reminder. exists reports that the row may be stored already.
 func putReminderDue(c *commit.Change, a *domain.Appointment, exists bool, later *time.Time) {
 	row, pending := booking.ReminderDue(a, time.Now())
 	if later != nil {
@@ -118,8 +117,7 @@ func putReminderDue(c *commit.Change, a *domain.Appointment, exists bool, later 
 	}
 }
 
-// sendDueReminders sends the due reminders of a workspace and sets its timer for the
-// next.
+// sendDueReminders sends the due reminders of a workspace and sets the timer for the next one.
 func (s *Service) sendDueReminders(ctx context.Context, workspaceID string) error {
 	for {
 		now := time.Now()
@@ -141,7 +139,7 @@ func (s *Service) sendDueReminders(ctx context.Context, workspaceID string) erro
 	}
 }
 
-// dueReminders returns the due rows, or the time of the next one.
+// dueReminders returns the due rows. If none is due, it returns the time of the next one.
 func (s *Service) dueReminders(ctx context.Context, workspaceID string, now time.Time) (due []*domain.ReminderDue, next time.Time, err error) {
 	q := commit.Query{Kind: "reminder", Workspace: workspaceID, Index: "all", Oldest: true, Limit: maxDueRows}
 	_, err = s.store.List(ctx, q, func() domain.Record { return &domain.ReminderDue{} }, func(r domain.Record) error {
@@ -191,8 +189,8 @@ func (s *Service) sendRemindersOf(ctx context.Context, row *domain.ReminderDue, 
 	return nil // after repeated conflicts the row stays due
 }
 
-// storeReminders stores the status of reminders. later is when to try again; nil: when the
-// next one is due.
+// storeReminders stores the status of an appointment's reminders. later is the time of the next try; nil: when the
+// next reminder is due.
 func (s *Service) storeReminders(ctx context.Context, a *domain.Appointment, version uint64, changed bool, later *time.Time) error {
 	c := commit.Change{Workspace: a.WorkspaceID, Guards: []commit.Guard{{Key: a.Key(), Version: version}}}
 	if changed {
@@ -204,8 +202,8 @@ func (s *Service) storeReminders(ctx context.Context, a *domain.Appointment, ver
 	return err
 }
 
-// sendReminders sends the first reminder that can be sent now. If none can, all are
-// tried again while the appointment lies ahead.
+// sendReminders sends the first reminder that can be sent now. If none can be sent, all are tried again until the
+// appointment.
 func (s *Service) sendReminders(ctx context.Context, p domain.Principal, a *domain.Appointment, version uint64, due []int, changed bool) error {
 	for _, which := range due {
 		one := *a
@@ -218,17 +216,17 @@ func (s *Service) sendReminders(ctx context.Context, p domain.Principal, a *doma
 	return s.storeReminders(ctx, a, version, changed, &later)
 }
 
-// errRetryLater says that a reminder cannot be sent now.
+// errRetryLater is the error of a reminder that cannot be sent now.
 var errRetryLater = errors.New("appointments: the reminder cannot be sent now")
 
-// isRetryable says whether a refused reminder may be sent later.
+// isRetryable reports whether a refused reminder may be sent later.
 func isRetryable(err error) bool {
 	return record.IsRetryable(err) || slices.Contains([]domain.Code{
 		domain.CodeNoTrunk, domain.CodeNoSMSRoute, domain.CodeSpendCap, domain.CodeFrequencyCap, domain.CodeOutsideCallingHours,
 	}, domain.CodeOf(err))
 }
 
-// sendReminder sends one reminder.
+// sendReminder sends one reminder by SMS or call.
 func (s *Service) sendReminder(ctx context.Context, p domain.Principal, a *domain.Appointment, version uint64, which int) error {
 	before := *a
 	before.Reminders = slices.Clone(a.Reminders)

@@ -1,4 +1,5 @@
-// Package audit writes and reads the audit log of each workspace.
+// Package audit is the service for the audit log of each workspace: it records actions and refused requests, and
+// lists the entries.
 package audit
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// recordTimeout is how long Record may wait for the store.
+// recordTimeout is how long Record waits for the store.
 const recordTimeout = 5 * time.Second
 
 // Query filters audit entries.
@@ -21,10 +22,10 @@ type Query struct {
 	record.PageQuery
 	Type   string // auth | admin; "": any
 	Action string
-	Actor  string // an actor's id
+	Actor  string // id of the actor
 }
 
-// Service writes and reads audit entries.
+// Service records and lists audit entries.
 type Service struct {
 	store              commit.Store
 	log                *slog.Logger
@@ -33,22 +34,21 @@ type Service struct {
 	buffer             *entryBuffer
 }
 
-// New returns a Service. operatorWorkspaces returns the workspaces that have an
-// operator key: their audit logs have the failures with unknown credentials.
+// New returns a Service. operatorWorkspaces returns the workspaces that have an operator key. Their audit logs
+// contain failures with unknown credentials.
 func New(store commit.Store, workspaces record.Workspaces, operatorWorkspaces func() []string, log *slog.Logger) *Service {
 	return &Service{store: store, log: log, workspaces: workspaces, operatorWorkspaces: operatorWorkspaces, buffer: newEntryBuffer(store, log)}
 }
 
-// RunAudit stores noted actions until ctx ends, and then the rest.
+// RunAudit stores buffered entries until ctx ends, and then the remaining ones.
 func (s *Service) RunAudit(ctx context.Context) { s.buffer.run(ctx) }
 
-// ForgetWorkspace drops what was noted of a deleted workspace and is not stored yet.
+// ForgetWorkspace drops the buffered entries of a deleted workspace.
 func (s *Service) ForgetWorkspace(id string) { s.buffer.deleteWorkspace(id) }
 
-// RecordSoon adds an action in the background and merges it with equal ones of the same
-// minute. Failures with unknown credentials go to the audit logs of the workspaces
-// with an operator key and to the log of the service. Actions in a deleted
-// workspace, which a token may still name, are dropped.
+// RecordSoon records an action in the background. Equal actions of the same minute share one entry with a count.
+// Failures with unknown credentials are recorded in the workspaces that have an operator key, and in the log of the
+// service. Actions in a deleted workspace are dropped.
 func (s *Service) RecordSoon(_ context.Context, p domain.Principal, action record.AuditAction) {
 	if p.WorkspaceID == "" {
 		unknown := func(id string) bool { return s.workspaces.Workspace(id) == nil }
@@ -60,13 +60,13 @@ func (s *Service) RecordSoon(_ context.Context, p domain.Principal, action recor
 	}
 }
 
-// WithAuditEntry returns a context for a change: its commit also stores the audit entry.
+// WithAuditEntry returns a context for a change. The commit of the change also stores the audit entry.
 func (s *Service) WithAuditEntry(ctx context.Context, p domain.Principal, action record.AuditAction) context.Context {
 	return record.WithAuditEntry(ctx, p, action)
 }
 
-// Record stores an action before it returns, unless the commit of the action did.
-// If the store does not answer, the same row is stored later.
+// Record stores the entry of an action before it returns, except if the commit of the action has stored it. If the
+// store does not answer, the buffer stores the same entry later.
 func (s *Service) Record(ctx context.Context, p domain.Principal, action record.AuditAction) {
 	rider := commit.AuditFrom(ctx)
 	if rider != nil && rider.IsCommitted() {
@@ -83,13 +83,12 @@ func (s *Service) Record(ctx context.Context, p domain.Principal, action record.
 	defer cancel()
 	_, err := s.store.Apply(commit.WithoutAudit(ctx), commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{row}})
 	if err != nil && !errors.Is(err, domain.ErrFenced) {
-		s.log.Warn("an entry of the audit log waits for the store", slog.Any("error", err))
+		s.log.Warn("an audit entry could not be stored; it is stored later", slog.Any("error", err))
 		s.buffer.retry(row)
 	}
 }
 
-// ListAudit reads a page of entries, newest first. A test key sees the entries of
-// the test environment only.
+// ListAudit returns a page of entries, newest first. A test key sees only entries of the test environment.
 func (s *Service) ListAudit(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.AuditEntry], error) {
 	index := "all"
 	switch {

@@ -26,7 +26,7 @@ func setUp(t *testing.T) (*audit.Service, *pebbletest.Store) {
 	return audit.New(store, recordtest.Workspaces{"ws_1": {}, "ws_2": {}}, operators, slog.New(slog.DiscardHandler)), store
 }
 
-// flush stores what was noted.
+// flush stores the buffered entries.
 func flush(t *testing.T, s *audit.Service) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -34,7 +34,7 @@ func flush(t *testing.T, s *audit.Service) {
 	s.RunAudit(ctx)
 }
 
-// counts are the entries of a workspace: how often each address did something.
+// counts returns the summed counts of a workspace's entries by IP address.
 func counts(t *testing.T, s *audit.Service, p domain.Principal, q audit.Query) map[string]int {
 	t.Helper()
 	q.PageQuery = record.PageQuery{Limit: 1000}
@@ -51,7 +51,7 @@ func from(address, action string) record.AuditAction {
 	return record.AuditAction{Type: "auth", Action: action, IP: netip.MustParseAddr(address)}
 }
 
-func TestNotedActionsOfAMinuteAreMerged(t *testing.T) {
+func TestEqualAuditActionsOfAMinuteAreMerged(t *testing.T) {
 	t.Parallel()
 	s, store := setUp(t)
 	p := domain.Principal{KeyID: "key_1", WorkspaceID: "ws_1", Environment: domain.Test}
@@ -62,7 +62,7 @@ func TestNotedActionsOfAMinuteAreMerged(t *testing.T) {
 	s.RecordSoon(t.Context(), recordtest.Live("ws_1"), from("192.0.2.3", "token.issued"))
 	s.RecordSoon(t.Context(), recordtest.Live("ws_deleted"), from("192.0.2.4", "api_key.used"))
 	flush(t, s)
-	assert.Equal(t, map[string]int{"192.0.2.1": 20, "192.0.2.2": 1}, counts(t, s, p, audit.Query{}), "a test key sees the test environment")
+	assert.Equal(t, map[string]int{"192.0.2.1": 20, "192.0.2.2": 1}, counts(t, s, p, audit.Query{}), "a test key sees entries of the test environment only")
 	assert.Equal(t, map[string]int{"192.0.2.3": 1}, counts(t, s, recordtest.Live("ws_1"), audit.Query{Action: "token.issued"}))
 	assert.Equal(t, map[string]int{"192.0.2.1": 20, "192.0.2.2": 1}, counts(t, s, recordtest.Live("ws_1"), audit.Query{Actor: "key_1"}))
 	assert.Empty(t, counts(t, s, recordtest.Live("ws_2"), audit.Query{}))
@@ -74,10 +74,10 @@ func TestNotedActionsOfAMinuteAreMerged(t *testing.T) {
 		s.RecordSoon(t.Context(), p, from("192.0.2.5", "api_key.used"))
 	}
 	flush(t, s)
-	assert.LessOrEqual(t, rows.Load(), int32(2), "one row, or two if a minute ended")
+	assert.LessOrEqual(t, rows.Load(), int32(2), "one row, or two if a new minute began")
 }
 
-func TestEntriesWaitForAStoreThatFails(t *testing.T) {
+func TestAuditEntriesAreStoredAfterStoreFailure(t *testing.T) {
 	t.Parallel()
 	s, store := setUp(t)
 	p := domain.Principal{KeyID: "key_1", WorkspaceID: "ws_1", Environment: domain.Live}
@@ -91,7 +91,7 @@ func TestEntriesWaitForAStoreThatFails(t *testing.T) {
 	assert.Equal(t, map[string]int{"192.0.2.1": 1, "192.0.2.2": 1}, counts(t, s, p, audit.Query{}))
 }
 
-func TestEntryThatRodeWithItsChangeIsNotStoredAgain(t *testing.T) {
+func TestAuditEntryCommittedWithChangeIsNotStoredAgain(t *testing.T) {
 	t.Parallel()
 	s, store := setUp(t)
 	p := domain.Principal{KeyID: "key_1", WorkspaceID: "ws_1", Environment: domain.Live}
@@ -99,16 +99,16 @@ func TestEntryThatRodeWithItsChangeIsNotStoredAgain(t *testing.T) {
 	action.Resource.Type = "webhook"
 	ctx := s.WithAuditEntry(t.Context(), p, action)
 	w := &domain.Webhook{Meta: domain.Meta{ID: record.RequestResourceID(ctx, domain.PrefixWebhook), Object: "webhook", WorkspaceID: "ws_1", Environment: domain.Live}}
-	c, rider := commit.AddAudit(ctx, commit.Change{Workspace: "ws_1", Puts: []domain.Record{w}}) // as the node's store does
+	c, rider := commit.AddAudit(ctx, commit.Change{Workspace: "ws_1", Puts: []domain.Record{w}}) // as the store of the node does
 	_, err := store.Apply(ctx, c)
 	require.NoError(t, err)
 	rider.MarkCommitted()
-	store.BeforeApply = func(commit.Change) error { t.Error("a second commit"); return nil }
+	store.BeforeApply = func(commit.Change) error { t.Error("the entry is stored a second time"); return nil }
 	s.Record(ctx, p, action)
 	assert.Equal(t, map[string]int{"192.0.2.1": 1}, counts(t, s, p, audit.Query{}))
 }
 
-func TestFailuresOfManyUnknownCredentialsShareARow(t *testing.T) {
+func TestUnknownCredentialFailuresBeyondLimitShareAuditEntry(t *testing.T) {
 	t.Parallel()
 	s, _ := setUp(t)
 	for i := range 200 {
@@ -120,6 +120,6 @@ func TestFailuresOfManyUnknownCredentialsShareARow(t *testing.T) {
 		sum += n
 	}
 	assert.Equal(t, 200, sum)
-	assert.LessOrEqual(t, len(got), 2*50+1, "50 addresses of a minute have rows of their own; two minutes at most")
+	assert.LessOrEqual(t, len(got), 2*50+1, "50 addresses per minute have their own rows; the test takes at most two minutes")
 	assert.Positive(t, got[""])
 }

@@ -144,7 +144,7 @@ func items(t *testing.T, s *bulk.Service, id string) (out []string) {
 	return out
 }
 
-func TestCallsThatFailAreErrorsOfTheirItems(t *testing.T) {
+func TestBulkCallErrorsAreStoredInItems(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	n.place = func(to string, _ int) error {
@@ -167,7 +167,7 @@ func TestCallsThatFailAreErrorsOfTheirItems(t *testing.T) {
 	assert.Equal(t, map[int]domain.Code{1: domain.CodeDNCBlocked, 2: domain.CodeDestinationNotAllowed, 3: domain.CodeDestinationNotAllowed}, codes)
 }
 
-func TestCallOutsideItsHoursLetsTheOthersPass(t *testing.T) {
+func TestBulkCallOutsideCallingHoursDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	var order []string
@@ -185,7 +185,7 @@ func TestCallOutsideItsHoursLetsTheOthersPass(t *testing.T) {
 	assert.Contains(t, order, "+12025550101")
 }
 
-func TestTemporaryErrorIsTriedAgain(t *testing.T) {
+func TestBulkCallIsRetriedAfterTemporaryError(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	n.place = func(_ string, attempt int) error {
@@ -200,7 +200,7 @@ func TestTemporaryErrorIsTriedAgain(t *testing.T) {
 	assert.Equal(t, 2, n.placed["+12025550101"])
 }
 
-func TestMessagesThatFailAreErrorsOfTheirItems(t *testing.T) {
+func TestBulkMessageErrorsAreStoredInItems(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	n.queue = func(o domain.NewMessage) error {
@@ -216,7 +216,7 @@ func TestMessagesThatFailAreErrorsOfTheirItems(t *testing.T) {
 	assert.Equal(t, []string{"done ", "failed dnc_blocked"}, items(t, s, b.ID))
 }
 
-func TestNumbersOfListThatCannotBeImportedFail(t *testing.T) {
+func TestFailedDNCImportFailsBulkItems(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	var got []string
@@ -237,7 +237,7 @@ func TestNumbersOfListThatCannotBeImportedFail(t *testing.T) {
 	assert.Equal(t, []string{"failed not_found", "rejected invalid_phone"}, items(t, s, b.ID))
 }
 
-func TestJobsOfOthersAreNotFound(t *testing.T) {
+func TestBulkJobOfAnotherWorkspaceIsNotFound(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	n.paused = true
@@ -261,7 +261,7 @@ func TestJobsOfOthersAreNotFound(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-func TestCancelledJobPlacesNoCallLater(t *testing.T) {
+func TestCancelledBulkJobPlacesNoCalls(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	n.paused = true
@@ -277,7 +277,7 @@ func TestCancelledJobPlacesNoCallLater(t *testing.T) {
 	assert.Equal(t, []string{"cancelled ", "cancelled "}, items(t, s, b.ID))
 }
 
-func TestQuarantineHoldsOutboundJobs(t *testing.T) {
+func TestQuarantineStopsOutboundBulkJobs(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	n.quarantined = true

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// SweepBulks deletes up to ten jobs of a workspace that ended more than keepFor ago.
+// SweepBulks deletes up to ten jobs of a workspace that ended longer ago than the retention period.
 func (s *Service) SweepBulks(ctx context.Context, workspaceID string) error {
 	var old []*domain.Bulk
 	q := commit.Query{

@@ -30,7 +30,7 @@ func (w *waitState) setReason(reason string) {
 	w.mu.Unlock()
 }
 
-// hold keeps an item back until its calling hours begin.
+// hold delays an item until its calling hours begin.
 func (w *waitState) hold(index int, until time.Time) {
 	w.mu.Lock()
 	if w.heldItems == nil {

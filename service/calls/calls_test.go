@@ -31,7 +31,7 @@ func putCall(t *testing.T, n *fakeNode, id string, status domain.CallStatus, sai
 	require.NoError(t, err)
 }
 
-func TestCallsOfOthersAreNotFound(t *testing.T) {
+func TestCallOfAnotherWorkspaceOrEnvironmentIsNotFound(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	id := "call_01J00000000000000000000001"
@@ -60,7 +60,7 @@ func TestCallsOfOthersAreNotFound(t *testing.T) {
 	assert.Empty(t, n.calls.received())
 }
 
-func TestCallThatIsOverCannotBeControlled(t *testing.T) {
+func TestEndedCallCannotBeControlled(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	id := "call_01J00000000000000000000001"
@@ -73,7 +73,7 @@ func TestCallThatIsOverCannotBeControlled(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-func TestTransferUsesTheModeOfTheRequest(t *testing.T) {
+func TestTransferCallUsesModeOfRequest(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	id := "call_01J00000000000000000000001"
@@ -87,7 +87,7 @@ func TestTransferUsesTheModeOfTheRequest(t *testing.T) {
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "a call without an agent has no transfer destinations")
 }
 
-func TestDeletedCallTakesItsRecordingAndTranscript(t *testing.T) {
+func TestDeleteCallDeletesRecordingAndTranscript(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	live, over := "call_01J00000000000000000000001", "call_01J00000000000000000000002"
@@ -102,7 +102,7 @@ func TestDeletedCallTakesItsRecordingAndTranscript(t *testing.T) {
 	assert.ErrorIs(t, err, domain.ErrNotFound)
 }
 
-func TestCallsAreFoundByTheirTranscripts(t *testing.T) {
+func TestTranscriptSearchFindsCalls(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	putCall(t, n, "call_01J00000000000000000000001", domain.CallCompleted, "I want a refund")

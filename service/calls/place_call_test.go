@@ -34,7 +34,7 @@ func waitForMessage[T any](t *testing.T, f *fakeActor) {
 	})
 }
 
-func TestPlacedCallIsOpenedAndThenStarted(t *testing.T) {
+func TestPlacedCallIsCommittedBeforeStart(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	n.opened = func(o call.OpeningCommit) {
@@ -52,7 +52,7 @@ func TestPlacedCallIsOpenedAndThenStarted(t *testing.T) {
 	assert.Equal(t, c.To, stored.To)
 }
 
-func TestRefusedOrderTakesNoPermit(t *testing.T) {
+func TestRefusedCallRequestTakesNoPermit(t *testing.T) {
 	t.Parallel()
 	opens := time.Now().UTC().Add(12 * time.Hour).Truncate(time.Hour)
 	closed := &domain.CallingHours{Start: opens.Format("15:04"), End: opens.Add(time.Minute).Format("15:04"), Timezone: "UTC"}
@@ -99,7 +99,7 @@ func TestCallWithoutFreePermitIsNotPlaced(t *testing.T) {
 	assert.Empty(t, n.trunks.received())
 }
 
-func TestPermitOfPlacementIsUsedAndReturned(t *testing.T) {
+func TestPlacementPermitIsUsedAndReturnedOnFailure(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	n.trunks.answer = func(m any) any {
@@ -115,7 +115,7 @@ func TestPermitOfPlacementIsUsedAndReturned(t *testing.T) {
 	waitForMessage[trunk.ReleaseCall](t, n.trunks)
 }
 
-func TestCallThatDoesNotOpenReturnsEverything(t *testing.T) {
+func TestFailedCallOpeningReturnsPermitSlotAndNumber(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*fakeNode)
@@ -148,7 +148,7 @@ func TestCallThatDoesNotOpenReturnsEverything(t *testing.T) {
 	}
 }
 
-func TestPlacementAddsToTheCommitOfItsCall(t *testing.T) {
+func TestPlacementAddsRowsToOpeningCommit(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	item := &domain.BulkItem{BulkID: "bulk_1", WorkspaceID: "ws_1", Index: 0}

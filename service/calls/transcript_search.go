@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// maxTranscripts is how many transcripts one page of a search reads at most.
+// maxSearchedTranscripts is how many transcripts one page of a search reads at most.
 const maxSearchedTranscripts = 300
 
 // beginSearch reserves the transcript search of a workspace. Only one search runs at a time in a workspace. Errors:

@@ -133,7 +133,7 @@ func (f *fixture) webhooks(t *testing.T, c *domain.Campaign) map[string][]string
 	return all
 }
 
-func TestCampaignIsCreatedWithContactsAndWebhooks(t *testing.T) {
+func TestCreateCampaignStoresContactsAndWebhooks(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	hooks := map[string]string{"call.ended": "https://a.example", "call.started": "https://a.example", "campaign.completed": "https://b.example"}
@@ -152,7 +152,7 @@ func TestCampaignIsCreatedWithContactsAndWebhooks(t *testing.T) {
 	assert.Equal(t, 1, status.Progress.Total)
 }
 
-func TestCampaignThatIsNotCommittedLeavesNothing(t *testing.T) {
+func TestFailedCampaignCommitLeavesNoWebhooks(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.node.store.BeforeApply = func(commit.Change) error { return domain.ErrFenced }
@@ -163,7 +163,7 @@ func TestCampaignThatIsNotCommittedLeavesNothing(t *testing.T) {
 	assert.Zero(t, f.outbox.Load())
 }
 
-func TestUnknownReferenceOfACampaignIsNamed(t *testing.T) {
+func TestCampaignReferenceErrorsNameField(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	for param, c := range map[string]*domain.Campaign{
@@ -201,7 +201,7 @@ func TestCampaignOfAnotherWorkspaceOrEnvironmentIsNotFound(t *testing.T) {
 	}
 }
 
-func TestUpdateReplacesTheWebhooksOfACampaign(t *testing.T) {
+func TestUpdateCampaignReplacesWebhooks(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	c := f.create(t, &domain.Campaign{Name: "c", Status: domain.CampaignDraft, Webhooks: map[string]string{"call.ended": "https://a.example", "call.started": "https://b.example"}})
@@ -251,7 +251,7 @@ func TestDeletedCampaignLeavesNoRows(t *testing.T) {
 	assert.Zero(t, left, "all rows of the campaign are deleted")
 }
 
-func TestCopyOfACampaignHasTheContactsInTheStatesWanted(t *testing.T) {
+func TestCopyCampaignCopiesContactsInRequestedStates(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	c := f.create(t, &domain.Campaign{Name: "c", Status: domain.CampaignDraft}, "+12025550101", "+12025550102")

@@ -101,7 +101,7 @@ func (f *fixture) phones(t *testing.T) (all []string) {
 	return all
 }
 
-func TestUploadAddsValidContactsAndCountsTheOthers(t *testing.T) {
+func TestUploadAddsValidContactsAndCountsRefusedRows(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	sum, err := f.AddContacts(t.Context(), f.by, f.campaign.ID, rows(nil, "+12025550101", "(202) 555-0102", "+12025550101", "12", "+12025550199", "+4930123456"))
@@ -127,7 +127,7 @@ func TestUploadAddsValidContactsAndCountsTheOthers(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 }
 
-func TestBrokenUploadLeavesNoContacts(t *testing.T) {
+func TestInterruptedUploadLeavesNoContacts(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	_, err := f.AddContacts(t.Context(), f.by, f.campaign.ID, rows(context.Canceled, "+12025550101"))
@@ -159,7 +159,7 @@ func TestBrokenUploadLeavesNoContacts(t *testing.T) {
 	assert.Equal(t, []string{"+12025550103"}, f.phones(t))
 }
 
-func TestCampaignTakesOneUploadAtATime(t *testing.T) {
+func TestCampaignAllowsOneUploadAtATime(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	_, err := f.AddContacts(t.Context(), f.by, f.campaign.ID, func(yield func(domain.RawContact, error) bool) {
@@ -176,7 +176,7 @@ func TestCampaignTakesOneUploadAtATime(t *testing.T) {
 	unlock()
 }
 
-func TestUpdateOfAContactNamesTheFieldThatIsRefused(t *testing.T) {
+func TestUpdateContactErrorsNameField(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	_, err := f.AddContacts(t.Context(), f.by, f.campaign.ID, rows(nil, "+12025550101", "+12025550102"))

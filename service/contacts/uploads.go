@@ -51,9 +51,9 @@ func (r *runningUpload) snapshot() *domain.Upload {
 	return &u
 }
 
-// begin registers an upload to a campaign. Until release, no other upload to the campaign begins, and no number of
+// beginUpload registers an upload to a campaign. Until release, no other upload to the campaign begins, and no number of
 // its contacts changes. Errors: invalid_state, unavailable.
-func (u *uploads) begin(c *domain.Campaign, row domain.Upload) (*runningUpload, error) {
+func (u *uploads) beginUpload(c *domain.Campaign, row domain.Upload) (*runningUpload, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.running[c.ID] != nil {
@@ -137,7 +137,7 @@ func (s *Service) ImportContacts(
 		return empty, contactlist.CampaignOverError(c)
 	}
 	row := contactlist.NewUpload(p, c)
-	running, err := s.uploads.begin(c, row)
+	running, err := s.uploads.beginUpload(c, row)
 	if err != nil {
 		return empty, err
 	}
@@ -171,7 +171,7 @@ func (s *Service) ImportContacts(
 // LockUploads blocks uploads to a campaign and changes of its contacts' numbers until unlock is called. Errors:
 // invalid_state while an upload runs, unavailable.
 func (s *Service) LockUploads(c *domain.Campaign) (unlock func(), err error) {
-	if _, err = s.uploads.begin(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+	if _, err = s.uploads.beginUpload(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
 		return nil, err
 	}
 	return func() { s.uploads.release(c.ID) }, nil

@@ -27,12 +27,12 @@ import (
 
 const person, other = "+12025550101", "+12025550102"
 
-// node is all that the service calls: it keeps the work of requests for the test to
-// run, and has no campaigns.
+// node is a fake of all dependencies of the service. It holds the work of a request until the test runs it, and has
+// no campaigns.
 type node struct {
 	store *pebbletest.Store
 	work  func(context.Context) error
-	freed int // times of appointments
+	freed int // number of freed appointment times
 }
 
 func (n *node) Start(_ context.Context, _ string, work func(context.Context) error) bool {
@@ -106,7 +106,7 @@ func (f *fixture) put(t *testing.T, p domain.Principal, m *domain.Meta, object s
 	require.NoError(t, err)
 }
 
-// message stores a message to a number.
+// message stores an outbound message to a number.
 func (f *fixture) message(t *testing.T, p domain.Principal, to, body string) *domain.Message {
 	t.Helper()
 	m := &domain.Message{Direction: domain.Outbound, To: to, From: "+12025550170", Body: body, Status: domain.MessageSent}
@@ -134,7 +134,7 @@ func (f *fixture) request(t *testing.T, kind domain.DataRequestType) *domain.Dat
 	return r
 }
 
-func TestErasureDeletesThePersonAndBlanksTheNumberElsewhere(t *testing.T) {
+func TestErasureDeletesRowsOfPersonAndMasksNumberInOthers(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	test := domain.Principal{WorkspaceID: recordtest.Workspace, Environment: domain.Test}
@@ -156,7 +156,7 @@ func TestErasureDeletesThePersonAndBlanksTheNumberElsewhere(t *testing.T) {
 	assert.Equal(t, "(deleted)", f.bodyOf(t, own))
 	blanked := f.bodyOf(t, mention)
 	assert.True(t, strings.HasPrefix(blanked, "call ") && !strings.Contains(blanked, person), blanked)
-	assert.Equal(t, []string{"hello", "hello"}, []string{f.bodyOf(t, inTest), f.bodyOf(t, foreign)}, "another environment, another workspace")
+	assert.Equal(t, []string{"hello", "hello"}, []string{f.bodyOf(t, inTest), f.bodyOf(t, foreign)}, "messages of another environment and another workspace stay")
 	for _, row := range []domain.Record{call, appointment} {
 		_, err = f.store.Get(t.Context(), row)
 		require.ErrorIs(t, err, domain.ErrNotFound)
@@ -170,7 +170,7 @@ func TestErasureDeletesThePersonAndBlanksTheNumberElsewhere(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 }
 
-func TestErasureGoesOnWhereItFailed(t *testing.T) {
+func TestErasureContinuesAfterFailedStep(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	own := f.message(t, f.by, person, "hello")
@@ -187,13 +187,13 @@ func TestErasureGoesOnWhereItFailed(t *testing.T) {
 	r, err = f.DataRequest(t.Context(), f.by, r.ID)
 	require.NoError(t, err)
 	assert.Equal(t, domain.DataRunning, r.Status)
-	assert.Contains(t, r.Done, "events", "the next run begins behind it")
+	assert.Contains(t, r.Done, "events", "the next run continues behind the finished step")
 	f.store.BeforeApply = nil
 	require.NoError(t, f.node.work(t.Context()))
 	assert.Equal(t, "(deleted)", f.bodyOf(t, own))
 }
 
-func TestExportHasTheRowsOfThePerson(t *testing.T) {
+func TestDataExportContainsRowsOfPerson(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.message(t, f.by, person, "hello")
@@ -223,7 +223,7 @@ func TestExportHasTheRowsOfThePerson(t *testing.T) {
 	assert.Empty(t, r.Phone)
 }
 
-func TestOwnNumberIsNotErased(t *testing.T) {
+func TestDataErasureOfOwnNumberIsRefused(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	number := &domain.PhoneNumber{Number: person}
@@ -235,5 +235,5 @@ func TestOwnNumberIsNotErased(t *testing.T) {
 	f.quarantined = true
 	_, err = f.CreateDataRequest(t.Context(), f.by, domain.DataErase, other)
 	require.NoError(t, err)
-	assert.Nil(t, f.node.work, "recordings may lie in a bucket that another installation uses")
+	assert.Nil(t, f.node.work, "a quarantined store starts no erasure: its recordings may be in the bucket of another installation")
 }

@@ -9,21 +9,20 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// codeErased is why an order of a bulk job is not carried out: its person was
-// erased.
+// codeErased is the error code of bulk items that are not carried out because their person was erased.
 const codeErased domain.Code = "erased"
 
-// eraseContacts takes the person out of the campaigns that may still call, waits
-// for those that are calling just now, and blanks what is stored of the contact.
+// eraseContacts removes the person from all campaigns that have not ended. It waits for running attempts and then
+// blanks the stored contacts.
 func (j *job) eraseContacts(ctx context.Context) error {
 	var found []personContact
-	if err := j.contacts(ctx, func(c personContact) error { found = append(found, c); return nil }); err != nil {
+	if err := j.eachContact(ctx, func(c personContact) error { found = append(found, c); return nil }); err != nil {
 		return err
 	}
 	for {
 		var busy []domain.ResourceRef
 		for _, one := range found {
-			if !one.is {
+			if !one.hasNumber {
 				continue
 			}
 			idle, err := j.removeContact(ctx, one)
@@ -51,13 +50,13 @@ func (j *job) eraseContacts(ctx context.Context) error {
 	return nil
 }
 
-// removeContact removes a contact from a campaign that may still call it. idle: nothing
-// is done for it any more.
+// removeContact removes a contact from a campaign that may still call it. idle reports that the campaign does
+// nothing more for the contact.
 func (j *job) removeContact(ctx context.Context, one personContact) (idle bool, err error) {
 	p := domain.Principal{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment}
 	c, err := j.service.campaigns.Campaign(ctx, p, one.campaign.ID)
 	if domain.CodeOf(err) == domain.CodeNotFound || err == nil && c.Status.Final() {
-		return true, nil // a call that goes on is waited for by itself
+		return true, nil // awaitLive waits for a call that goes on
 	}
 	if err != nil {
 		return false, err
@@ -77,8 +76,8 @@ func (j *job) removeContact(ctx context.Context, one personContact) (idle bool, 
 	return err == nil, err
 }
 
-// blankContact blanks a contact where it is stored: in its chunk, in what changed
-// it, and in its result. A contact that only mentions the number stays.
+// blankContact blanks a contact in its chunk, its edits and its result. In a contact that only mentions the number,
+// the number is masked.
 func (j *job) blankContact(ctx context.Context, one personContact) error {
 	c := one.campaign
 	unlock, err := j.service.contacts.LockUploads(c)
@@ -87,7 +86,7 @@ func (j *job) blankContact(ctx context.Context, one personContact) error {
 	}
 	defer unlock()
 	blank := func(contact *domain.Contact) bool {
-		if one.is {
+		if one.hasNumber {
 			*contact = domain.Contact{}
 			return true
 		}
@@ -103,7 +102,7 @@ func (j *job) blankContact(ctx context.Context, one personContact) error {
 		}),
 		j.change(ctx, edit, func() bool { return blank(&edit.Contact) }),
 	)
-	if err != nil || !one.is {
+	if err != nil || !one.hasNumber {
 		return err
 	}
 	return j.change(ctx, result, func() bool {
@@ -112,9 +111,9 @@ func (j *job) blankContact(ctx context.Context, one personContact) error {
 	})
 }
 
-// eraseScreened blanks what uploads screened of the person.
+// eraseScreened blanks the person's uploaded rows that did not become contacts.
 func (j *job) eraseScreened(ctx context.Context) error {
-	return j.rows(ctx, RowsOf[domain.ScreenedChunk](), func(r domain.Record) error {
+	return j.eachRow(ctx, NewRowKind[domain.ScreenedChunk](), func(r domain.Record) error {
 		chunk, ok := r.(*domain.ScreenedChunk)
 		if !ok {
 			return nil
@@ -139,12 +138,12 @@ func (j *job) eraseScreened(ctx context.Context) error {
 	})
 }
 
-// eraseBulkOrders cancels the orders of bulk jobs to the number. Jobs that add
-// contacts or do-not-call entries are short: they are waited for.
+// eraseBulkOrders cancels bulk items for the number. It waits for the end of jobs that add contacts or do-not-call
+// numbers, because these jobs are short.
 func (j *job) eraseBulkOrders(ctx context.Context) error {
 	for {
 		var busy []domain.ResourceRef
-		err := j.rows(ctx, RowsOf[domain.BulkChunk](), func(r domain.Record) error {
+		err := j.eachRow(ctx, NewRowKind[domain.BulkChunk](), func(r domain.Record) error {
 			chunk, ok := r.(*domain.BulkChunk)
 			if !ok {
 				return nil
@@ -188,8 +187,7 @@ func (j *job) cancelBulkOrders(ctx context.Context, chunk *domain.BulkChunk) (wa
 	return false, nil
 }
 
-// cancelBulkOrder blanks one order; one that is still to be carried out counts as
-// cancelled.
+// cancelBulkOrder blanks the request of one item. A pending item counts as cancelled.
 func (j *job) cancelBulkOrder(ctx context.Context, b *domain.Bulk, index, i int) error {
 	at := index*domain.BulkChunkSize + i
 	for range record.MaxTries {

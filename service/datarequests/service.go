@@ -1,5 +1,5 @@
-// Package datarequests exports and erases what a workspace has of the person with a
-// phone number.
+// Package datarequests is the service for data requests of persons: it exports or erases all data that a workspace
+// stores about the person with a phone number.
 package datarequests
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// Config holds what a Service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store        commit.Store
 	Blobs        blobs
@@ -31,24 +31,24 @@ type Config struct {
 	Decisions    decisionLogs
 	Exports      exportFiles
 	Bulk         bulkRunner
-	// OptOutKey returns the key of the row of a number whose opt-out is in progress.
+	// OptOutKey returns the key of the row that exists while the opt-out of a number is pending.
 	OptOutKey func(workspaceID string, env domain.Environment, e164 string) domain.Key
 	// Country returns the default country of the principal's workspace.
 	Country func(p domain.Principal) string
-	// Background returns the context that ends with the node.
+	// Background returns a context that ends when the node stops.
 	Background func() context.Context
-	// Quarantined says that the store is a backup that was not released.
+	// Quarantined reports whether the store is in quarantine after a restore.
 	Quarantined func() bool
-	OnCalls     func() bool // whether this node has live calls
+	OnCalls     func() bool // reports whether this node has live calls
 }
 
-// numberKeys returns the keys of a workspace.
+// numberKeys computes keyed hashes and keys of a workspace.
 type numberKeys interface {
 	NumberHash(workspaceID, e164 string) string
 	DecisionLogKey(workspaceID string) []byte
 }
 
-// jobRunner runs work until it is done.
+// jobRunner runs functions in the background.
 type jobRunner interface {
 	Start(ctx context.Context, name string, work func(ctx context.Context) error) bool
 	StopAndWait(name string)
@@ -89,7 +89,7 @@ type blobs interface {
 	Delete(ctx context.Context, workspace, name string) error
 }
 
-// Service exports and erases what a workspace has of a person.
+// Service creates data requests and carries them out.
 type Service struct {
 	store        commit.Store
 	list         contactlist.Reader
@@ -109,34 +109,33 @@ type Service struct {
 	background   func() context.Context
 	quarantined  func() bool
 	onCalls      func() bool
-	slots        chan struct{} // of the requests that are carried out at once
+	slots        chan struct{} // one element for each request that is being carried out
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service {
 	return &Service{
 		store: c.Store, list: contactlist.New(c.Store), blobs: c.Blobs, lists: c.Lists, keys: c.Keys, jobs: c.Jobs, campaigns: c.Campaigns,
 		contacts: c.Contacts, calls: c.Calls, appointments: c.Appointments, decisions: c.Decisions, exports: c.Exports, bulk: c.Bulk,
-		optOutKey: c.OptOutKey, country: c.Country, background: c.Background, quarantined: c.Quarantined, onCalls: c.OnCalls, slots: make(chan struct{}, maxRunning),
+		optOutKey: c.OptOutKey, country: c.Country, background: c.Background, quarantined: c.Quarantined, onCalls: c.OnCalls, slots: make(chan struct{}, maxRunningRequests),
 	}
 }
 
 const (
-	waitBetweenRuns = time.Second // between two looks at what a request waits for
-	maxRunning      = 2           // requests that are carried out at the same time
-	maxOpen         = 100         // of a workspace
-	maxWaitingFor   = 100         // resources that a request names
-	rowsPerRead     = 200         // rows that are read at once
-	eventsPerRead   = 500
+	waitDelay          = time.Second // delay between two checks of what a request waits for
+	maxRunningRequests = 2           // requests that are carried out at the same time
+	maxOpenRequests    = 100         // open requests of a workspace
+	maxListedResources = 100         // resources that a request lists
+	rowsPerRead        = 200         // rows that are read at a time
+	eventsPerRead      = 500         // events that are read at a time
 )
 
-// CreateDataRequest orders the export or the erasure of what a workspace has of
-// the person with a number. It is carried out by this process or by the next.
-// Errors: validation_error of phone; invalid_state where the number is one of
-// the workspace's own.
+// CreateDataRequest creates a request to export or erase the data about the person with a number. It is carried out
+// in the background, also after a restart. Errors: validation_error of phone; invalid_state if the number belongs
+// to the workspace itself.
 func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error) {
-	if made, err := record.CreatedBySameRequest[domain.DataRequest](ctx, s.store, p, domain.PrefixDataRequest); made != nil || err != nil {
-		return made, err
+	if earlier, err := record.CreatedBySameRequest[domain.DataRequest](ctx, s.store, p, domain.PrefixDataRequest); earlier != nil || err != nil {
+		return earlier, err
 	}
 	e164, _, err := dnc.ParseNumber(phone, s.country(p))
 	if err != nil {
@@ -148,13 +147,13 @@ func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kin
 		return nil, commit.StoreError(err)
 	}
 	if own && kind == domain.DataErase {
-		return nil, domain.FieldError("phone", domain.CodeInvalidState, e164+" is a phone number of this workspace: delete that first, then erase it")
+		return nil, domain.FieldError("phone", domain.CodeInvalidState, e164+" is a phone number of this workspace; delete the phone number before the erasure")
 	}
 	open := 0
 	if err = commit.ForEachRow(ctx, s.store, "data_request", p.WorkspaceID, "open", func(*domain.DataRequest) { open++ }); err != nil {
 		return nil, commit.StoreError(err)
 	}
-	if open >= maxOpen {
+	if open >= maxOpenRequests {
 		return nil, domain.Errorf(domain.CodeUnavailable, "%d data requests of this workspace are open; wait for one to be completed", open).With("retry_after", 60)
 	}
 	r := &domain.DataRequest{Type: kind, Phone: e164, PhoneHash: s.keys.NumberHash(p.WorkspaceID, e164), Status: domain.DataQueued}
@@ -166,35 +165,35 @@ func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kin
 	return r, nil
 }
 
-// DataRequest reads one.
+// DataRequest returns one data request. Errors: not_found.
 func (s *Service) DataRequest(ctx context.Context, p domain.Principal, id string) (*domain.DataRequest, error) {
 	r, _, err := record.Get[domain.DataRequest](ctx, s.store, p, domain.PrefixDataRequest, id)
 	return r, err
 }
 
-// ListDataRequests reads a page.
+// ListDataRequests returns a page of data requests.
 func (s *Service) ListDataRequests(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.DataRequest], error) {
 	return record.List[domain.DataRequest](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixDataRequest, q, nil)
 }
 
-// DataRequestFile opens the file of an export. Errors: processing while it is
-// written, export_expired once it is deleted, invalid_state of an erasure.
+// DataRequestFile opens the file of an export. Errors: processing while the file is being written, export_expired
+// after its deletion, invalid_state for an erasure.
 func (s *Service) DataRequestFile(ctx context.Context, p domain.Principal, id string) (record.Download, error) {
 	r, err := s.DataRequest(ctx, p, id)
-	gone := domain.Errorf(domain.CodeExportExpired, "the file has been deleted; make another data request")
+	expired := domain.Errorf(domain.CodeExportExpired, "the file has expired; create another data request")
 	switch {
 	case err != nil:
 		return record.Download{}, err
 	case r.Type != domain.DataExport:
 		return record.Download{}, domain.Errorf(domain.CodeInvalidState, "an erasure has no file").With("current_status", r.Status)
 	case r.Status == domain.DataExpired, r.Status == domain.DataCompleted && !time.Now().Before(*r.ExpiresAt):
-		return record.Download{}, gone
+		return record.Download{}, expired
 	case r.Status != domain.DataCompleted:
-		return record.Download{}, domain.Errorf(domain.CodeProcessing, "the file is still to come")
+		return record.Download{}, domain.Errorf(domain.CodeProcessing, "the file is not written yet")
 	}
 	body, size, err := s.blobs.Open(ctx, r.WorkspaceID, r.File())
 	if errors.Is(err, domain.ErrNotFound) {
-		return record.Download{}, gone
+		return record.Download{}, expired
 	}
 	if err != nil {
 		return record.Download{}, commit.StoreError(err)
@@ -202,13 +201,13 @@ func (s *Service) DataRequestFile(ctx context.Context, p domain.Principal, id st
 	return record.Download{Size: size, Created: *r.CompletedAt, Body: body}, nil
 }
 
-// StartDataRequest begins a request's work beside the API's requests.
+// StartDataRequest starts carrying out a request in the background. Erasures do not run in a quarantined store.
 func (s *Service) StartDataRequest(r *domain.DataRequest) {
-	if s.quarantined() && r.Type == domain.DataErase { // recordings may lie in a bucket that another service uses
+	if s.quarantined() && r.Type == domain.DataErase { // recordings may be in a bucket that another service uses
 		return
 	}
 	s.jobs.Start(s.background(), r.WorkspaceID+"/"+r.ID, func(ctx context.Context) error {
-		if err := s.takeSlot(ctx); err != nil {
+		if err := s.acquireSlot(ctx); err != nil {
 			return err
 		}
 		defer func() { <-s.slots }()
@@ -216,7 +215,7 @@ func (s *Service) StartDataRequest(r *domain.DataRequest) {
 	})
 }
 
-func (s *Service) takeSlot(ctx context.Context) error {
+func (s *Service) acquireSlot(ctx context.Context) error {
 	select {
 	case s.slots <- struct{}{}:
 		return nil
@@ -225,17 +224,16 @@ func (s *Service) takeSlot(ctx context.Context) error {
 	}
 }
 
-// job is one run through what is left of a data request. It is the only
-// writer of the request's row.
+// job is one run of a data request. It is the only writer of the request's row.
 type job struct {
-	service   *Service
-	row       *domain.DataRequest
-	version   uint64
-	number    personal.Number
-	campaigns []*domain.Campaign // of the request's environment
-	ours      map[string]bool    // ids of campaigns and bulk jobs of that environment
-	about     map[string]bool    // ids of calls, messages, conversations and appointments of the person
-	yield     func() error       // gives way to live calls
+	service       *Service
+	row           *domain.DataRequest
+	version       uint64
+	number        personal.Number
+	campaigns     []*domain.Campaign // campaigns in the environment of the request
+	inEnvironment map[string]bool    // ids of campaigns and bulk jobs in that environment
+	about         map[string]bool    // ids of calls, messages, conversations and appointments of the person
+	yield         func() error       // pauses while there are live calls
 }
 
 func (s *Service) run(ctx context.Context, workspaceID, id string) error {
@@ -252,7 +250,7 @@ func (s *Service) run(ctx context.Context, workspaceID, id string) error {
 		err = j.save(ctx, func(r *domain.DataRequest) { r.Status = domain.DataRunning })
 	}
 	if err == nil {
-		err = j.begin(ctx)
+		err = j.readEnvironment(ctx)
 	}
 	if err != nil {
 		return err
@@ -263,7 +261,7 @@ func (s *Service) run(ctx context.Context, workspaceID, id string) error {
 	return j.erase(ctx)
 }
 
-// save changes the row of the job and stores it.
+// save changes the row of the request and commits it.
 func (j *job) save(ctx context.Context, change func(*domain.DataRequest)) error {
 	next := *j.row
 	change(&next)
@@ -277,22 +275,20 @@ func (j *job) save(ctx context.Context, change func(*domain.DataRequest)) error 
 	return err
 }
 
-// begin reads which campaigns and bulk jobs are of the request's environment,
-// and which resources are the person's.
-func (j *job) begin(ctx context.Context) error {
-	j.ours, j.about, j.campaigns = make(map[string]bool), make(map[string]bool), nil
+// readEnvironment reads the campaigns and bulk jobs in the environment of the request.
+func (j *job) readEnvironment(ctx context.Context) error {
+	j.inEnvironment, j.about, j.campaigns = make(map[string]bool), make(map[string]bool), nil
 	env := "env=" + string(j.row.Environment)
 	return errors.Join(
 		commit.ForEachRow(ctx, j.service.store, "campaign", j.row.WorkspaceID, env, func(c *domain.Campaign) {
 			j.campaigns = append(j.campaigns, c)
-			j.ours[c.ID] = true
+			j.inEnvironment[c.ID] = true
 		}),
-		commit.ForEachRow(ctx, j.service.store, "bulk", j.row.WorkspaceID, env, func(b *domain.Bulk) { j.ours[b.ID] = true }),
+		commit.ForEachRow(ctx, j.service.store, "bulk", j.row.WorkspaceID, env, func(b *domain.Bulk) { j.inEnvironment[b.ID] = true }),
 	)
 }
 
-// waitFor rests where there is something to wait for, and says in the row what
-// that is.
+// waitFor waits some time if there are resources to wait for, and stores them in the row of the request.
 func (j *job) waitFor(ctx context.Context, refs []domain.ResourceRef) (waits bool, err error) {
 	if len(refs) == 0 {
 		if j.row.Status != domain.DataWaiting {
@@ -300,19 +296,19 @@ func (j *job) waitFor(ctx context.Context, refs []domain.ResourceRef) (waits boo
 		}
 		return false, j.save(ctx, func(r *domain.DataRequest) { r.Status, r.WaitingFor = domain.DataRunning, nil })
 	}
-	refs = refs[:min(len(refs), maxWaitingFor)]
-	if j.row.Status != domain.DataWaiting || !sameRefs(refs, j.row.WaitingFor) {
+	refs = refs[:min(len(refs), maxListedResources)]
+	if j.row.Status != domain.DataWaiting || !equalRefs(refs, j.row.WaitingFor) {
 		if err = j.save(ctx, func(r *domain.DataRequest) { r.Status, r.WaitingFor = domain.DataWaiting, refs }); err != nil {
 			return true, err
 		}
 	}
-	<-j.service.slots // one that waits holds up no other
-	err = record.Sleep(ctx, waitBetweenRuns)
+	<-j.service.slots // a waiting request does not block other requests
+	err = record.Sleep(ctx, waitDelay)
 	j.service.slots <- struct{}{}
 	return true, err
 }
 
-func sameRefs(a, b []domain.ResourceRef) bool {
+func equalRefs(a, b []domain.ResourceRef) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -324,8 +320,7 @@ func sameRefs(a, b []domain.ResourceRef) bool {
 	return true
 }
 
-// SweepDataRequests deletes files of exports past their time, with the numbers
-// in their rows, and rows that are as old as the audit log may be.
+// SweepDataRequests deletes expired files of exports, and the numbers in their rows.
 func (s *Service) SweepDataRequests(ctx context.Context, workspaceID string, now time.Time) error {
 	var old []*domain.DataRequest
 	q := commit.Query{

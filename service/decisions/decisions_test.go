@@ -55,7 +55,7 @@ func (f *fixture) put(t *testing.T, rows ...domain.Record) {
 	require.NoError(t, err)
 }
 
-// decide adds a row to the log with a decision for each number.
+// decide adds a row with one dial decision for each number to the decision log.
 func (f *fixture) decide(t *testing.T, at time.Time, phones ...string) *domain.DecisionPage {
 	t.Helper()
 	f.progress.DecisionPages++
@@ -76,7 +76,7 @@ func phones(all []decisionlist.Decision) (out []string) {
 	return out
 }
 
-func TestDecisionsArePagedByNumberAndTime(t *testing.T) {
+func TestListDecisionsPagesByNumberAndTime(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	const a, b = "+12025550101", "+12025550102"
@@ -112,7 +112,7 @@ func TestDecisionsArePagedByNumberAndTime(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-func TestEndOfACampaignIsListedForEachNumberThatWasLeft(t *testing.T) {
+func TestDecisionLogListsCampaignEndForRemainingContacts(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	now := record.Now()
@@ -131,7 +131,7 @@ func TestEndOfACampaignIsListedForEachNumberThatWasLeft(t *testing.T) {
 	assert.Equal(t, []string{domain.DecidedDial, domain.DecidedExpire}, []string{l.Data[0].Decision, l.Data[1].Decision})
 }
 
-func TestChangedOrMissingRowBreaksTheLog(t *testing.T) {
+func TestVerifyDecisionsFindsChangedOrMissingRow(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	now := record.Now()
@@ -152,13 +152,13 @@ func TestChangedOrMissingRowBreaksTheLog(t *testing.T) {
 	}
 	remove(last)
 	v = verify()
-	require.False(t, v.Valid, "the end was cut off")
+	require.False(t, v.Valid, "the last row is missing")
 	assert.Equal(t, 4, *v.BrokenRow)
 	f.put(t, last)
 	second.EraseNumber(chainKey, "+12025550102")
 	f.put(t, second)
 	v = verify()
-	assert.Equal(t, []any{true, 1}, []any{v.Valid, v.Erased}, "a number that was erased keeps the hash of its row")
+	assert.Equal(t, []any{true, 1}, []any{v.Valid, v.Erased}, "erasing a number keeps the hash of its row")
 	second.Decisions[0].Verdict = domain.DecidedSkip
 	f.put(t, second)
 	v = verify()

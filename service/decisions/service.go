@@ -1,4 +1,5 @@
-// Package decisions reads and verifies the logs of what campaigns decided.
+// Package decisions is the service for the decision logs of campaigns: why each contact was called, skipped or
+// cancelled. It lists the logs and verifies their hash chains.
 package decisions
 
 import (
@@ -25,7 +26,7 @@ type Config struct {
 	Campaigns campaigns
 	// Country returns the default country of the principal's workspace.
 	Country func(p domain.Principal) string
-	// ChainKey returns the key that chains the log of a workspace.
+	// ChainKey returns the key of a workspace with which the rows of decision logs are chained.
 	ChainKey func(workspaceID string) []byte
 }
 
@@ -33,7 +34,7 @@ type campaigns interface {
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 }
 
-// Service reads and verifies the decision logs of campaigns.
+// Service lists and verifies the decision logs of campaigns.
 type Service struct {
 	store     commit.Store
 	list      contactlist.Reader
@@ -42,13 +43,13 @@ type Service struct {
 	chainKey  func(workspaceID string) []byte
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service {
 	return &Service{store: c.Store, list: contactlist.New(c.Store), campaigns: c.Campaigns, country: c.Country, chainKey: c.ChainKey}
 }
 
-// ListDecisions reads a page of a campaign's log. The cursor is the place to
-// go on from: a row, and a decision in it.
+// ListDecisions returns a page of a campaign's decision log, optionally only decisions about one number. The cursor
+// is the row and the decision in the row at which the next page starts.
 func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, page record.PageQuery) (record.Page[decisionlist.Decision], error) {
 	out := record.Page[decisionlist.Decision]{Data: []decisionlist.Decision{}}
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
@@ -64,10 +65,10 @@ func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaig
 			return out, domain.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
 		}
 	}
-	if since, err := s.firstRowAfter(ctx, c, page.CreatedAfter); err != nil {
+	if first, err := s.firstRowAfter(ctx, c, page.CreatedAfter); err != nil {
 		return out, err
-	} else if since > row {
-		row, from = since, 0
+	} else if first > row {
+		row, from = first, 0
 	}
 	for {
 		rows, err := s.readPages(ctx, c, phone, row)
@@ -78,7 +79,7 @@ func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaig
 			if r.Seq != row {
 				from = 0
 			}
-			if pageOfDecisions(&out, c, r, from, phone, page) {
+			if addDecisions(&out, c, r, from, phone, page) {
 				return out, nil
 			}
 		}
@@ -93,9 +94,8 @@ func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaig
 	return out, s.addEndOfCampaign(ctx, c, phone, &out, page)
 }
 
-// firstRowAfter is the first row of a log that may tell of what was decided after
-// a time. Rows stand in the order in which they were written: it is found by
-// bisection.
+// firstRowAfter returns the first row that may contain decisions made after a time. Rows are stored in the order of
+// time, so a binary search finds it.
 func (s *Service) firstRowAfter(ctx context.Context, c *domain.Campaign, t time.Time) (row int, err error) {
 	if t.IsZero() {
 		return 1, nil
@@ -121,7 +121,7 @@ func (s *Service) firstRowAfter(ctx context.Context, c *domain.Campaign, t time.
 	return row, commit.StoreError(err)
 }
 
-// readStart says how many rows of a log were deleted by retention.
+// readStart returns the start of a log, which shows how many rows retention has deleted.
 func (s *Service) readStart(ctx context.Context, c *domain.Campaign) (*domain.DecisionLogStart, error) {
 	start := &domain.DecisionLogStart{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}
 	if _, err := s.store.Get(ctx, start); err != nil && !errors.Is(err, domain.ErrNotFound) {
@@ -130,27 +130,27 @@ func (s *Service) readStart(ctx context.Context, c *domain.Campaign) (*domain.De
 	return start, nil
 }
 
-// addEndOfCampaign adds to what the log says of a number what the end of the campaign
-// decided about all who were left, if this one was among them.
+// addEndOfCampaign adds the decision at the end of the campaign about all remaining contacts, if the contact with
+// the number was one of them.
 func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phone string, out *record.Page[decisionlist.Decision], page record.PageQuery) error {
 	if !c.Status.Final() {
 		return nil
 	}
 	rows, err := s.PagesOfNumber(ctx, c, "", 1)
-	if err != nil || !slices.ContainsFunc(rows, func(r *domain.DecisionPage) bool { return tellsOfMany(r, page.Created()) }) {
-		return err // before all numbers are looked through
+	if err != nil || !slices.ContainsFunc(rows, func(r *domain.DecisionPage) bool { return decidesRemaining(r, page.Created()) }) {
+		return err // checked first, because the search for the contact reads all numbers
 	}
 	ordinal, known, err := s.lastOrdinal(ctx, c, phone, out.Data)
 	if !known || err != nil {
 		return err
 	}
 	states := &domain.ContactPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Index: ordinal / domain.PageSize}
-	if _, err = s.store.Get(ctx, states); err != nil && !errors.Is(err, domain.ErrNotFound) { // of whom nothing is stored yet nothing has happened to
+	if _, err = s.store.Get(ctx, states); err != nil && !errors.Is(err, domain.ErrNotFound) { // a contact without a state page is pending
 		return commit.StoreError(err)
 	}
 	if i := ordinal % domain.PageSize; i < len(states.States) {
 		if s := domain.ContactState(states.States[i]); s != domain.ContactRetryWait && s != domain.ContactPending {
-			return nil // it came to an end of its own
+			return nil // the contact had reached a final state before
 		}
 	}
 	for _, r := range rows {
@@ -168,14 +168,13 @@ func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phon
 	return nil
 }
 
-// tellsOfMany says whether a row holds, within a span, what was decided about
-// all who were left.
-func tellsOfMany(r *domain.DecisionPage, span record.TimeRange) bool {
-	return slices.ContainsFunc(r.Decisions, func(one domain.Decision) bool { return one.Contacts > 0 && span.Contains(one.At) })
+// decidesRemaining reports whether a row contains a decision about all remaining contacts within a time range.
+func decidesRemaining(r *domain.DecisionPage, created record.TimeRange) bool {
+	return slices.ContainsFunc(r.Decisions, func(d domain.Decision) bool { return d.Contacts > 0 && created.Contains(d.At) })
 }
 
-// lastOrdinal is the contact of a number, unless the last that was decided about
-// it was more than an attempt.
+// lastOrdinal returns the ordinal of the contact with the number. known is false if the last decision about the
+// contact was final.
 func (s *Service) lastOrdinal(ctx context.Context, c *domain.Campaign, phone string, decided []decisionlist.Decision) (ordinal int, known bool, err error) {
 	if len(decided) == 0 {
 		return s.ordinalOf(ctx, c, phone)
@@ -185,9 +184,8 @@ func (s *Service) lastOrdinal(ctx context.Context, c *domain.Campaign, phone str
 	return ordinal, known && last.Decision == domain.DecidedDial, nil
 }
 
-// ordinalOf finds the contact of a number. It looks through the numbers of all
-// contacts, about a microsecond each: whoever was ever decided about is found
-// without.
+// ordinalOf searches the contact with a number. It reads the numbers of all contacts, at about one microsecond
+// each. Contacts with a decision are found without this search.
 func (s *Service) ordinalOf(ctx context.Context, c *domain.Campaign, phone string) (ordinal int, known bool, err error) {
 	progress, err := s.list.Progress(ctx, c)
 	if err != nil {
@@ -214,15 +212,15 @@ func (s *Service) ordinalOf(ctx context.Context, c *domain.Campaign, phone strin
 	return 0, false, nil
 }
 
-// pageOfDecisions adds what a row says to a page; full: the page goes on there,
-// or nothing of its span follows.
-func pageOfDecisions(out *record.Page[decisionlist.Decision], c *domain.Campaign, r *domain.DecisionPage, from int, phone string, page record.PageQuery) (full bool) {
-	span := page.Created()
+// addDecisions adds the decisions of a row to a page. full reports that the page is full or that the time range has
+// ended.
+func addDecisions(out *record.Page[decisionlist.Decision], c *domain.Campaign, r *domain.DecisionPage, from int, phone string, page record.PageQuery) (full bool) {
+	created := page.Created()
 	for i := from; i < len(r.Decisions); i++ {
-		if !span.Before.IsZero() && !r.Decisions[i].At.Before(span.Before) {
+		if !created.Before.IsZero() && !r.Decisions[i].At.Before(created.Before) {
 			return true
 		}
-		if phone != "" && r.Decisions[i].Phone != phone || !span.Contains(r.Decisions[i].At) {
+		if phone != "" && r.Decisions[i].Phone != phone || !created.Contains(r.Decisions[i].At) {
 			continue
 		}
 		if len(out.Data) == page.Limit {
@@ -242,17 +240,17 @@ func decisionPlace(cursor string) (row, from int, err error) {
 	row, errRow := strconv.Atoi(left)
 	from, errFrom := strconv.Atoi(right)
 	if !ok || errRow != nil || errFrom != nil || row < 1 || from < 0 {
-		return 0, 0, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
+		return 0, 0, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not a cursor of this list")
 	}
 	return row, from, nil
 }
 
-// readPages reads rows of a log from one on; with a number only those
-// that tell of it.
+// readPages reads rows of a log, beginning with row. If phone is not empty, it reads only rows with decisions about
+// this number.
 func (s *Service) readPages(ctx context.Context, c *domain.Campaign, phone string, row int) ([]*domain.DecisionPage, error) {
 	var rows []*domain.DecisionPage
-	fresh := func() domain.Record { return &domain.DecisionPage{} }
-	take := func(r domain.Record) error {
+	newPage := func() domain.Record { return &domain.DecisionPage{} }
+	collect := func(r domain.Record) error {
 		if page, ok := r.(*domain.DecisionPage); ok {
 			rows = append(rows, page)
 		}
@@ -263,10 +261,11 @@ func (s *Service) readPages(ctx context.Context, c *domain.Campaign, phone strin
 	}
 	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row - 1}
 	prefix := domain.Key{Kind: at.Key().Kind, Workspace: c.WorkspaceID, ID: c.ID + "/"}
-	return rows, commit.StoreError(s.store.Under(ctx, prefix, at.Key().ID, domain.DecisionRowsPerRead, fresh, take))
+	return rows, commit.StoreError(s.store.Under(ctx, prefix, at.Key().ID, domain.DecisionRowsPerRead, newPage, collect))
 }
 
-// PagesOfNumber reads rows that tell of a number; "": of those who are not named.
+// PagesOfNumber reads rows with decisions about a number, beginning with row. An empty number selects the decisions
+// about all remaining contacts.
 func (s *Service) PagesOfNumber(ctx context.Context, c *domain.Campaign, phone string, row int) ([]*domain.DecisionPage, error) {
 	var rows []*domain.DecisionPage
 	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row}
@@ -281,7 +280,7 @@ func (s *Service) PagesOfNumber(ctx context.Context, c *domain.Campaign, phone s
 	return rows, commit.StoreError(err)
 }
 
-// Decisions walks the log of a campaign.
+// Decisions yields all decisions of a campaign's log.
 func (s *Service) Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[decisionlist.Decision, error], error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
@@ -309,33 +308,33 @@ func (s *Service) Decisions(ctx context.Context, p domain.Principal, campaignID 
 	}, nil
 }
 
-// VerifyDecisions follows the chain of a log from its first row to what the
-// campaign's counters hold. What is written meanwhile is not looked at.
+// VerifyDecisions verifies the hash chain of a decision log, from the first row to the last row that the campaign's
+// counters name. Rows that are written during the verification are not checked.
 func (s *Service) VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (DecisionsVerified, error) {
-	none := DecisionsVerified{}
+	empty := DecisionsVerified{}
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
 	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err = s.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return none, commit.StoreError(err)
+		return empty, commit.StoreError(err)
 	}
 	chain := domain.DecisionChain{Key: s.chainKey(c.WorkspaceID)}
 	start, err := s.readStart(ctx, c)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
 	if start.Seq > 0 {
 		chain.StartAfter(start)
 	}
-	for holds := chain.Broken == 0; holds && chain.Pages < progress.DecisionPages; {
+	for isValid := chain.Broken == 0; isValid && chain.Pages < progress.DecisionPages; {
 		rows, err := s.readPages(ctx, c, "", chain.Pages+1)
 		if err != nil {
-			return none, err
+			return empty, err
 		}
 		for _, r := range rows {
-			if holds = holds && chain.Pages < progress.DecisionPages && chain.VerifyPage(r); !holds {
+			if isValid = isValid && chain.Pages < progress.DecisionPages && chain.VerifyPage(r); !isValid {
 				break
 			}
 		}

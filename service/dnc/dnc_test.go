@@ -49,14 +49,14 @@ func numbers(err error, list ...string) iter.Seq2[domain.RawNumber, error] {
 	}
 }
 
-func TestImportAddsEachNumberOnce(t *testing.T) {
+func TestDNCImportAddsEachNumberOnce(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	_, err := f.ImportDNC(t.Context(), f.by, f.list.ID, numbers(errors.New("the connection was closed"), "+12025550101"))
 	require.Error(t, err)
 	l, err := f.DNCList(t.Context(), f.by, f.list.ID)
 	require.NoError(t, err)
-	assert.Zero(t, l.Entries, "rows that end with an error add none")
+	assert.Zero(t, l.Entries, "a failed import adds no number")
 
 	sum, err := f.ImportDNC(t.Context(), f.by, f.list.ID, numbers(nil, "+12025550101", "(202) 555-0101", "12", "+12025550102"))
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestImportAddsEachNumberOnce(t *testing.T) {
 	assert.Equal(t, "cursor", recordtest.ErrorField(err))
 }
 
-func TestListIsLockedWhileItIsImported(t *testing.T) {
+func TestDNCListIsLockedDuringImport(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	_, err := f.ImportDNC(t.Context(), f.by, f.list.ID, func(func(domain.RawNumber, error) bool) {
@@ -91,7 +91,7 @@ func TestListIsLockedWhileItIsImported(t *testing.T) {
 	require.NoError(t, f.DeleteDNCList(t.Context(), f.by, f.list.ID))
 }
 
-func TestListOfAnOpenCampaignIsNotDeleted(t *testing.T) {
+func TestDNCListOfOpenCampaignIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	c := &domain.Campaign{Status: domain.CampaignRunning, Compliance: domain.Compliance{DNCListID: f.list.ID}}
@@ -105,7 +105,7 @@ func TestListOfAnOpenCampaignIsNotDeleted(t *testing.T) {
 	assert.Equal(t, "compliance.dnc_list_id", recordtest.ErrorField(f.ListExists(t.Context(), f.by, "compliance.dnc_list_id", f.list.ID)))
 }
 
-func TestListOfAnotherWorkspaceIsNotFound(t *testing.T) {
+func TestDNCListOfAnotherWorkspaceIsNotFound(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	_, err := f.ImportDNC(t.Context(), f.by, f.list.ID, numbers(nil, "+12025550101"))

@@ -12,28 +12,27 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Bounds of lists.
+// Limits of do-not-call lists.
 const (
 	maxLists   = 100
 	maxListed  = 10_000_000 // numbers of one list
-	importStep = 1 << 20    // numbers that one walk through a list adds
-	// maxImporting bounds the numbers that all imports of a node hold in memory,
-	// 8 bytes each.
+	importStep = 1 << 20    // numbers that one pass over a list adds
+	// maxImporting is how many numbers all running imports of a node hold in memory, at 8 bytes each.
 	maxImporting = 4 * maxListed
-	maxImports   = 4 // of a workspace at once
+	maxImports   = 4 // running imports of a workspace
 )
 
-// CreateDNCList keeps a new list.
+// CreateDNCList creates an empty list.
 func (s *Service) CreateDNCList(ctx context.Context, p domain.Principal, l *domain.DNCList) (*domain.DNCList, error) {
-	if made, err := record.CreatedBySameRequest[domain.DNCList](ctx, s.store, p, domain.PrefixDNC); made != nil || err != nil {
-		return made, err
+	if earlier, err := record.CreatedBySameRequest[domain.DNCList](ctx, s.store, p, domain.PrefixDNC); earlier != nil || err != nil {
+		return earlier, err
 	}
 	n := 0
 	if err := commit.ForEachRow(ctx, s.store, "dnc_list", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.DNCList) { n++ }); err != nil {
 		return nil, commit.StoreError(err)
 	}
 	if n >= maxLists {
-		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has at most %d do-not-call lists", maxLists)
+		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d do-not-call lists, which is the maximum; delete one first", maxLists)
 	}
 	l.Init("dnc_list", p, record.RequestResourceID(ctx, domain.PrefixDNC), record.Now())
 	l.Default, l.Entries = false, 0
@@ -44,7 +43,7 @@ func (s *Service) CreateDNCList(ctx context.Context, p domain.Principal, l *doma
 	return l, nil
 }
 
-// DNCList reads one, and counts it.
+// DNCList returns one list with the number of its entries. Errors: not_found.
 func (s *Service) DNCList(ctx context.Context, p domain.Principal, id string) (*domain.DNCList, error) {
 	l, _, err := record.Get[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, id)
 	if err != nil {
@@ -54,7 +53,7 @@ func (s *Service) DNCList(ctx context.Context, p domain.Principal, id string) (*
 	return l, commit.StoreError(err)
 }
 
-// ListDNCLists reads a page.
+// ListDNCLists returns a page of lists with the numbers of their entries.
 func (s *Service) ListDNCLists(ctx context.Context, p domain.Principal, page record.PageQuery) (record.Page[*domain.DNCList], error) {
 	out, err := record.List[domain.DNCList](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixDNC, page, nil)
 	for _, l := range out.Data {
@@ -65,7 +64,7 @@ func (s *Service) ListDNCLists(ctx context.Context, p domain.Principal, page rec
 	return out, commit.StoreError(err)
 }
 
-// UpdateDNCList changes name and metadata.
+// UpdateDNCList changes the name and the metadata of a list.
 func (s *Service) UpdateDNCList(ctx context.Context, p domain.Principal, id string, change func(*domain.DNCList) error) (*domain.DNCList, error) {
 	l, err := record.Update(ctx, s.store, p, domain.PrefixDNC, id, change)
 	if err != nil {
@@ -75,8 +74,8 @@ func (s *Service) UpdateDNCList(ctx context.Context, p domain.Principal, id stri
 	return l, commit.StoreError(err)
 }
 
-// DeleteDNCList deletes a list that no open campaign names, numbers first: cut
-// short, it can be deleted again.
+// DeleteDNCList deletes a list that no open campaign uses. The numbers are deleted before the list, so that an
+// interrupted deletion can be repeated. Errors: not_found, invalid_state.
 func (s *Service) DeleteDNCList(ctx context.Context, p domain.Principal, id string) error {
 	l, _, err := record.Get[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, id)
 	if err != nil {
@@ -89,16 +88,16 @@ func (s *Service) DeleteDNCList(ctx context.Context, p domain.Principal, id stri
 		return err
 	}
 	defer s.imports.end(l, 0)
-	used := ""
+	usedBy := ""
 	if err = commit.ForEachRow(ctx, s.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.Compliance.DNCListID == l.ID {
-			used = c.ID
+			usedBy = c.ID
 		}
 	}); err != nil {
 		return commit.StoreError(err)
 	}
-	if used != "" {
-		return domain.Errorf(domain.CodeInvalidState, "a campaign uses this list").With("campaign_id", used)
+	if usedBy != "" {
+		return domain.Errorf(domain.CodeInvalidState, "a campaign uses this list").With("campaign_id", usedBy)
 	}
 	if err = s.register.DeleteEntries(ctx, p.WorkspaceID, l.ID); err != nil {
 		return commit.StoreError(err)
@@ -106,9 +105,8 @@ func (s *Service) DeleteDNCList(ctx context.Context, p domain.Principal, id stri
 	return record.Delete[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, l.ID)
 }
 
-// ListDNCEntries reads a page of a list, in its own order. The rows stand by
-// number and not by time: a page of a span looks through a thirty-second of
-// the list at most, and the next one goes on there.
+// ListDNCEntries returns a page of a list's entries. The entries are sorted by number and not by time. Therefore a
+// page with a time range reads at most 1/32 of the list; the next page continues there.
 func (s *Service) ListDNCEntries(ctx context.Context, p domain.Principal, id string, page record.PageQuery) (record.Page[domain.DNCEntry], error) {
 	out := record.Page[domain.DNCEntry]{Data: []domain.DNCEntry{}}
 	l, _, err := record.Get[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, id)
@@ -122,7 +120,7 @@ func (s *Service) ListDNCEntries(ctx context.Context, p domain.Principal, id str
 		bucket, errLeft = strconv.Atoi(left)
 		after, errRight = strconv.ParseUint(right, 10, 64)
 		if !ok || errLeft != nil || errRight != nil || bucket < 0 || bucket >= dnc.Buckets {
-			return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not a cursor of this list")
 		}
 	}
 	var keep func(time.Time) bool
@@ -140,13 +138,13 @@ func (s *Service) ListDNCEntries(ctx context.Context, p domain.Principal, id str
 	return out, nil
 }
 
-// DeleteDNCEntry takes a number off a list.
+// DeleteDNCEntry removes a number from a list and returns the number in E.164. Errors: not_found.
 func (s *Service) DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone string) (e164 string, err error) {
 	l, _, err := record.Get[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, id)
 	if err != nil {
 		return "", err
 	}
-	e164, n, err := parsePathNumber(phone, s.Country(p))
+	e164, n, err := parsePathNumber(phone, s.DefaultCountry(p))
 	if err != nil {
 		return "", domain.NotFound("number on this list")
 	}
@@ -157,10 +155,10 @@ func (s *Service) DeleteDNCEntry(ctx context.Context, p domain.Principal, id, ph
 	return e164, commit.StoreError(err)
 }
 
-// CheckDNC says on which lists a number stands.
+// CheckDNC returns the lists that contain a number.
 func (s *Service) CheckDNC(ctx context.Context, p domain.Principal, phone string) (DNCCheck, error) {
 	out := DNCCheck{Lists: []DNCFound{}}
-	e164, n, err := dnc.ParseNumber(phone, s.Country(p))
+	e164, n, err := dnc.ParseNumber(phone, s.DefaultCountry(p))
 	if err != nil {
 		return out, domain.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
 	}

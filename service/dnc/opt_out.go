@@ -15,20 +15,19 @@ import (
 )
 
 const (
-	optOutTimeout    = 5 * time.Second // of one attempt to store an opt-out
+	optOutTimeout    = 5 * time.Second // limit of one attempt to store an opt-out
 	optOutRetryDelay = 500 * time.Millisecond
 )
 
-// background runs goroutines until the node stops.
+// background runs functions that end with the node.
 type background interface {
-	// RunInBackground runs f in a goroutine for which the node waits when it stops.
+	// RunInBackground runs f in a goroutine. The node waits for its end when it stops.
 	RunInBackground(f func())
-	// Draining says whether the node is stopping.
+	// IsStopping reports whether the node is stopping.
 	IsStopping() bool
 }
 
-// OptOuts adds the remote parties of calls who opt out to the default list of their
-// workspace.
+// OptOuts adds the remote parties of calls who opt out to the default do-not-call list of their workspace.
 type OptOuts struct {
 	register   *register.Registry
 	outbox     record.Outbox
@@ -36,14 +35,14 @@ type OptOuts struct {
 	log        *slog.Logger
 }
 
-// NewOptOuts returns the opt-outs of a node's calls.
+// NewOptOuts returns the OptOuts of a node.
 func NewOptOuts(r *register.Registry, outbox record.Outbox, b background, log *slog.Logger) *OptOuts {
 	return &OptOuts{register: r, outbox: outbox, background: b, log: log}
 }
 
-// OptOut adds the remote party of a call to the default list of its workspace. channel
-// is speech, dtmf or pathway; keyword is what was said or pressed. The opt-out holds
-// from now on, also before the store has it: storing it is retried in the background.
+// OptOut adds the remote party of a call to the default do-not-call list of its workspace. channel is speech, dtmf
+// or pathway. keyword is the spoken keyword or the digits. The opt-out is effective at once; it is stored in the
+// background with retries.
 func (o *OptOuts) OptOut(c domain.Call, channel, keyword string) {
 	phone := c.To
 	if c.Direction == domain.Inbound {
@@ -51,7 +50,7 @@ func (o *OptOuts) OptOut(c domain.Call, channel, keyword string) {
 	}
 	number, err := dnc.PackNumber(phone)
 	if err != nil {
-		return // no phone number that could be called
+		return // the remote party has no number that could be called
 	}
 	list, now := domain.DefaultDNCID(c.WorkspaceID, c.Environment), record.Now()
 	o.register.AddPendingOptOut(c.WorkspaceID, list, number)
@@ -68,15 +67,15 @@ func (o *OptOuts) OptOut(c domain.Call, channel, keyword string) {
 		retry := time.NewTicker(optOutRetryDelay)
 		defer retry.Stop()
 		for {
-			bound, cancel := context.WithTimeout(context.Background(), optOutTimeout)
-			_, err := o.register.AddNumbers(bound, c.WorkspaceID, list, []uint64{number}, origin, draft)
+			storeCtx, cancel := context.WithTimeout(context.Background(), optOutTimeout)
+			_, err := o.register.AddNumbers(storeCtx, c.WorkspaceID, list, []uint64{number}, origin, draft)
 			cancel()
 			if err == nil {
 				o.register.RemovePendingOptOut(c.WorkspaceID, list, number)
 				o.outbox.Committed(c.WorkspaceID)
 				return
 			}
-			o.log.Error("an opt-out is not stored yet", slog.String("call_id", c.ID), slog.Any("error", err))
+			o.log.Error("storing an opt-out failed; it is tried again", slog.String("call_id", c.ID), slog.Any("error", err))
 			if errors.Is(err, domain.ErrFenced) || o.background.IsStopping() {
 				return
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/service/dnc"
 )
 
-// optOutNode collects background tasks.
+// optOutNode is a fake node that collects background functions.
 type optOutNode struct {
 	tasks     []func()
 	committed []string
@@ -25,7 +25,7 @@ func (n *optOutNode) RunInBackground(f func())     { n.tasks = append(n.tasks, f
 func (*optOutNode) IsStopping() bool               { return false }
 func (n *optOutNode) Committed(workspaceID string) { n.committed = append(n.committed, workspaceID) }
 
-func TestOptOutHoldsBeforeItIsStored(t *testing.T) {
+func TestCallOptOutIsEffectiveBeforeItIsStored(t *testing.T) {
 	t.Parallel()
 	ctx, store, n := t.Context(), pebbletest.Open(t), &optOutNode{}
 	r := register.New(store, func(string, uint64) string { return "" }, nil)
@@ -33,7 +33,7 @@ func TestOptOutHoldsBeforeItIsStored(t *testing.T) {
 	meta := domain.Meta{ID: "call_1", WorkspaceID: "ws_1", Environment: domain.Live}
 	scrub := lists.DefaultScrub("ws_1", domain.Live)
 	o.OptOut(domain.Call{Meta: meta, To: "100", Direction: domain.Outbound}, "dtmf", "9")
-	assert.Empty(t, n.tasks, "an extension is on no list")
+	assert.Empty(t, n.tasks, "an extension is not added to a list")
 
 	o.OptOut(domain.Call{Meta: meta, From: "+12025550155", To: "+12025550100", Direction: domain.Inbound}, "speech", "stop")
 	for range 2 {
@@ -52,5 +52,5 @@ func TestOptOutHoldsBeforeItIsStored(t *testing.T) {
 	assert.Equal(t, event.ContactOptedOut, events[0].Type)
 	own, err := r.MatchPhone(ctx, "ws_1", scrub, "+12025550100")
 	require.NoError(t, err)
-	assert.Nil(t, own, "the workspace's own number is not listed")
+	assert.Nil(t, own, "the own number of the workspace is not added")
 }

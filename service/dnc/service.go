@@ -1,4 +1,4 @@
-// Package dnc manages the do-not-call lists of a workspace.
+// Package dnc is the service for the do-not-call lists of a workspace, and for opt-outs in calls.
 package dnc
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Service manages do-not-call lists.
+// Service manages, imports and checks do-not-call lists.
 type Service struct {
 	store      commit.Store
 	register   *register.Registry
@@ -20,14 +20,13 @@ type Service struct {
 	imports    numberImports
 }
 
-// New returns a service on the register of a node.
+// New returns a Service. r holds the lists of the node in memory.
 func New(store commit.Store, r *register.Registry, workspaces record.Workspaces) *Service {
 	return &Service{store: store, register: r, workspaces: workspaces}
 }
 
-// Scrubber returns a function that says whether a number is on a list that holds
-// for the campaign. It answers nearly every number from memory; on an error it is
-// unknown.
+// Scrubber returns a function that reports whether a number is on a do-not-call list that applies to the campaign.
+// Most numbers are checked in memory. After an error it is unknown whether the number is listed.
 func (s *Service) Scrubber(c *domain.Campaign) func(ctx context.Context, e164 string) (listed bool, err error) {
 	scrub := dnc.CampaignScrub(c)
 	return func(ctx context.Context, e164 string) (bool, error) {
@@ -36,8 +35,8 @@ func (s *Service) Scrubber(c *domain.Campaign) func(ctx context.Context, e164 st
 	}
 }
 
-// ListExists returns an error with the field param for an unknown list. "" is
-// the default list.
+// ListExists returns a validation error for the field param if the list does not exist. An empty id names the
+// default list.
 func (s *Service) ListExists(ctx context.Context, p domain.Principal, param, id string) error {
 	if id == "" {
 		return nil
@@ -49,7 +48,7 @@ func (s *Service) ListExists(ctx context.Context, p domain.Principal, param, id 
 	return err
 }
 
-// CheckNotListed returns dnc_blocked for a number on the workspace's list.
+// CheckNotListed returns dnc_blocked if the number is on the default list of the workspace.
 func (s *Service) CheckNotListed(ctx context.Context, p domain.Principal, e164 string) error {
 	hit, err := s.register.MatchPhone(ctx, p.WorkspaceID, dnc.DefaultScrub(p.WorkspaceID, p.Environment), e164)
 	if err != nil {
@@ -61,8 +60,8 @@ func (s *Service) CheckNotListed(ctx context.Context, p domain.Principal, e164 s
 	return nil
 }
 
-// parsePathNumber reads a phone number of a URL path: E.164 with or without its
-// plus, or as it is dialled in the country.
+// parsePathNumber parses a phone number in a URL path: E.164 with or without the plus sign, or a national number of
+// the country.
 func parsePathNumber(text, country string) (e164 string, n uint64, err error) {
 	text = strings.TrimSpace(text)
 	if strings.Trim(text, "0123456789") == "" {
@@ -73,8 +72,8 @@ func parsePathNumber(text, country string) (e164 string, n uint64, err error) {
 	return dnc.ParseNumber(text, country)
 }
 
-// Country is the default country of the workspace; "" if that is unknown.
-func (s *Service) Country(p domain.Principal) string {
+// DefaultCountry returns the default country of the principal's workspace; "" if the workspace is unknown.
+func (s *Service) DefaultCountry(p domain.Principal) string {
 	if w := s.workspaces.Workspace(p.WorkspaceID); w != nil {
 		return w.DefaultCountry
 	}

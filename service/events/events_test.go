@@ -21,14 +21,14 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// eventStore notifies followers of one workspace.
+// eventStore is a store that notifies the followers of one workspace.
 type eventStore struct {
 	*persistence.Store
 
 	mu      sync.Mutex
 	next    chan struct{}
 	deleted bool
-	asked   chan struct{} // gets a signal when a follower asks for the next commit
+	asked   chan struct{} // signaled when a follower requests the next commit
 }
 
 func (s *eventStore) NextEvents(string) <-chan struct{} {
@@ -47,7 +47,7 @@ func (s *eventStore) IsDeleted(string) bool {
 	return s.deleted
 }
 
-// notify ends the wait of followers.
+// notify wakes waiting followers.
 func (s *eventStore) notify(deleted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func setUp(t *testing.T) *fixture {
 	return f
 }
 
-// commit commits an event about a subject and returns its id.
+// commit commits an event about a subject and returns the id of the event.
 func (f *fixture) commit(t *testing.T, env domain.Environment, kind event.Type, subject string) string {
 	t.Helper()
 	d := outbox.NewEvent(&domain.Meta{WorkspaceID: recordtest.Workspace, Environment: env}, kind, subject, "unit", map[string]any{})
@@ -92,7 +92,7 @@ func ids(all []event.Event) (out []string) {
 	return out
 }
 
-func TestEventsArePagedByTypeWithinAnEnvironment(t *testing.T) {
+func TestListEventsPagesByTypeAndEnvironment(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	one := f.commit(t, domain.Live, event.CallEnded, "call_1")
@@ -134,7 +134,7 @@ func TestEventOfAnotherWorkspaceOrEnvironmentIsNotFound(t *testing.T) {
 	assert.Empty(t, page.Data)
 }
 
-func TestCursorOfADeletedEventHasExpired(t *testing.T) {
+func TestEventCursorOfDeletedEventIsExpired(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	code := func(after string) domain.Code {
@@ -146,14 +146,14 @@ func TestCursorOfADeletedEventHasExpired(t *testing.T) {
 	f.commit(t, domain.Live, event.CallEnded, "call_3")
 	_, err := f.store.Apply(t.Context(), commit.Change{Workspace: recordtest.Workspace, DeleteEvents: []uint64{2}})
 	require.NoError(t, err)
-	assert.Equal(t, domain.CodeCursorExpired, code(two), "a data request deleted it")
+	assert.Equal(t, domain.CodeCursorExpired, code(two), "a data request deleted the event")
 	assert.Empty(t, code(one))
 	_, err = f.store.Apply(t.Context(), commit.Change{Workspace: recordtest.Workspace, DeleteEventsUpTo: 3})
 	require.NoError(t, err)
-	assert.Equal(t, domain.CodeCursorExpired, code(one), "no event is kept")
+	assert.Equal(t, domain.CodeCursorExpired, code(one), "all events are deleted")
 }
 
-func TestFollowerReadsEventsAsTheyAreCommitted(t *testing.T) {
+func TestFollowEventsReturnsNewEvents(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.commit(t, domain.Live, event.CallEnded, "call_1")
@@ -171,7 +171,7 @@ func TestFollowerReadsEventsAsTheyAreCommitted(t *testing.T) {
 			read <- all
 		}
 	}()
-	<-f.store.asked // it waits, or is about to
+	<-f.store.asked // the follower waits, or is about to wait
 	f.commit(t, domain.Live, event.CampaignCreated, "campaign_1")
 	id := f.commit(t, domain.Live, event.CallEnded, "call_2")
 	f.store.notify(false)

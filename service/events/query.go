@@ -4,13 +4,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Query reads events forwards, oldest first, after the id given.
+// Query selects events in commit order, oldest first, behind the event with the id After.
 type Query struct {
-	After   string   // an event id; "": from the oldest kept
-	Types   []string // names, twins or wildcards; empty: all
+	After   string   // event id; "": from the oldest stored event
+	Types   []string // event types, aliases or wildcards; empty: all
 	Limit   int
 	Created record.TimeRange
 }
 
-// FromNow is the Query.After that means the end of the log.
+// FromNow is the value of Query.After for the end of the log.
 const FromNow = "now"

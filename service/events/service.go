@@ -1,4 +1,4 @@
-// Package events reads the event log of a workspace and follows it.
+// Package events is the service for the event log of a workspace: it lists, reads and follows events.
 package events
 
 import (
@@ -19,11 +19,11 @@ import (
 // Config holds the dependencies of a Service.
 type Config struct {
 	Store store
-	// Call reads a call of the principal.
+	// Call returns a call of the principal.
 	Call func(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
 }
 
-// store keeps the event logs of workspaces.
+// store holds the event logs of workspaces.
 type store interface {
 	commit.Store
 	// NextEvents returns a channel that is closed at the next commit of events.
@@ -35,16 +35,16 @@ type store interface {
 type Service struct {
 	store store
 	call  func(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
-	logs  sync.Map // endOfLog, by workspace
+	logs  sync.Map // endOfLog by workspace id
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service { return &Service{store: c.Store, call: c.Call} }
 
-// eventsPerRead is how many events one filtered page looks at per read.
+// eventsPerRead is how many events a page reads at a time.
 const eventsPerRead = 500
 
-// ListEvents reads a workspace's events forwards, in commit order.
+// ListEvents returns a page of a workspace's events in commit order.
 func (s *Service) ListEvents(ctx context.Context, p domain.Principal, q Query) (record.Page[event.Event], error) {
 	out := record.Page[event.Event]{Data: []event.Event{}}
 	after, err := s.offsetAfter(ctx, p.WorkspaceID, q.After)
@@ -63,7 +63,7 @@ func (s *Service) ListEvents(ctx context.Context, p domain.Principal, q Query) (
 		for i := range batch {
 			e := batch[i]
 			after, last = e.Offset, e.ID
-			if pastSpan(q.Created, &e) {
+			if isPastRange(q.Created, &e) {
 				return out, nil
 			}
 			if e.Environment != p.Environment || !event.MatchesTypes(q.Types, e.Type) || !q.Created.Contains(e.CreatedAt) {
@@ -79,27 +79,26 @@ func (s *Service) ListEvents(ctx context.Context, p domain.Principal, q Query) (
 			return out, nil
 		}
 	}
-	out.Next = last // enough for one page: the next goes on from here
+	out.Next = last // the page has read enough; the next page continues here
 	return out, nil
 }
 
-// firstOffsetIn is where a reading of the events behind an offset begins that wants
-// only those of a span.
-func (s *Service) firstOffsetIn(ctx context.Context, workspace string, after uint64, span record.TimeRange) (uint64, error) {
-	if span.After.IsZero() {
+// firstOffsetIn returns the offset behind which events of a time range can be, not below after.
+func (s *Service) firstOffsetIn(ctx context.Context, workspace string, after uint64, created record.TimeRange) (uint64, error) {
+	if created.After.IsZero() {
 		return after, nil
 	}
-	first, err := s.OffsetBefore(ctx, workspace, span.After.Add(-event.MaxDisorder))
+	first, err := s.OffsetBefore(ctx, workspace, created.After.Add(-event.MaxDisorder))
 	return max(after, first), commit.StoreError(err)
 }
 
-// pastSpan says whether no event of a span follows an event.
-func pastSpan(span record.TimeRange, e *event.Event) bool {
-	return !span.Before.IsZero() && e.CreatedAt.After(span.Before.Add(event.MaxDisorder))
+// isPastRange reports whether no later event can be within the time range.
+func isPastRange(created record.TimeRange, e *event.Event) bool {
+	return !created.Before.IsZero() && e.CreatedAt.After(created.Before.Add(event.MaxDisorder))
 }
 
-// offsetAfter is where a reading of events begins; after is an event's id, or
-// nothing.
+// offsetAfter returns the offset of the event with the id after; 0 if after is empty. Errors: cursor_expired,
+// validation_failed.
 func (s *Service) offsetAfter(ctx context.Context, workspace, after string) (uint64, error) {
 	if after == "" {
 		return 0, nil
@@ -112,18 +111,18 @@ func (s *Service) offsetAfter(ctx context.Context, workspace, after string) (uin
 	if err != nil {
 		return 0, commit.StoreError(err)
 	}
-	if len(first) == 0 { // or all were deleted since
+	if len(first) == 0 { // the log is empty, or all events were deleted
 		last, failed := s.store.LastOffset(ctx, workspace)
 		if failed != nil {
 			return 0, commit.StoreError(failed)
 		}
 		if last > 0 {
-			return 0, domain.Errorf(domain.CodeCursorExpired, "no event is kept any more.")
+			return 0, domain.Errorf(domain.CodeCursorExpired, "The event log contains no events.")
 		}
 	}
 	u, err := ulid.ParseStrict(strings.TrimPrefix(after, string(domain.PrefixEvent)+"_"))
 	if err == nil && len(first) > 0 && time.UnixMilli(int64(u.Time())).Before(first[0].CreatedAt.Truncate(time.Millisecond)) { //nolint:gosec // 48 bits
-		return 0, domain.Errorf(domain.CodeCursorExpired, "after is older than any event that is kept.")
+		return 0, domain.Errorf(domain.CodeCursorExpired, "after is older than all stored events.")
 	}
 	if err == nil && len(first) > 0 && strings.HasPrefix(after, string(domain.PrefixEvent)+"_") {
 		gap, failed := s.lacksEvents(ctx, workspace, ulid.Time(u.Time()))
@@ -131,14 +130,14 @@ func (s *Service) offsetAfter(ctx context.Context, workspace, after string) (uin
 			return 0, commit.StoreError(failed)
 		}
 		if gap {
-			return 0, domain.Errorf(domain.CodeCursorExpired, "the event %s was deleted; read from the beginning", after)
+			return 0, domain.Errorf(domain.CodeCursorExpired, "the event %s was deleted; read the events from the beginning", after)
 		}
 	}
 	return 0, domain.FieldError("after", domain.CodeValidation, "after is not the id of an event of this workspace")
 }
 
-// lacksEvents says whether events of about a time were deleted one by one, as a
-// data request does. Offsets are dense otherwise.
+// lacksEvents reports whether events around a time were deleted individually, as by a data request. Otherwise
+// offsets have no gaps.
 func (s *Service) lacksEvents(ctx context.Context, workspace string, at time.Time) (bool, error) {
 	after, err := s.OffsetBefore(ctx, workspace, at.Add(-event.MaxDisorder))
 	for err == nil {
@@ -160,7 +159,7 @@ func (s *Service) lacksEvents(ctx context.Context, workspace string, at time.Tim
 	return false, err
 }
 
-// Event is one event.
+// Event returns one event. Errors: not_found.
 func (s *Service) Event(ctx context.Context, p domain.Principal, id string) (event.Event, error) {
 	at, err := s.OffsetOf(ctx, p.WorkspaceID, id)
 	if errors.Is(err, domain.ErrNotFound) {
@@ -179,9 +178,9 @@ func (s *Service) Event(ctx context.Context, p domain.Principal, id string) (eve
 	return found[0], nil
 }
 
-// OffsetOf is the offset of an event. The log is in commit order and ids carry
-// their time, so it is found by bisection and a short walk; where the clock was
-// set back that fails, and the end of the log is walked.
+// OffsetOf returns the offset of an event. The log is in commit order and ids contain their time, so a binary
+// search by time finds the event. If the clock was set back, that fails and the last events are searched one by
+// one.
 func (s *Service) OffsetOf(ctx context.Context, workspace, id string) (uint64, error) {
 	u, err := ulid.ParseStrict(strings.TrimPrefix(id, string(domain.PrefixEvent)+"_"))
 	if err != nil {
@@ -194,58 +193,57 @@ func (s *Service) OffsetOf(ctx context.Context, workspace, id string) (uint64, e
 	return offset, err
 }
 
-// lastEvents bounds what is walked of a log whose times are out of order.
+// lastEvents is how many of the last events are searched one by one.
 const lastEvents = record.MaxPageReads * eventsPerRead
 
-// endOfLog is what is known of the last events of a log. Where they are in order,
-// bisection finds each of them, and only those behind need be walked.
+// endOfLog is what the service remembers about the last events of a log. While their times are in order, the binary
+// search finds each of them.
 type endOfLog struct {
-	upto   uint64    // the last that was looked at
-	latest time.Time // of those looked at
-	odd    uint64    // the last that was made long before one that stands before it; 0: none
+	upto   uint64    // offset of the last event that was read
+	latest time.Time // latest time among the events that were read
+	odd    uint64    // offset of the last event that is much older than an event before it; 0: none
 }
 
-// ForgetWorkspace drops what is known of the event log of a deleted workspace.
+// ForgetWorkspace drops the remembered end of a deleted workspace's log.
 func (s *Service) ForgetWorkspace(workspace string) { s.logs.Delete(workspace) }
 
 func (s *Service) offsetAmongLast(ctx context.Context, workspace, id string) (uint64, error) {
-	end, err := s.OffsetBefore(ctx, workspace, time.Unix(1<<40, 0))
+	last, err := s.OffsetBefore(ctx, workspace, time.Unix(1<<40, 0))
 	if err != nil {
 		return 0, err
 	}
-	from := end - min(end, lastEvents)
-	var known endOfLog
+	from := last - min(last, lastEvents)
+	var end endOfLog
 	if v, ok := s.logs.Load(workspace); ok {
-		known, _ = v.(endOfLog)
+		end, _ = v.(endOfLog)
 	}
-	if known.upto > from && known.odd <= from {
-		at, failed := s.searchEnd(ctx, workspace, id, &known)
-		if !errors.Is(failed, domain.ErrNotFound) || known.odd <= from {
+	if end.upto > from && end.odd <= from {
+		at, failed := s.searchEnd(ctx, workspace, id, &end)
+		if !errors.Is(failed, domain.ErrNotFound) || end.odd <= from {
 			return at, failed
 		}
 	}
-	// Nothing is known of these, or the clock was set back behind them.
+	// The last events were not read yet, or the clock was set back among them.
 	first, err := s.store.Events(ctx, workspace, from, 1)
 	if err != nil {
 		return 0, err
 	}
-	known = endOfLog{upto: from}
+	end = endOfLog{upto: from}
 	if len(first) > 0 {
 		if _, err = s.offsetAround(ctx, workspace, first[0].ID, first[0].CreatedAt); errors.Is(err, domain.ErrNotFound) {
-			known.odd = first[0].Offset
+			end.odd = first[0].Offset
 		} else if err != nil {
 			return 0, err
 		}
 	}
-	return s.searchEnd(ctx, workspace, id, &known)
+	return s.searchEnd(ctx, workspace, id, &end)
 }
 
-// searchEnd looks for an event behind what is known of a log's end, and keeps what
-// it learns where it comes to the end. Without the event it may be found among
-// those before, if one was odd.
-func (s *Service) searchEnd(ctx context.Context, workspace, id string, known *endOfLog) (uint64, error) {
+// searchEnd searches an event behind the remembered end of a log, and remembers the new end. If the event is not
+// found and the times are out of order, the caller searches the events before.
+func (s *Service) searchEnd(ctx context.Context, workspace, id string, end *endOfLog) (uint64, error) {
 	for {
-		batch, err := s.store.Events(ctx, workspace, known.upto, eventsPerRead)
+		batch, err := s.store.Events(ctx, workspace, end.upto, eventsPerRead)
 		if err != nil {
 			return 0, err
 		}
@@ -253,10 +251,10 @@ func (s *Service) searchEnd(ctx context.Context, workspace, id string, known *en
 			if batch[i].ID == id {
 				return batch[i].Offset, nil
 			}
-			known.add(&batch[i])
+			end.add(&batch[i])
 		}
 		if len(batch) < eventsPerRead {
-			s.logs.Store(workspace, *known)
+			s.logs.Store(workspace, *end)
 			return 0, domain.ErrNotFound
 		}
 	}
@@ -269,7 +267,7 @@ func (l *endOfLog) add(e *event.Event) {
 	l.upto, l.latest = e.Offset, later(l.latest, e.CreatedAt)
 }
 
-// offsetAround looks for an event around its time.
+// offsetAround searches an event in the part of the log around its time.
 func (s *Service) offsetAround(ctx context.Context, workspace, id string, at time.Time) (uint64, error) {
 	at0, at1 := at.Add(-event.MaxDisorder), at.Add(event.MaxDisorder)
 	below, err := s.OffsetBefore(ctx, workspace, at0)
@@ -296,8 +294,8 @@ func (s *Service) offsetAround(ctx context.Context, workspace, id string, at tim
 	}
 }
 
-// isLater says whether the first event behind an offset was made at t or later;
-// the end of the log is late.
+// isLater reports whether the first event behind an offset was created at t or later. It returns true at the end of
+// the log.
 func (s *Service) isLater(ctx context.Context, workspace string, offset uint64, t time.Time) (bool, error) {
 	batch, err := s.store.Events(ctx, workspace, offset, 1)
 	if err != nil || len(batch) == 0 {
@@ -306,13 +304,12 @@ func (s *Service) isLater(ctx context.Context, workspace string, offset uint64, 
 	return !batch[0].CreatedAt.Before(t), nil
 }
 
-// eventsAround is how long before a call's record its first event may have been
-// made, and how long after its end its last: the recording's.
+// eventsAround is the time margin for the events of a call: before the creation of its record, and after its end
+// for the event of the recording.
 const eventsAround = 2 * time.Minute
 
-// CallEvents are the events of one call, oldest first. The log has no list of
-// them, but they lie between the call's beginning and its end: a page looks at
-// a bounded stretch of the log and goes on from there.
+// CallEvents returns a page of the events of one call, oldest first. Events have no index by call. The page reads a
+// limited part of the log between the beginning and the end of the call.
 func (s *Service) CallEvents(ctx context.Context, p domain.Principal, id string, q Query) (record.Page[event.Event], error) {
 	out := record.Page[event.Event]{Data: []event.Event{}}
 	c, err := s.call(ctx, p, id)
@@ -339,7 +336,7 @@ func (s *Service) CallEvents(ctx context.Context, p domain.Principal, id string,
 				out.Next = e.ID
 				return out, nil
 			}
-			if pastCall(c, &e) || pastSpan(q.Created, &e) {
+			if isPastCall(c, &e) || isPastRange(q.Created, &e) {
 				return out, nil
 			}
 		}
@@ -352,12 +349,12 @@ func (s *Service) CallEvents(ctx context.Context, p domain.Principal, id string,
 	return out, nil
 }
 
-// firstOffsetOfCall is the offset behind which a page of a call's events begins.
+// firstOffsetOfCall returns the offset behind which a page of a call's events starts.
 func (s *Service) firstOffsetOfCall(ctx context.Context, c *domain.Call, q Query) (after uint64, err error) {
 	if q.After == "" {
 		after, err = s.OffsetBefore(ctx, c.WorkspaceID, c.CreatedAt.Add(-eventsAround))
 	} else if after, err = s.OffsetOf(ctx, c.WorkspaceID, q.After); errors.Is(err, domain.ErrNotFound) {
-		return 0, domain.FieldError("cursor", domain.CodeInvalidCursor, "is no cursor of this list")
+		return 0, domain.FieldError("cursor", domain.CodeInvalidCursor, "is not a cursor of this list")
 	}
 	if err != nil {
 		return 0, err
@@ -365,8 +362,8 @@ func (s *Service) firstOffsetOfCall(ctx context.Context, c *domain.Call, q Query
 	return s.firstOffsetIn(ctx, c.WorkspaceID, after, q.Created)
 }
 
-// pastCall says whether no event of a call can follow an event.
-func pastCall(c *domain.Call, e *event.Event) bool {
+// isPastCall reports whether no later event can belong to the call.
+func isPastCall(c *domain.Call, e *event.Event) bool {
 	return c.Final() && !c.Processing && c.EndedAt != nil && e.CreatedAt.After(later(*c.EndedAt, c.UpdatedAt).Add(eventsAround))
 }
 
@@ -377,26 +374,26 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// OffsetBefore is an offset of which every event made at t or later lies behind.
+// OffsetBefore returns an offset below those of all events created at t or later.
 func (s *Service) OffsetBefore(ctx context.Context, workspace string, t time.Time) (uint64, error) {
 	below, above := uint64(0), uint64(1)
 	for {
-		late, err := s.isLater(ctx, workspace, above, t)
+		isLate, err := s.isLater(ctx, workspace, above, t)
 		if err != nil {
 			return 0, err
 		}
-		if late {
+		if isLate {
 			break
 		}
 		below, above = above, above*2
 	}
 	for above-below > 1 {
 		mid := below + (above-below)/2
-		late, err := s.isLater(ctx, workspace, mid, t)
+		isLate, err := s.isLater(ctx, workspace, mid, t)
 		if err != nil {
 			return 0, err
 		}
-		if late {
+		if isLate {
 			above = mid
 		} else {
 			below = mid

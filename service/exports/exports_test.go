@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// jobs keeps the work of exports for the test to run.
+// jobs is a fake job runner that holds the work of an export until the test runs it.
 type jobs struct {
 	work func(context.Context) error
 }
@@ -32,17 +32,17 @@ func (j *jobs) Start(_ context.Context, _ string, work func(context.Context) err
 	return true
 }
 
-// sources has a campaign with one result; err follows the result.
-type sources struct{ err error }
+// campaignSource is a fake with one campaign that has one result. If err is set, it follows the result.
+type campaignSource struct{ err error }
 
-func (*sources) Campaign(_ context.Context, _ domain.Principal, id string) (*domain.Campaign, error) {
+func (*campaignSource) Campaign(_ context.Context, _ domain.Principal, id string) (*domain.Campaign, error) {
 	if id != "campaign_1" {
 		return nil, domain.NotFound("campaign")
 	}
 	return &domain.Campaign{}, nil
 }
 
-func (s *sources) CampaignResults(context.Context, domain.Principal, string) (iter.Seq2[contactlist.ResultRow, error], error) {
+func (s *campaignSource) CampaignResults(context.Context, domain.Principal, string) (iter.Seq2[contactlist.ResultRow, error], error) {
 	return func(yield func(contactlist.ResultRow, error) bool) {
 		if yield(contactlist.ResultRow{Phone: "+12025550101", Outcome: "completed"}, nil) && s.err != nil {
 			yield(contactlist.ResultRow{}, s.err)
@@ -50,25 +50,25 @@ func (s *sources) CampaignResults(context.Context, domain.Principal, string) (it
 	}, nil
 }
 
-func (*sources) ExportContacts(context.Context, domain.Principal, string, string) (contactlist.ContactsExport, error) {
-	return contactlist.ContactsExport{}, errors.New("not asked for")
+func (*campaignSource) ExportContacts(context.Context, domain.Principal, string, string) (contactlist.ContactsExport, error) {
+	return contactlist.ContactsExport{}, errors.New("the test exports no contacts")
 }
 
 type fixture struct {
 	*exports.Service
 
-	store   *pebbletest.Store
-	blobs   recordtest.Blobs
-	jobs    jobs
-	sources sources
-	by      domain.Principal
+	store     *pebbletest.Store
+	blobs     recordtest.Blobs
+	jobs      jobs
+	campaigns campaignSource
+	by        domain.Principal
 }
 
 func setUp(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{store: pebbletest.OpenStore(t), by: recordtest.Live(recordtest.Workspace)}
 	f.Service = exports.New(exports.Config{
-		Store: f.store, Blobs: &f.blobs, Jobs: &f.jobs, Sources: &f.sources, Background: t.Context, OnCalls: func() bool { return false },
+		Store: f.store, Blobs: &f.blobs, Jobs: &f.jobs, Campaigns: &f.campaigns, Background: t.Context, OnCalls: func() bool { return false },
 		PublicURL: "https://callboard.example/", Log: slog.New(slog.DiscardHandler),
 	})
 	return f
@@ -86,7 +86,7 @@ func (f *fixture) results(t *testing.T) *domain.Export {
 	return f.create(t, &domain.Export{Type: domain.ExportResults, Format: "csv", Filters: domain.ExportFilters{CampaignID: "campaign_1"}})
 }
 
-// file is the text of an export, or the code of the error.
+// file returns the text of an export's file, or the code of the error.
 func (f *fixture) file(t *testing.T, e *domain.Export) (string, domain.Code) {
 	t.Helper()
 	r, err := f.ExportFile(t.Context(), f.by, e.ID)
@@ -98,7 +98,7 @@ func (f *fixture) file(t *testing.T, e *domain.Export) (string, domain.Code) {
 	return string(text), ""
 }
 
-func TestExportIsWrittenBehindItsRequest(t *testing.T) {
+func TestExportFileIsWrittenInBackground(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	_, err := f.CreateExport(t.Context(), f.by, &domain.Export{Type: domain.ExportResults, Filters: domain.ExportFilters{CampaignID: "campaign_2"}})
@@ -120,7 +120,7 @@ func TestExportIsWrittenBehindItsRequest(t *testing.T) {
 	assert.Equal(t, domain.CodeExportExpired, code)
 }
 
-func TestExportOfCallsHasTheEnvironmentAndTheAddressesOfItsCalls(t *testing.T) {
+func TestCallExportContainsCallsOfEnvironmentWithURLs(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
@@ -142,11 +142,11 @@ func TestExportFailsAfterFiveTries(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	e := f.results(t)
-	f.sources.err = domain.ErrBlobsUnavailable
+	f.campaigns.err = domain.ErrBlobsUnavailable
 	for range 10 {
-		require.ErrorIs(t, f.jobs.work(t.Context()), domain.ErrBlobsUnavailable, "what is away comes back")
+		require.ErrorIs(t, f.jobs.work(t.Context()), domain.ErrBlobsUnavailable, "an unavailable store is not a failed try")
 	}
-	f.sources.err = domain.Errorf(domain.CodeUnavailable, "the store cannot be reached")
+	f.campaigns.err = domain.Errorf(domain.CodeUnavailable, "the store cannot be reached")
 	for range 4 {
 		require.Error(t, f.jobs.work(t.Context()))
 		_, code := f.file(t, e)
@@ -160,7 +160,7 @@ func TestExportFailsAfterFiveTries(t *testing.T) {
 	assert.Equal(t, []any{domain.ExportFailed, domain.CodeUnavailable, 0}, []any{e.Status, e.Reason, e.Rows})
 }
 
-func TestExportThatIsNotCommittedIsNotWritten(t *testing.T) {
+func TestFailedExportCommitStartsNoJob(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.store.BeforeApply = func(commit.Change) error { return errors.New("the disk is full") }

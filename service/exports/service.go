@@ -1,4 +1,5 @@
-// Package exports writes the data of a workspace to CSV or JSON files.
+// Package exports is the service for exports: CSV or JSON files that it writes in the background. A file contains the
+// calls, transcripts, contacts, results, events, usage or audit log of a workspace.
 package exports
 
 import (
@@ -21,23 +22,23 @@ import (
 
 // Config holds the dependencies of a Service.
 type Config struct {
-	Store   commit.Store
-	Blobs   blobs
-	Jobs    jobs
-	Sources sources
-	// Usage returns what the workspace has used.
+	Store     commit.Store
+	Blobs     blobs
+	Jobs      jobs
+	Campaigns campaignSource
+	// Usage returns the usage of the workspace.
 	Usage func(ctx context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error)
-	// OffsetBefore returns an offset of the event log before all events made at t or later.
+	// OffsetBefore returns an offset of the event log below those of all events created at t or later.
 	OffsetBefore func(ctx context.Context, workspaceID string, t time.Time) (uint64, error)
-	// Background returns the context that ends with the node.
+	// Background returns a context that ends when the node stops.
 	Background func() context.Context
-	OnCalls    func() bool // whether this node has live calls
-	PublicURL  string      // base of the addresses in files
+	OnCalls    func() bool // reports whether this node has live calls
+	PublicURL  string      // base of the URLs in files
 	Log        *slog.Logger
 }
 
-// sources yields the rows of campaigns.
-type sources interface {
+// campaignSource reads campaigns and the rows of their exports.
+type campaignSource interface {
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[contactlist.ResultRow, error], error)
 	ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (contactlist.ContactsExport, error)
@@ -53,43 +54,44 @@ type jobs interface {
 	Start(ctx context.Context, name string, work func(ctx context.Context) error) bool
 }
 
-// Service writes exports to files among the blobs.
+// Service creates exports and writes their files to the blob store.
 type Service struct {
 	store        commit.Store
 	blobs        blobs
 	jobs         jobs
-	sources      sources
+	campaigns    campaignSource
 	usage        func(ctx context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error)
 	offsetBefore func(ctx context.Context, workspaceID string, t time.Time) (uint64, error)
 	background   func() context.Context
 	onCalls      func() bool
 	publicURL    string
 	log          *slog.Logger
-	slots        chan struct{} // of the exports that are written at once
+	slots        chan struct{} // one element for each export that is being written
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service {
 	return &Service{
-		store: c.Store, blobs: c.Blobs, jobs: c.Jobs, sources: c.Sources, usage: c.Usage, offsetBefore: c.OffsetBefore, background: c.Background,
-		onCalls: c.OnCalls, publicURL: c.PublicURL, log: c.Log, slots: make(chan struct{}, maxRunning),
+		store: c.Store, blobs: c.Blobs, jobs: c.Jobs, campaigns: c.Campaigns, usage: c.Usage, offsetBefore: c.OffsetBefore, background: c.Background,
+		onCalls: c.OnCalls, publicURL: c.PublicURL, log: c.Log, slots: make(chan struct{}, maxRunningExports),
 	}
 }
 
 const (
-	maxRunning = 2
-	maxTries   = 5                    // in one process, of one that fails
-	keepRows   = 30 * 24 * time.Hour  // that the row is kept behind its file
-	yieldEvery = contactlist.StepRows // rows after which an export gives way to live calls
+	maxRunningExports = 2                    // exports that are written at the same time
+	maxTries          = 5                    // tries of a failing export in one process
+	rowRetention      = 30 * 24 * time.Hour  // how long the row is stored after its file was deleted
+	yieldEvery        = contactlist.StepRows // rows between two pauses for live calls
 )
 
-// CreateExport orders a file; it is made by this process or by the next.
+// CreateExport creates an export. Its file is written in the background, also after a restart. Errors:
+// validation_failed.
 func (s *Service) CreateExport(ctx context.Context, p domain.Principal, e *domain.Export) (*domain.Export, error) {
-	if made, err := record.CreatedBySameRequest[domain.Export](ctx, s.store, p, domain.PrefixExport); made != nil || err != nil {
-		return made, err
+	if earlier, err := record.CreatedBySameRequest[domain.Export](ctx, s.store, p, domain.PrefixExport); earlier != nil || err != nil {
+		return earlier, err
 	}
 	if id := e.Filters.CampaignID; id != "" {
-		if _, err := s.sources.Campaign(ctx, p, id); err != nil {
+		if _, err := s.campaigns.Campaign(ctx, p, id); err != nil {
 			if domain.CodeOf(err) == domain.CodeNotFound {
 				err = domain.FieldError("filters.campaign_id", domain.CodeValidation, "there is no such campaign")
 			}
@@ -105,39 +107,39 @@ func (s *Service) CreateExport(ctx context.Context, p domain.Principal, e *domai
 	return e, nil
 }
 
-// Export reads one.
+// Export returns one export. Errors: not_found.
 func (s *Service) Export(ctx context.Context, p domain.Principal, id string) (*domain.Export, error) {
 	e, _, err := record.Get[domain.Export](ctx, s.store, p, domain.PrefixExport, id)
 	return e, err
 }
 
-// ListExports reads a page.
+// ListExports returns a page of exports.
 func (s *Service) ListExports(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Export], error) {
 	return record.List[domain.Export](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixExport, q, nil)
 }
 
-// ExportFile opens the file of an export.
+// ExportFile opens the file of an export. Errors: not_found, processing, invalid_state, export_expired.
 func (s *Service) ExportFile(ctx context.Context, p domain.Principal, id string) (record.Download, error) {
 	e, err := s.Export(ctx, p, id)
 	if err != nil {
 		return record.Download{}, err
 	}
-	gone := domain.Errorf(domain.CodeExportExpired, "the file has been deleted; order another export")
+	expired := domain.Errorf(domain.CodeExportExpired, "the file has expired; create another export")
 	switch e.Status {
 	case domain.ExportQueued, domain.ExportRunning:
-		return record.Download{}, domain.Errorf(domain.CodeProcessing, "the file is still to come")
+		return record.Download{}, domain.Errorf(domain.CodeProcessing, "the file is not written yet")
 	case domain.ExportFailed:
 		return record.Download{}, domain.Errorf(domain.CodeInvalidState, "the export failed: %s", e.Reason).With("current_status", e.Status)
 	case domain.ExportExpired:
-		return record.Download{}, gone
+		return record.Download{}, expired
 	case domain.ExportCompleted:
 	}
 	if !time.Now().Before(*e.ExpiresAt) {
-		return record.Download{}, gone
+		return record.Download{}, expired
 	}
 	body, size, err := s.blobs.Open(ctx, e.WorkspaceID, e.File())
-	if errors.Is(err, domain.ErrNotFound) { // it is being deleted
-		return record.Download{}, gone
+	if errors.Is(err, domain.ErrNotFound) { // the file is being deleted
+		return record.Download{}, expired
 	}
 	if err != nil {
 		return record.Download{}, commit.StoreError(err)
@@ -145,9 +147,9 @@ func (s *Service) ExportFile(ctx context.Context, p domain.Principal, id string)
 	return record.Download{Size: size, Created: *e.CompletedAt, Body: body}, nil
 }
 
-// StartExport begins an export's work beside the requests.
+// StartExport starts writing the file of an export in the background.
 func (s *Service) StartExport(e *domain.Export) {
-	tried := 0
+	tries := 0
 	s.jobs.Start(s.background(), e.WorkspaceID+"/"+e.ID, func(ctx context.Context) error {
 		select {
 		case s.slots <- struct{}{}:
@@ -155,16 +157,15 @@ func (s *Service) StartExport(e *domain.Export) {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		err := s.run(ctx, e.WorkspaceID, e.ID, tried+1 >= maxTries)
-		if !errors.Is(err, domain.ErrBlobsUnavailable) { // what is away comes back
-			tried++
+		err := s.run(ctx, e.WorkspaceID, e.ID, tries+1 >= maxTries)
+		if !errors.Is(err, domain.ErrBlobsUnavailable) { // an unavailable blob store or database does not count as a try
+			tries++
 		}
 		return err
 	})
 }
 
-// run writes the file from its beginning: what a process that ended left
-// of it was never shown.
+// run writes the file from the beginning. A partial file of an earlier run is replaced. last marks the last try.
 func (s *Service) run(ctx context.Context, workspaceID, id string, last bool) error {
 	e := &domain.Export{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}
 	version, err := s.store.Get(ctx, e)
@@ -174,7 +175,7 @@ func (s *Service) run(ctx context.Context, workspaceID, id string, last bool) er
 	if err != nil {
 		return err
 	}
-	keep := func() error {
+	save := func() error {
 		e.UpdatedAt = record.Now()
 		_, failed := s.store.Apply(ctx, commit.Change{
 			Workspace: workspaceID, Guards: []commit.Guard{{Key: e.Key(), Version: version}}, Puts: []domain.Record{e},
@@ -183,7 +184,7 @@ func (s *Service) run(ctx context.Context, workspaceID, id string, last bool) er
 		return failed
 	}
 	e.Status = domain.ExportRunning
-	if err = keep(); err != nil {
+	if err = save(); err != nil {
 		return err
 	}
 	e.Rows, e.Size, err = s.writeBlob(ctx, e)
@@ -205,10 +206,10 @@ func (s *Service) run(ctx context.Context, workspaceID, id string, last bool) er
 	default:
 		return err
 	}
-	return keep()
+	return save()
 }
 
-// writeBlob puts the file among the blobs while its rows are read.
+// writeBlob writes the file to the blob store while its rows are read.
 func (s *Service) writeBlob(ctx context.Context, e *domain.Export) (rows int, size int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -223,18 +224,18 @@ func (s *Service) writeBlob(ctx context.Context, e *domain.Export) (rows int, si
 			}
 		}()
 		ended := s.writeRows(ctx, e, newFile(e, to, record.YieldToCalls(ctx, s.onCalls), &rows))
-		_ = to.CloseWithError(ended) // never fails
+		_ = to.CloseWithError(ended) // Close never returns an error
 		written <- ended
 	}()
 	size, err = s.blobs.Put(ctx, e.WorkspaceID, e.File(), from)
-	_ = from.CloseWithError(errors.New("nobody reads the export any more"))
-	if wrote := <-written; wrote != nil {
-		err = wrote // the cause of the other
+	_ = from.CloseWithError(errors.New("the blob store has stopped reading the file"))
+	if writeErr := <-written; writeErr != nil {
+		err = writeErr // the error of the rows caused that of the blob store
 	}
 	return rows, size, err
 }
 
-// file writes rows as CSV or as lines of JSON.
+// file writes rows as CSV or as JSON lines.
 type file struct {
 	cells *csv.Writer
 	lines io.Writer
@@ -260,8 +261,8 @@ func (f *file) writeHeader(t domain.ExportType) error {
 	return f.cells.Write(exportrows.Columns(t))
 }
 
-// write writes a row as it looks in the format.
-func (f *file) write(whole any, cells func() []string) error {
+// write writes one row: object as a JSON line, or cells as CSV.
+func (f *file) write(object any, cells func() []string) error {
 	*f.rows++
 	if *f.rows%yieldEvery == 0 {
 		if err := f.yield(); err != nil {
@@ -269,7 +270,7 @@ func (f *file) write(whole any, cells func() []string) error {
 		}
 	}
 	if f.lines != nil {
-		return domain.WriteJSON(f.lines, whole)
+		return domain.WriteJSON(f.lines, object)
 	}
 	return f.cells.Write(cells())
 }
@@ -282,8 +283,7 @@ func (f *file) flush() error {
 	return f.cells.Error()
 }
 
-// withURLs is a call as files hold it: with the addresses of what can be
-// downloaded.
+// withURLs sets the URLs of the transcript and the recording of a call.
 func (s *Service) withURLs(c *domain.Call) *domain.Call {
 	base := strings.TrimRight(s.publicURL, "/") + "/v1/calls/" + c.ID
 	c.TranscriptURL, c.RecordingURL = "", ""
@@ -296,13 +296,13 @@ func (s *Service) withURLs(c *domain.Call) *domain.Call {
 	return c
 }
 
-// SweepExports deletes files past their time, and rows long after; a bounded
-// number per visit. The file goes before the row says so.
+// SweepExports deletes expired files of a workspace, and the rows of exports whose files expired more than
+// rowRetention ago. One call deletes a limited number. A file is deleted before its row changes.
 func (s *Service) SweepExports(ctx context.Context, workspaceID string, now time.Time) error {
 	for _, stage := range []struct {
 		index string
 		age   time.Duration
-	}{{"kept", domain.ExportLifetime}, {"over", domain.ExportLifetime + keepRows}} {
+	}{{"kept", domain.ExportLifetime}, {"over", domain.ExportLifetime + rowRetention}} {
 		var old []*domain.Export
 		q := commit.Query{
 			Kind: "export", Workspace: workspaceID, Index: stage.index, Oldest: true, Limit: record.SweepRows, To: domain.FirstIDAt(domain.PrefixExport, now.Add(-stage.age)),
@@ -330,7 +330,7 @@ func (s *Service) SweepExports(ctx context.Context, workspaceID string, now time
 	return nil
 }
 
-// DeleteExportFile deletes the file of an export, and then says so in its row.
+// DeleteExportFile deletes the file of an export and then marks the export as expired.
 func (s *Service) DeleteExportFile(ctx context.Context, e *domain.Export) error {
 	if err := s.blobs.Delete(ctx, e.WorkspaceID, e.File()); err != nil {
 		return err

@@ -101,7 +101,7 @@ func TestForecastCountsAttemptsAndSkippedContacts(t *testing.T) {
 	assert.Equal(t, []int{4, 4}, []int{got.Cost.Attempts, got.Cost.Included})
 }
 
-func TestForecastStaysWithinTheLimitsOfTheWorkspace(t *testing.T) {
+func TestForecastRespectsWorkspaceLimits(t *testing.T) {
 	t.Parallel()
 	s, _ := setUp(t, domain.Limits{CallsPerMinute: 1, ConcurrentOutbound: 1})
 	got, err := s.ForecastDraft(t.Context(), recordtest.Live(recordtest.Workspace), draft(), phones("+12025550101", "+12025550102", "+12025550103"), allBusy())
@@ -112,7 +112,7 @@ func TestForecastStaysWithinTheLimitsOfTheWorkspace(t *testing.T) {
 	assert.GreaterOrEqual(t, got.CompletesAt.Sub(got.StartsAt), 2*time.Minute)
 }
 
-func TestForecastIsRefused(t *testing.T) {
+func TestForecastErrors(t *testing.T) {
 	t.Parallel()
 	s, n := setUp(t, domain.DefaultEnterpriseLimits())
 	p := recordtest.Live(recordtest.Workspace)
@@ -139,7 +139,7 @@ func TestForecastIsRefused(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 }
 
-func TestAssumptionsComeFromTheLatestCalls(t *testing.T) {
+func TestForecastAssumptionsComeFromRecentCalls(t *testing.T) {
 	t.Parallel()
 	s, n := setUp(t, domain.DefaultEnterpriseLimits())
 	p := recordtest.Live(recordtest.Workspace)

@@ -97,7 +97,7 @@ func (s *Service) ListKeys(ctx context.Context, p domain.Principal, q Query) (re
 	out := record.Page[*domain.APIKey]{Data: []*domain.APIKey{}}
 	last, err := domain.ParseID(domain.PrefixKey, q.Cursor)
 	if q.Cursor != "" && err != nil {
-		return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
+		return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not a cursor of this list")
 	}
 	for _, env := range visibleEnvironments(p, q.Environment) {
 		more, err := s.keysBefore(ctx, p.WorkspaceID, env, last, q.PageQuery)

@@ -84,7 +84,7 @@ func (f *fixture) update(t *testing.T, id string, change func(*domain.APIKey)) {
 	require.NoError(t, err)
 }
 
-func TestKeyIsAcceptedUntilItsExpiryFromItsAddresses(t *testing.T) {
+func TestAPIKeyIsValidUntilExpiryFromAllowedIPs(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	p, text := f.create(t, f.root, &domain.APIKey{AllowedIPs: []string{"192.0.2.0/24"}, Permissions: []domain.Permission{domain.CallsRead}})
@@ -102,7 +102,7 @@ func TestKeyIsAcceptedUntilItsExpiryFromItsAddresses(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidAPIKey, f.code(t, f.text, "192.0.2.7"))
 }
 
-func TestUnknownKeyIsUnavailableWhileKeysAreLoading(t *testing.T) {
+func TestUnknownAPIKeyIsUnavailableWhileKeysAreLoading(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	keyring := newKeyring(f.store)
@@ -116,7 +116,7 @@ func TestUnknownKeyIsUnavailableWhileKeysAreLoading(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestRevokedKeyEndsItsChildKeys(t *testing.T) {
+func TestRevokedAPIKeyRevokesChildKeys(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	child, childText := f.create(t, f.root, &domain.APIKey{})
@@ -126,7 +126,7 @@ func TestRevokedKeyEndsItsChildKeys(t *testing.T) {
 	f.store.BeforeApply = func(commit.Change) error { return errors.New("the disk is full") }
 	_, err := f.RevokeKey(t.Context(), recordtest.Live("ws_1"), record.AuditAction{}, f.root.KeyID, keys.RevokeRequest{})
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
-	assert.Empty(t, f.code(t, below, "192.0.2.7"), "nothing was committed")
+	assert.Empty(t, f.code(t, below, "192.0.2.7"), "a failed commit revokes no key")
 	f.store.BeforeApply = nil
 	_, err = f.RevokeKey(t.Context(), recordtest.Live("ws_1"), record.AuditAction{}, f.root.KeyID, keys.RevokeRequest{})
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestRevokedKeyEndsItsChildKeys(t *testing.T) {
 	assert.True(t, ended)
 }
 
-func TestRevokeKeyListsOrDeletesWhatTheKeyCreated(t *testing.T) {
+func TestRevokeKeyListsOrDeletesCreatedResources(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	meta := func(prefix domain.Prefix, object string) domain.Meta {
@@ -173,7 +173,7 @@ func TestRevokeKeyListsOrDeletesWhatTheKeyCreated(t *testing.T) {
 	assert.Equal(t, user.ID, f.deleted[len(f.deleted)-1])
 }
 
-func TestChildKeyStaysWithinItsParent(t *testing.T) {
+func TestChildKeyIsLimitedByParent(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	end := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
@@ -201,13 +201,13 @@ func TestChildKeyStaysWithinItsParent(t *testing.T) {
 	f.update(t, parent.KeyID, func(k *domain.APIKey) { k.ExpiresAt = &end })
 
 	f.update(t, child.KeyID, func(k *domain.APIKey) { k.ParentID = "" })
-	assert.Empty(t, f.code(t, text, "192.0.2.7"), "an adopted key has no parent")
+	assert.Empty(t, f.code(t, text, "192.0.2.7"), "a detached key has no parent")
 	k, err = f.APIKey(t.Context(), f.root, child.KeyID)
 	require.NoError(t, err)
-	assert.Nil(t, k.ExpiresAt, "the expiry was the parent's")
+	assert.Nil(t, k.ExpiresAt, "the inherited expiry is removed")
 }
 
-func TestRestrictionsOfAUserApplyToWhatTheUserCreates(t *testing.T) {
+func TestUserRestrictionsApplyToCreatedResources(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.users["user_1"] = &domain.User{AllowedIPs: []string{"192.0.2.0/24"}}
@@ -225,7 +225,7 @@ func TestRestrictionsOfAUserApplyToWhatTheUserCreates(t *testing.T) {
 	assert.Equal(t, "allowed_ips", recordtest.ErrorField(err))
 }
 
-func TestKeysOfOtherWorkspacesAndLiveKeysAreHidden(t *testing.T) {
+func TestListKeysHidesOtherWorkspacesAndLiveKeys(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	test, _ := f.create(t, f.root, &domain.APIKey{Meta: domain.Meta{Environment: domain.Test}})

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	embedLimit = 20 * time.Second // of a request for passages
+	embedLimit = 20 * time.Second // limit of an embedding request for passages
 	queryLimit = 1200 * time.Millisecond
-	maxQueries = 256 // vectors of queries that are cached
+	maxQueries = 256 // cached query vectors
 )
 
-// queryVectors caches the embeddings of queries: one turn of a conversation searches
-// several knowledge bases.
+// queryVectors caches the embeddings of queries, because one turn of a conversation searches several knowledge
+// bases.
 type queryVectors struct {
 	mu  sync.Mutex
 	all map[string][]byte
@@ -43,32 +43,31 @@ func (q *queryVectors) put(key string, vector []byte) {
 	q.all[key] = vector
 }
 
-// queryVector returns the embedding of a query; nil: search by words only, because there is
-// no model, it does not answer in time, or a knowledge base is not embedded yet.
+// queryVector returns the embedding of a query, or nil for a search by words only. The search uses words only without a
+// model, if the model does not answer in time, or if a knowledge base is not embedded yet.
 func (svc *Service) queryVector(ctx context.Context, all []*domain.KnowledgeBase, query string) []byte {
 	e, name := svc.embedder()
 	has := func(k *domain.KnowledgeBase) bool { return k.EmbeddingModel == name }
 	lacks := func(k *domain.KnowledgeBase) bool { return !has(k) && k.Passages > 0 }
-	if e == nil || !slices.ContainsFunc(all, has) || slices.ContainsFunc(all, lacks) { // scores with and without embeddings cannot be compared
+	if e == nil || !slices.ContainsFunc(all, has) || slices.ContainsFunc(all, lacks) { // scores with and without embeddings are not comparable
 		return nil
 	}
-	if known := svc.queries.get(query); known != nil {
-		return known
+	if cached := svc.queries.get(query); cached != nil {
+		return cached
 	}
-	bound, cancel := context.WithTimeout(ctx, queryLimit)
+	embedCtx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
-	got, err := svc.cfg.Models.Embed(bound, e, []string{query})
+	vectors, err := svc.cfg.Models.Embed(embedCtx, e, []string{query})
 	if err != nil {
-		svc.cfg.Log.Warn("a question is looked up by its words alone", slog.String("knowledge_base_id", all[0].ID), slog.Any("error", err))
+		svc.cfg.Log.Warn("computing the embedding of a query failed; the search uses words only", slog.String("knowledge_base_id", all[0].ID), slog.Any("error", err))
 		return nil
 	}
-	packed := knowledge.PackVector(got[0])
+	packed := knowledge.PackVector(vectors[0])
 	svc.queries.put(query, packed)
 	return packed
 }
 
-// embedDue embeds the passages of a workspace by the configured model, one knowledge
-// base after the other.
+// embedDue embeds the passages of a workspace's knowledge bases with the configured model.
 func (svc *Service) embedDue(ctx context.Context, workspaceID string) error {
 	e, name := svc.embedder()
 	if e == nil {
@@ -93,8 +92,8 @@ func (svc *Service) embedDue(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
-// embedBase embeds the passages of a knowledge base and marks it as embedded, unless it
-// was changed meanwhile.
+// embedBase embeds the passages of a knowledge base. It marks the base as embedded if the base has not changed
+// since.
 func (svc *Service) embedBase(ctx context.Context, k *domain.KnowledgeBase, e *llm.Engine, name string) error {
 	prefix := domain.Key{Kind: "knowledge_passage", Workspace: k.WorkspaceID, ID: k.ID + "/"}
 	for after, n := "", llm.EmbedMost; n == llm.EmbedMost; {
@@ -115,15 +114,15 @@ func (svc *Service) embedBase(ctx context.Context, k *domain.KnowledgeBase, e *l
 			return err
 		}
 	}
-	end, err := svc.locks.Lock(ctx, k.ID)
+	unlock, err := svc.locks.Lock(ctx, k.ID)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer unlock()
 	is := &domain.KnowledgeBase{Meta: domain.Meta{ID: k.ID, WorkspaceID: k.WorkspaceID}}
 	version, err := svc.store.Get(ctx, is)
 	if errors.Is(err, domain.ErrNotFound) || err == nil && !is.UpdatedAt.Equal(k.UpdatedAt) {
-		svc.embedding.Wake(k.WorkspaceID) // its sources changed: once more
+		svc.embedding.Wake(k.WorkspaceID) // the sources have changed: embed again
 		return nil
 	}
 	if err != nil {
@@ -134,7 +133,7 @@ func (svc *Service) embedBase(ctx context.Context, k *domain.KnowledgeBase, e *l
 	return err
 }
 
-// embedPassages stores the embeddings of passages that are unchanged.
+// embedPassages stores the embeddings of passages. Passages that have changed since are skipped.
 func (svc *Service) embedPassages(ctx context.Context, e *llm.Engine, name string, due []*domain.KnowledgePassage) error {
 	if len(due) == 0 {
 		return nil
@@ -146,17 +145,17 @@ func (svc *Service) embedPassages(ctx context.Context, e *llm.Engine, name strin
 			texts[i] = x.Heading + "\n" + x.Text
 		}
 	}
-	bound, cancel := context.WithTimeout(ctx, embedLimit)
+	embedCtx, cancel := context.WithTimeout(ctx, embedLimit)
 	defer cancel()
-	got, err := svc.cfg.Models.Embed(bound, e, texts)
+	vectors, err := svc.cfg.Models.Embed(embedCtx, e, texts)
 	if err != nil {
 		return err
 	}
-	end, err := svc.locks.Lock(ctx, due[0].KnowledgeBaseID)
+	unlock, err := svc.locks.Lock(ctx, due[0].KnowledgeBaseID)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer unlock()
 	c := commit.Change{Workspace: due[0].WorkspaceID}
 	for i, x := range due {
 		is := &domain.KnowledgePassage{WorkspaceID: x.WorkspaceID, KnowledgeBaseID: x.KnowledgeBaseID, SourceID: x.SourceID, Number: x.Number}
@@ -167,7 +166,7 @@ func (svc *Service) embedPassages(ctx context.Context, e *llm.Engine, name strin
 		if failed != nil {
 			return failed
 		}
-		is.Embedder, is.Vector = name, knowledge.PackVector(got[i])
+		is.Embedder, is.Vector = name, knowledge.PackVector(vectors[i])
 		c.Guards = append(c.Guards, commit.Guard{Key: is.Key(), Version: version})
 		c.Puts = append(c.Puts, is)
 	}
@@ -178,7 +177,7 @@ func (svc *Service) embedPassages(ctx context.Context, e *llm.Engine, name strin
 	return err
 }
 
-// embedder returns the embedding model and its name in rows; nil: none.
+// embedder returns the embedding model and its name in stored rows; nil if there is none.
 func (svc *Service) embedder() (*llm.Engine, string) {
 	e := svc.cfg.Embedding
 	if e == nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// parseHTML returns the title and the text of a page, with headings in Markdown. It
-// leaves out scripts, styles, navigation and controls.
+// parseHTML returns the title and the text of an HTML page, with Markdown headings. Scripts, styles, navigation and
+// form controls are skipped.
 func parseHTML(page string) (title, text string) {
 	z := html.NewTokenizer(strings.NewReader(page))
 	var out strings.Builder
@@ -54,7 +54,7 @@ func parseHTML(page string) (title, text string) {
 	}
 }
 
-// isHidden says that a tag holds nothing that a reader sees.
+// isHidden reports whether the content of an element is not part of the readable text.
 func isHidden(a atom.Atom) bool {
 	switch a {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Nav, atom.Iframe, atom.Object, atom.Select, atom.Button:
@@ -63,7 +63,7 @@ func isHidden(a atom.Atom) bool {
 	return false
 }
 
-// headingLevel returns the level of a heading; 0: none.
+// headingLevel returns the level of a heading element; 0 for other elements.
 func headingLevel(a atom.Atom) int {
 	for i, h := range []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6} {
 		if a == h {
@@ -73,7 +73,7 @@ func headingLevel(a atom.Atom) int {
 	return 0
 }
 
-// textBefore is the text that replaces a start tag.
+// textBefore returns the text that replaces a start tag.
 func textBefore(a atom.Atom) string {
 	if n := headingLevel(a); n > 0 {
 		return "\n\n" + strings.Repeat("#", n) + " "
@@ -89,7 +89,7 @@ func textBefore(a atom.Atom) string {
 	return textAfter(a)
 }
 
-// textAfter is the text that replaces an end tag.
+// textAfter returns the text that replaces an end tag.
 func textAfter(a atom.Atom) string {
 	if headingLevel(a) > 0 {
 		return "\n\n"
@@ -104,7 +104,7 @@ func textAfter(a atom.Atom) string {
 	return ""
 }
 
-// normalizeSpace removes redundant space and empty lines.
+// normalizeSpace removes redundant whitespace and empty lines.
 func normalizeSpace(text string) string {
 	var b strings.Builder
 	empty := 0

@@ -14,7 +14,7 @@ func TestParseHTMLKeepsTextAndHeadings(t *testing.T) {
 	assert.Equal(t, "## Monday\n\n9 to 5 & later\n\n- one\n- two", text)
 }
 
-func TestContentTypeComesFromHeaderAndAddress(t *testing.T) {
+func TestKnowledgePageContentTypeComesFromHeaderAndURL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ header, address, want string }{
 		{"text/html; charset=utf-8", "https://a.example/", hypertext},

@@ -15,17 +15,16 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxIndexBytes bounds the memory of all indexes: about ten full knowledge bases by
-// words, three with embeddings. An index that does not fit is built for each search.
+// maxIndexBytes is the memory limit of all indexes: about ten full knowledge bases without embeddings, three with
+// embeddings. A larger index is built for each search.
 const (
 	maxIndexBytes = 96 << 20
-	buildLimit    = 30 * time.Second // of building an index
-	maxBuilds     = 2                // indexes built at once
+	buildLimit    = 30 * time.Second // limit of building an index
+	maxBuilds     = 2                // indexes that are built at the same time
 )
 
-// versionedBase is a knowledge base with the version of its row. The row is written
-// whenever a source becomes ready, fails or is deleted, and when all passages are
-// embedded: the version identifies the passages.
+// versionedBase is a knowledge base with the version of its row. The row changes whenever the passages change and
+// when all passages are embedded. So the version identifies the passages.
 type versionedBase struct {
 	*domain.KnowledgeBase
 
@@ -40,21 +39,20 @@ func (svc *Service) versioned(ctx context.Context, p domain.Principal, id string
 // baseIndex is the index of a knowledge base at one version. It is immutable.
 type baseIndex struct {
 	index   *knowledge.Index
-	sources []*domain.KnowledgeSource // the ready ones, without their texts
+	sources []*domain.KnowledgeSource // sources with status ready, without their texts
 	version uint64
 	used    int
 }
 
-// indexCache keeps the indexes of searched knowledge bases in memory and evicts the
-// least recently used. Another version of a knowledge base is another index. The zero
-// value is ready.
+// indexCache caches the indexes of searched knowledge bases, one version of each, and evicts the least recently
+// used. The zero value is ready.
 type indexCache struct {
 	mu     sync.Mutex
-	all    map[string]*baseIndex // by workspace and base
+	all    map[string]*baseIndex // by workspace and knowledge base
 	bytes  int
 	clock  int
-	builds map[string]*build // by workspace, base and version
-	room   chan struct{}     // limits builds at once
+	builds map[string]*build // running builds by workspace, knowledge base and version
+	room   chan struct{}     // limits the builds that run at the same time
 }
 
 func (s *indexCache) get(key string, version uint64) *baseIndex {
@@ -69,9 +67,8 @@ func (s *indexCache) get(key string, version uint64) *baseIndex {
 	return have
 }
 
-// keep puts an index in the place of an older one and evicts the least recently used
-// ones.
-func (s *indexCache) keep(key string, made *baseIndex) {
+// add replaces the index of a knowledge base and evicts the least recently used indexes.
+func (s *indexCache) add(key string, made *baseIndex) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(key)
@@ -96,7 +93,7 @@ func (s *indexCache) keep(key string, made *baseIndex) {
 	s.bytes += made.index.Bytes()
 }
 
-// drop removes an index. The caller holds the lock.
+// drop removes an index. The caller holds mu.
 func (s *indexCache) drop(key string) {
 	if have := s.all[key]; have != nil {
 		s.bytes -= have.index.Bytes()
@@ -104,8 +101,8 @@ func (s *indexCache) drop(key string) {
 	}
 }
 
-// forget removes the index of a knowledge base of which something was deleted.
-func (s *indexCache) forget(key string) {
+// remove removes the index of a knowledge base after a deletion of passages.
+func (s *indexCache) remove(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(key)
@@ -131,15 +128,15 @@ type build struct {
 	err  error
 }
 
-// index returns the index of a knowledge base. A missing index is built in the
-// background, so that a later search finds it even if ctx ends first.
+// index returns the index of a knowledge base. A missing index is built in the background, so that a later search can
+// use it even if ctx ends first.
 func (svc *Service) index(ctx context.Context, k versionedBase) (*baseIndex, error) {
 	key := indexKey(k.KnowledgeBase)
 	if have := svc.indexes.get(key, k.version); have != nil {
 		return have, nil
 	}
-	b, first := svc.indexes.join(key, k.version)
-	if first {
+	b, isNew := svc.indexes.join(key, k.version)
+	if isNew {
 		go svc.runBuild(b, k)
 	}
 	select {
@@ -155,8 +152,8 @@ func versionKey(key string, version uint64) string {
 	return key + "@" + strconv.FormatUint(version, 10)
 }
 
-// join returns the build of an index; first says that the caller has to run it.
-func (s *indexCache) join(key string, version uint64) (b *build, first bool) {
+// join returns the running build of an index, or a new build. If isNew is set, the caller must run the build.
+func (s *indexCache) join(key string, version uint64) (b *build, isNew bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b = s.builds[versionKey(key, version)]; b != nil {
@@ -177,12 +174,12 @@ func (s *indexCache) finish(key string, version uint64) {
 	delete(s.builds, versionKey(key, version))
 }
 
-// runBuild builds an index and reports it to all who wait for it.
+// runBuild builds an index and wakes all searches that wait for it.
 func (svc *Service) runBuild(b *build, k versionedBase) {
 	defer close(b.done)
 	defer func() {
 		if v := recover(); v != nil {
-			b.err = fmt.Errorf("knowledge: an index could not be built: %v", v)
+			b.err = fmt.Errorf("building a knowledge index panicked: %v", v)
 		}
 		svc.indexes.finish(indexKey(k.KnowledgeBase), k.version)
 	}()
@@ -198,8 +195,8 @@ func (svc *Service) runBuild(b *build, k versionedBase) {
 	b.made, b.err = svc.buildIndex(ctx, k.KnowledgeBase)
 }
 
-// buildIndex builds the index of a knowledge base as it is now, which may have
-// changed while others were built.
+// buildIndex builds the index of the current version of a knowledge base. The version may have changed while the build
+// waited.
 func (svc *Service) buildIndex(ctx context.Context, of *domain.KnowledgeBase) (*baseIndex, error) {
 	key := indexKey(of)
 	read := func() (versionedBase, error) {
@@ -221,17 +218,16 @@ func (svc *Service) buildIndex(ctx context.Context, of *domain.KnowledgeBase) (*
 	if err != nil {
 		return nil, commit.StoreError(err)
 	}
-	// If the knowledge base has changed meanwhile, some passages may be those of another
-	// version; if it was deleted, nobody will ask for it again. This check comes after
-	// keep, because a deletion forgets the index after its commit.
-	svc.indexes.keep(key, made)
+	// If the knowledge base was changed or deleted during the build, the index may mix versions and is removed. This
+	// check comes after add, because a deletion removes the index after its commit.
+	svc.indexes.add(key, made)
 	if now, failed := read(); failed != nil || now.version != made.version {
-		svc.indexes.forget(key)
+		svc.indexes.remove(key)
 	}
 	return made, nil
 }
 
-// readIndex indexes all passages of the ready sources of a knowledge base.
+// readIndex reads the ready sources of a knowledge base and indexes their passages.
 func (svc *Service) readIndex(ctx context.Context, k versionedBase) (*baseIndex, error) {
 	made := &baseIndex{index: new(knowledge.Index), version: k.version}
 	ready := make(map[string]int)

@@ -9,21 +9,21 @@ import (
 	"github.com/callboard/callboard/domain/knowledge"
 )
 
-// testIndex returns an index at a version, with a passage of some size.
+// testIndex returns an index of a version, with one passage of the given size.
 func testIndex(version uint64, words int) *baseIndex {
 	x := &baseIndex{index: new(knowledge.Index), version: version}
 	x.index.Add(0, 0, knowledge.Passage{Text: strings.Repeat("word ", words)}, nil)
 	return x
 }
 
-func TestIndexCacheReturnsOnlyTheRequestedVersion(t *testing.T) {
+func TestIndexCacheReturnsOnlyRequestedVersion(t *testing.T) {
 	t.Parallel()
 	var c indexCache
 	one := testIndex(1, 10)
-	c.keep("ws/kb", one)
+	c.add("ws/kb", one)
 	assert.Same(t, one, c.get("ws/kb", 1))
 	assert.Nil(t, c.get("ws/kb", 2))
-	c.keep("ws/kb", testIndex(2, 10))
+	c.add("ws/kb", testIndex(2, 10))
 	assert.Nil(t, c.get("ws/kb", 1))
 	assert.Equal(t, c.all["ws/kb"].index.Bytes(), c.bytes)
 	c.forgetWorkspace("ws")
@@ -31,7 +31,7 @@ func TestIndexCacheReturnsOnlyTheRequestedVersion(t *testing.T) {
 	assert.Zero(t, c.bytes)
 }
 
-func TestIndexIsBuiltOnceForAllWhoJoin(t *testing.T) {
+func TestConcurrentSearchesShareIndexBuild(t *testing.T) {
 	t.Parallel()
 	var c indexCache
 	b, first := c.join("ws/kb", 1)

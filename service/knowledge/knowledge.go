@@ -1,5 +1,5 @@
-// Package knowledge manages knowledge bases: it reads their sources, embeds their
-// passages and searches them.
+// Package knowledge is the service for knowledge bases: it reads their sources, embeds their passages, and searches
+// them for agents.
 package knowledge
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxBases bounds the knowledge bases of a workspace and environment.
+// maxBases is the maximum number of knowledge bases of a workspace and environment.
 const maxBases = 200
 
 // webClient fetches pages from the public web.
 type webClient interface {
-	// Fetch returns a page of at most limit bytes. Its error can be shown.
+	// FetchPage returns a page of at most limit bytes. The text of its error may be shown to users.
 	FetchPage(ctx context.Context, url string, limit int64) (webhook.Page, error)
 }
 
-// pdfReader extracts the text of PDF files as Markdown. Its error can be shown.
+// pdfReader extracts the text of PDF files as Markdown. The text of its error may be shown to users.
 type pdfReader interface {
 	Text(ctx context.Context, file []byte) (string, error)
 }
@@ -39,16 +39,16 @@ type embeddingModels interface {
 	Embed(ctx context.Context, e *llm.Engine, texts []string) ([][]float32, error)
 }
 
-// Config is what the service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store      commit.Store
 	References *record.References
 	URLs       record.URLChecker
 	Web        webClient
-	PDF        pdfReader // nil: PDF files are refused
+	PDF        pdfReader // nil: PDF files are not supported
 	Models     embeddingModels
-	Embedding  *llm.Engine            // the embedding model; nil: search by words only
-	Context    func() context.Context // ends when the service stops
+	Embedding  *llm.Engine            // embedding model; nil: search by words only
+	Context    func() context.Context // returns a context that ends when the service stops
 	Log        *slog.Logger
 }
 
@@ -57,19 +57,19 @@ type Service struct {
 	store      commit.Store
 	references *record.References
 	cfg        Config
-	locks      record.KeyedMutex    // by workspace while one is created, by knowledge base while its passages change
-	reading    record.WorkspaceTask // reads sources
-	embedding  record.WorkspaceTask // embeds passages
+	locks      record.KeyedMutex    // by workspace for creation, by knowledge base for changes of passages
+	reading    record.WorkspaceTask // reads due sources
+	embedding  record.WorkspaceTask // embeds new passages
 	indexes    indexCache
 	queries    queryVectors
 }
 
-// New returns the service; Run reads and embeds.
+// New returns a Service. Run reads and embeds sources.
 func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, references: cfg.References, cfg: cfg, reading: record.NewWorkspaceTask(), embedding: record.NewWorkspaceTask()}
 }
 
-// Resume continues what an earlier process left undone in a workspace.
+// Resume continues reading and embedding in a workspace after a restart.
 func (svc *Service) Resume(workspaceID string) {
 	svc.reading.Wake(workspaceID)
 	svc.embedding.Wake(workspaceID)
@@ -79,30 +79,30 @@ func (svc *Service) Resume(workspaceID string) {
 func (svc *Service) Run(ctx context.Context) {
 	var wait sync.WaitGroup
 	wait.Go(func() { svc.reading.Run(ctx, svc.cfg.Log, "knowledge bases", svc.readDueSources) })
-	wait.Go(func() { svc.embedding.Run(ctx, svc.cfg.Log, "meanings", svc.embedDue) })
+	wait.Go(func() { svc.embedding.Run(ctx, svc.cfg.Log, "embeddings", svc.embedDue) })
 	wait.Wait()
 }
 
-// ForgetWorkspace drops the indexes of a workspace that was deleted.
+// ForgetWorkspace drops the indexes of a deleted workspace from memory.
 func (svc *Service) ForgetWorkspace(workspaceID string) { svc.indexes.forgetWorkspace(workspaceID) }
 
-// CreateKnowledge creates a knowledge base with its first sources in one commit. The
-// sources are read after the answer.
+// CreateKnowledge creates a knowledge base with its first sources in one commit. The sources are read in the
+// background.
 func (svc *Service) CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []domain.NewKnowledgeSource) (*domain.KnowledgeBase, error) {
 	if created, err := record.CreatedBySameRequest[domain.KnowledgeBase](ctx, svc.store, p, domain.PrefixKnowledge); created != nil || err != nil {
 		return created, err
 	}
-	end, err := svc.locks.Lock(ctx, p.WorkspaceID)
+	unlock, err := svc.locks.Lock(ctx, p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer unlock()
 	n := 0
 	if err = commit.ForEachRow(ctx, svc.store, "knowledge_base", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.KnowledgeBase) { n++ }); err != nil {
 		return nil, commit.StoreError(err)
 	}
 	if n >= maxBases {
-		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d knowledge bases at most", maxBases)
+		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d knowledge bases, which is the maximum; delete one first", maxBases)
 	}
 	k.Init("knowledge_base", p, record.RequestResourceID(ctx, domain.PrefixKnowledge), record.Now())
 	rows := make([]domain.Record, 0, len(sources))
@@ -130,16 +130,15 @@ func (svc *Service) CreateKnowledge(ctx context.Context, p domain.Principal, k *
 
 func checkSize(k *domain.KnowledgeBase) error {
 	if k.Sources > knowledge.MaxSources {
-		return domain.Errorf(domain.CodeInvalidState, "a knowledge base has %d sources at most", knowledge.MaxSources)
+		return domain.Errorf(domain.CodeInvalidState, "a knowledge base has at most %d sources", knowledge.MaxSources)
 	}
 	if k.Bytes > knowledge.MaxBaseBytes {
-		return domain.Errorf(domain.CodePayloadTooLarge, "a knowledge base has %d bytes of text at most", knowledge.MaxBaseBytes).With("limit", knowledge.MaxBaseBytes)
+		return domain.Errorf(domain.CodePayloadTooLarge, "a knowledge base has at most %d bytes of text", knowledge.MaxBaseBytes).With("limit", knowledge.MaxBaseBytes)
 	}
 	return nil
 }
 
-// newSource returns the row of a source. prefix stands before the names of its fields
-// in errors.
+// newSource returns the row of a new source. prefix precedes the field names in errors.
 func (svc *Service) newSource(ctx context.Context, k *domain.KnowledgeBase, id string, o domain.NewKnowledgeSource, prefix string) (*domain.KnowledgeSource, error) {
 	s := &domain.KnowledgeSource{
 		KnowledgeBaseID: k.ID, Type: o.Type, Name: o.Name, URL: o.URL, ContentType: o.ContentType, Status: domain.KnowledgeProcessing, Raw: o.Text, Bytes: len(o.Text),
@@ -156,13 +155,13 @@ func (svc *Service) newSource(ctx context.Context, k *domain.KnowledgeBase, id s
 		s.Name = "text"
 	}
 	if s.Raw != "" && s.ContentType == pdf {
-		s.Raw = base64.StdEncoding.EncodeToString([]byte(o.Text)) // rows hold text
+		s.Raw = base64.StdEncoding.EncodeToString([]byte(o.Text)) // stored rows contain text only
 	}
 	s.Init("knowledge_source", domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}, id, record.Now())
 	return s, nil
 }
 
-// KnowledgeBase returns a knowledge base.
+// KnowledgeBase returns one knowledge base. Errors: not_found.
 func (svc *Service) KnowledgeBase(ctx context.Context, p domain.Principal, id string) (*domain.KnowledgeBase, error) {
 	k, _, err := record.Get[domain.KnowledgeBase](ctx, svc.store, p, domain.PrefixKnowledge, id)
 	return k, err
@@ -173,31 +172,31 @@ func (svc *Service) ListKnowledge(ctx context.Context, p domain.Principal, q rec
 	return record.List[domain.KnowledgeBase](ctx, svc.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixKnowledge, q, nil)
 }
 
-// UpdateKnowledge changes name and metadata.
+// UpdateKnowledge changes the name and the metadata of a knowledge base.
 func (svc *Service) UpdateKnowledge(ctx context.Context, p domain.Principal, id string, change func(*domain.KnowledgeBase) error) (*domain.KnowledgeBase, error) {
 	return record.Update(ctx, svc.store, p, domain.PrefixKnowledge, id, change)
 }
 
-// DeleteKnowledge deletes a knowledge base: passages and sources first, so that an
-// interrupted deletion can be repeated.
+// DeleteKnowledge deletes a knowledge base. Its passages and sources are deleted first, so that an interrupted
+// deletion can be repeated. Errors: not_found, invalid_state.
 func (svc *Service) DeleteKnowledge(ctx context.Context, p domain.Principal, id string) error {
 	k, err := svc.KnowledgeBase(ctx, p, id)
 	if err != nil {
 		return err
 	}
-	free, err := svc.references.Lock(ctx, p.WorkspaceID)
+	unlockReferences, err := svc.references.Lock(ctx, p.WorkspaceID)
 	if err != nil {
 		return err
 	}
-	defer free()
+	defer unlockReferences()
 	if err = svc.references.CheckUnused(ctx, p, "knowledge base", k.ID); err != nil {
 		return err
 	}
-	end, err := svc.locks.Lock(ctx, k.ID) // no source is read meanwhile
+	unlock, err := svc.locks.Lock(ctx, k.ID) // prevents reading of sources during the deletion
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer unlock()
 	under := func(kind string) domain.Key { return domain.Key{Kind: kind, Workspace: k.WorkspaceID, ID: k.ID + "/"} }
 	err = record.DeleteByPrefix(ctx, svc.store, under("knowledge_passage"), func() domain.Record { return &domain.KnowledgePassage{} })
 	if err == nil {
@@ -206,11 +205,11 @@ func (svc *Service) DeleteKnowledge(ctx context.Context, p domain.Principal, id 
 	if err != nil {
 		return commit.StoreError(err)
 	}
-	defer svc.indexes.forget(indexKey(k))
+	defer svc.indexes.remove(indexKey(k))
 	return record.Delete[domain.KnowledgeBase](ctx, svc.store, p, domain.PrefixKnowledge, k.ID)
 }
 
-// AddSource adds a source. Its text is read after the answer.
+// AddSource adds a source to a knowledge base. Its text is read in the background.
 func (svc *Service) AddSource(ctx context.Context, p domain.Principal, id string, o domain.NewKnowledgeSource) (*domain.KnowledgeSource, error) {
 	k, err := svc.KnowledgeBase(ctx, p, id)
 	if err != nil {
@@ -218,8 +217,8 @@ func (svc *Service) AddSource(ctx context.Context, p domain.Principal, id string
 	}
 	sourceID := record.RequestResourceID(ctx, domain.PrefixSource)
 	if t := record.IdempotentRequestOf(ctx); t != nil && t.Repeated {
-		if made, _, failed := svc.source(ctx, k, sourceID); domain.CodeOf(failed) != domain.CodeNotFound {
-			return made, failed
+		if earlier, _, failed := svc.source(ctx, k, sourceID); domain.CodeOf(failed) != domain.CodeNotFound {
+			return earlier, failed
 		}
 	}
 	s, err := svc.newSource(ctx, k, sourceID, o, "")
@@ -243,7 +242,7 @@ func (svc *Service) AddSource(ctx context.Context, p domain.Principal, id string
 	return s, nil
 }
 
-// source returns a source with its version.
+// source returns a source with its version. Errors: not_found.
 func (svc *Service) source(ctx context.Context, k *domain.KnowledgeBase, sourceID string) (*domain.KnowledgeSource, uint64, error) {
 	id, err := domain.ParseID(domain.PrefixSource, sourceID)
 	if err != nil {
@@ -257,7 +256,7 @@ func (svc *Service) source(ctx context.Context, k *domain.KnowledgeBase, sourceI
 	return s, version, commit.StoreError(err)
 }
 
-// Source returns a source.
+// Source returns one source. Errors: not_found.
 func (svc *Service) Source(ctx context.Context, p domain.Principal, id, sourceID string) (*domain.KnowledgeSource, error) {
 	k, err := svc.KnowledgeBase(ctx, p, id)
 	if err != nil {
@@ -282,11 +281,11 @@ func (svc *Service) DeleteSource(ctx context.Context, p domain.Principal, id, so
 	if err != nil {
 		return err
 	}
-	end, err := svc.locks.Lock(ctx, k.ID)
+	unlock, err := svc.locks.Lock(ctx, k.ID)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer unlock()
 	s, version, err := svc.source(ctx, k, sourceID)
 	if err != nil {
 		return err
@@ -294,15 +293,15 @@ func (svc *Service) DeleteSource(ctx context.Context, p domain.Principal, id, so
 	if err = svc.deletePassages(ctx, s); err != nil {
 		return commit.StoreError(err)
 	}
-	defer svc.indexes.forget(indexKey(k))
+	defer svc.indexes.remove(indexKey(k))
 	return svc.updateTotals(ctx, k, func(c *commit.Change) {
 		c.Guards = append(c.Guards, commit.Guard{Key: s.Key(), Version: version})
 		c.Deletes = append(c.Deletes, s.Key())
 	}, nil, s)
 }
 
-// updateTotals counts a knowledge base anew in the commit that changes one of its
-// sources: is takes the place of was; nil: there is none.
+// updateTotals recomputes the totals of a knowledge base in the commit that changes one of its sources. is replaces
+// was; is is nil if the source is deleted.
 func (svc *Service) updateTotals(ctx context.Context, k *domain.KnowledgeBase, more func(*commit.Change), is, was *domain.KnowledgeSource) error {
 	p := domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}
 	_, err := record.Update(ctx, svc.store, p, domain.PrefixKnowledge, k.ID, func(k *domain.KnowledgeBase) error {
@@ -320,7 +319,7 @@ func (svc *Service) updateTotals(ctx context.Context, k *domain.KnowledgeBase, m
 		}
 		k.Status, k.Sources, k.Passages, k.Bytes = domain.KnowledgeReady, len(all), 0, 0
 		if is != nil {
-			k.EmbeddingModel = "" // its new passages are not embedded yet
+			k.EmbeddingModel = "" // the new passages are not embedded yet
 		}
 		failed := 0
 		for _, s := range all {

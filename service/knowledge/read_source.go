@@ -25,8 +25,8 @@ const (
 	pdf       = "application/pdf"
 )
 
-// readDueSources reads the due sources of a workspace one after the other. A source
-// that is ready is searchable by words; its passages are embedded later.
+// readDueSources reads the due sources of a workspace one by one. A source that has been read can be searched by
+// words; its passages are embedded later.
 func (svc *Service) readDueSources(ctx context.Context, workspaceID string) error {
 	for {
 		var due *domain.KnowledgeSource
@@ -45,18 +45,18 @@ func (svc *Service) readDueSources(ctx context.Context, workspaceID string) erro
 	}
 }
 
-// readSource fetches a source, splits it into passages, stores them and sets the
-// source to ready. A source without usable text becomes failed.
+// readSource fetches a source, splits it into passages and stores them. The source becomes ready, or failed if it
+// has no usable text.
 func (svc *Service) readSource(ctx context.Context, s *domain.KnowledgeSource) error {
 	text, kind, title, problem := svc.sourceText(ctx, s)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	end, err := svc.locks.Lock(ctx, s.KnowledgeBaseID)
+	unlock, err := svc.locks.Lock(ctx, s.KnowledgeBaseID)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer unlock()
 	k := &domain.KnowledgeBase{Meta: domain.Meta{ID: s.KnowledgeBaseID, WorkspaceID: s.WorkspaceID}}
 	if _, err = svc.store.Get(ctx, k); errors.Is(err, domain.ErrNotFound) {
 		_, err = svc.store.Apply(ctx, commit.Change{Workspace: s.WorkspaceID, Deletes: []domain.Key{s.Key()}})
@@ -67,7 +67,7 @@ func (svc *Service) readSource(ctx context.Context, s *domain.KnowledgeSource) e
 	is := &domain.KnowledgeSource{Meta: domain.Meta{ID: s.ID, WorkspaceID: s.WorkspaceID}, KnowledgeBaseID: s.KnowledgeBaseID}
 	version, err := svc.store.Get(ctx, is)
 	if errors.Is(err, domain.ErrNotFound) {
-		return nil // deleted meanwhile
+		return nil // the source was deleted since
 	}
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (svc *Service) readSource(ctx context.Context, s *domain.KnowledgeSource) e
 	passages := knowledge.SplitPassages(text, kind != plainText)
 	switch {
 	case problem == "" && len(passages) == 0:
-		problem = "there are no words in it"
+		problem = "the source contains no words"
 	case problem == "" && k.Bytes-was.Bytes+len(text) > knowledge.MaxBaseBytes:
 		problem = "the knowledge base is full"
 	}
@@ -102,8 +102,7 @@ func (svc *Service) deletePassages(ctx context.Context, s *domain.KnowledgeSourc
 	return record.DeleteByPrefix(ctx, svc.store, prefix, func() domain.Record { return &domain.KnowledgePassage{} })
 }
 
-// putPassages replaces the passages of a source, also those that an interrupted
-// reading left.
+// putPassages replaces the passages of a source, including those of an interrupted run.
 func (svc *Service) putPassages(ctx context.Context, s *domain.KnowledgeSource, all []knowledge.Passage) error {
 	if err := svc.deletePassages(ctx, s); err != nil {
 		return err
@@ -122,8 +121,8 @@ func (svc *Service) putPassages(ctx context.Context, s *domain.KnowledgeSource, 
 	return nil
 }
 
-// sourceText returns the text of a source, its content type and title. problem says
-// why there is no usable text.
+// sourceText returns the text of a source, its content type and its title. problem is the reason if there is no
+// usable text.
 func (svc *Service) sourceText(ctx context.Context, s *domain.KnowledgeSource) (text, kind, title, problem string) {
 	text, kind = s.Raw, s.ContentType
 	if s.Type == domain.SourceURL {
@@ -146,7 +145,7 @@ func (svc *Service) sourceText(ctx context.Context, s *domain.KnowledgeSource) (
 	} else if kind == pdf {
 		file, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
-			return "", "", "", "it cannot be read"
+			return "", "", "", "the PDF file cannot be read"
 		}
 		text = string(file)
 	}
@@ -155,7 +154,7 @@ func (svc *Service) sourceText(ctx context.Context, s *domain.KnowledgeSource) (
 		title, text = parseHTML(text)
 	case pdf:
 		if svc.cfg.PDF == nil {
-			return "", "", "", "PDF files are not read here"
+			return "", "", "", "this installation does not read PDF files"
 		}
 		var err error
 		if text, err = svc.cfg.PDF.Text(ctx, []byte(text)); err != nil {
@@ -164,15 +163,15 @@ func (svc *Service) sourceText(ctx context.Context, s *domain.KnowledgeSource) (
 	}
 	switch {
 	case !utf8.ValidString(text):
-		return "", "", "", "it is not text in UTF-8"
+		return "", "", "", "the source is not UTF-8 text"
 	case len(text) > knowledge.MaxSourceBytes:
-		return "", "", "", "it has more than " + strconv.Itoa(knowledge.MaxSourceBytes) + " bytes of text"
+		return "", "", "", "the source has more than " + strconv.Itoa(knowledge.MaxSourceBytes) + " bytes of text"
 	}
 	return text, kind, title, ""
 }
 
-// contentType returns the content type of a page by its Content-Type header and its
-// address; "": not supported.
+// contentType returns the supported content type of a page, from its Content-Type header and its URL; "" if the
+// type is not supported.
 func contentType(header, address string) string {
 	kind, _, err := mime.ParseMediaType(header)
 	if err != nil {

@@ -10,7 +10,7 @@ type KnowledgeHit struct { //nolint:revive // the name of its schema in the Open
 	Score      float64 `json:"score"`
 }
 
-// KnowledgeFound is the answer to a search, best first.
+// KnowledgeFound is the result of a search, best hits first.
 type KnowledgeFound struct { //nolint:revive // the name of its schema in the OpenAPI document
 	Object          string         `json:"object"`
 	KnowledgeBaseID string         `json:"knowledge_base_id"`

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// web has one page and a model that embeds a text as whether it is about dogs.
+// web is a fake web client with one page, and a fake embedding model that embeds whether a text is about dogs.
 type web struct{ down bool }
 
 func (*web) CheckURL(_ context.Context, param, url string) error {
@@ -96,13 +96,13 @@ func (f *fixture) best(t *testing.T, k *domain.KnowledgeBase, query string) stri
 	return found.Data[0].Text
 }
 
-func TestSourcesAreReadAndFoundByTheirWords(t *testing.T) {
+func TestKnowledgeSourcesAreReadAndSearchable(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, nil)
 	_, err := f.CreateKnowledge(t.Context(), f.by, &domain.KnowledgeBase{}, []domain.NewKnowledgeSource{text("x"), page("http://shop.example")})
 	assert.Equal(t, "sources[1].url", recordtest.ErrorField(err))
 	k := f.create(t, page("https://shop.example/hours"), text("Dogs are welcome."), page("https://shop.example/missing"))
-	assert.Equal(t, []any{domain.KnowledgeReady, 3, 2}, []any{k.Status, k.Sources, k.Passages}, "one source failed, not all")
+	assert.Equal(t, []any{domain.KnowledgeReady, 3, 2}, []any{k.Status, k.Sources, k.Passages}, "a knowledge base is ready if not all of its sources failed")
 	assert.Equal(t, "The shop opens at nine.", f.best(t, k, "When does the shop open?"))
 	l, err := f.ListSources(t.Context(), f.by, k.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestSourcesAreReadAndFoundByTheirWords(t *testing.T) {
 	assert.Equal(t, "shop.example/hours", from[0].Name)
 }
 
-func TestQueryIsFoundByItsMeaningOnceAllPassagesAreEmbedded(t *testing.T) {
+func TestKnowledgeSearchUsesEmbeddingsOnceAllPassagesAreEmbedded(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, &llm.Engine{Name: "e", Model: "m"})
 	k := f.create(t, text("Dogs are welcome."), text("The shop opens at nine."))
@@ -129,11 +129,11 @@ func TestQueryIsFoundByItsMeaningOnceAllPassagesAreEmbedded(t *testing.T) {
 	_, err := f.AddSource(t.Context(), f.by, k.ID, text("Parking is free."))
 	require.NoError(t, err)
 	require.NoError(t, f.readDueSources(t.Context(), recordtest.Workspace))
-	assert.Empty(t, f.best(t, k, "canine animals"), "scores with and without embeddings cannot be compared")
+	assert.Empty(t, f.best(t, k, "canine animals"), "the search uses words only while a base is not embedded")
 	assert.Equal(t, "Parking is free.", f.best(t, k, "parking"))
 }
 
-func TestDeletedSourceIsNotFound(t *testing.T) {
+func TestDeletedKnowledgeSourceIsNotFound(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, nil)
 	k := f.create(t, text("Dogs are welcome."), text("The shop opens at nine."))
@@ -152,7 +152,7 @@ func TestDeletedSourceIsNotFound(t *testing.T) {
 	assert.Equal(t, []int{0, 0, 0}, []int{k.Sources, k.Passages, k.Bytes})
 }
 
-func TestUsedOrForeignKnowledgeBaseIsNotDeleted(t *testing.T) {
+func TestKnowledgeBaseInUseOrOfOtherWorkspaceIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, nil)
 	k := f.create(t, text("Dogs are welcome."))

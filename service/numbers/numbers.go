@@ -1,5 +1,5 @@
-// Package numbers manages the phone numbers of workspaces and answers which of them
-// are in use.
+// Package numbers is the service for the phone numbers of workspaces. It creates, approves and deletes them, and tells
+// other services which numbers are live and may be shown as caller IDs.
 package numbers
 
 import (
@@ -15,24 +15,22 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Store is the store with a count of changes, by which cached values expire.
+// Store is a store that counts changes. Cached values expire with each change.
 type Store interface {
 	commit.Store
-	// Changes counts the changes of a workspace's agents, pathways, numbers and
-	// trunks.
+	// Changes returns the number of changes of a workspace's agents, pathways, numbers and trunks.
 	Changes(workspace string) uint64
 }
 
-// node applies numbers to routing.
+// node applies changed numbers to the routing.
 type node interface {
-	// ReloadTrunks applies the stored trunks and numbers of a workspace.
+	// ReloadTrunks applies the stored trunks and numbers of a workspace to the routing.
 	ReloadTrunks(ctx context.Context, workspaceID string) error
-	// HasSeveralWorkspaces says whether the installation has, or may have, more than
-	// one workspace.
+	// HasSeveralWorkspaces reports whether the installation has, or may have, more than one workspace.
 	HasSeveralWorkspaces() bool
 }
 
-// Service creates, changes, approves and deletes numbers.
+// Service creates, changes, approves, finds and deletes numbers.
 type Service struct {
 	store     Store
 	node      node
@@ -41,13 +39,12 @@ type Service struct {
 	callerIDs storecache.Cache[[]string]              // by environment
 }
 
-// New returns the service.
+// New returns a Service.
 func New(store Store, node node, log *slog.Logger) *Service {
 	return &Service{store: store, node: node, log: log}
 }
 
-// validate checks that the agent and the trunk of a number exist, and that a live
-// number is none of the test environment.
+// validate returns an error if the agent or the trunk of a number does not exist, or if a live number is a test number.
 func (s *Service) validate(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) error {
 	if err := record.CheckAgent(ctx, s.store, p, n.AgentID); err != nil {
 		return err
@@ -68,7 +65,7 @@ func (s *Service) validate(ctx context.Context, p domain.Principal, n *domain.Ph
 	return err
 }
 
-// CreateNumber creates a number, which is unique in the installation.
+// CreateNumber creates a number. A number is unique in the installation. Errors: already_exists, validation_failed.
 func (s *Service) CreateNumber(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error) {
 	if created, err := record.CreatedBySameRequest[domain.PhoneNumber](ctx, s.store, p, domain.PrefixNumber); created != nil || err != nil {
 		return created, err
@@ -84,7 +81,7 @@ func (s *Service) CreateNumber(ctx context.Context, p domain.Principal, n *domai
 		c.Puts = append(c.Puts, claim)
 	})
 	if errors.Is(err, domain.ErrConflict) {
-		return nil, &domain.Error{Code: domain.CodeAlreadyExists, Param: "number", Message: "this number is taken already"}
+		return nil, &domain.Error{Code: domain.CodeAlreadyExists, Param: "number", Message: "this number is already registered in the installation"}
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +89,7 @@ func (s *Service) CreateNumber(ctx context.Context, p domain.Principal, n *domai
 	return n, s.node.ReloadTrunks(ctx, p.WorkspaceID)
 }
 
-// Number returns a number.
+// Number returns one number. Errors: not_found.
 func (s *Service) Number(ctx context.Context, p domain.Principal, id string) (*domain.PhoneNumber, error) {
 	n, _, err := record.Get[domain.PhoneNumber](ctx, s.store, p, domain.PrefixNumber, id)
 	return n, err
@@ -103,7 +100,7 @@ func (s *Service) ListNumbers(ctx context.Context, p domain.Principal, q record.
 	return record.List[domain.PhoneNumber](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixNumber, q, nil)
 }
 
-// UpdateNumber changes a number; its digits cannot be changed.
+// UpdateNumber changes the settings of a number. The digits cannot be changed.
 func (s *Service) UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error) {
 	n, err := record.Update(ctx, s.store, p, domain.PrefixNumber, id, func(n *domain.PhoneNumber) error {
 		number, trunkID := n.Number, n.TrunkID
@@ -124,7 +121,7 @@ func (s *Service) UpdateNumber(ctx context.Context, p domain.Principal, id strin
 	return n, s.node.ReloadTrunks(ctx, p.WorkspaceID)
 }
 
-// DeleteNumber deletes a number, which others may create from then on.
+// DeleteNumber deletes a number. Any workspace may register the number afterwards.
 func (s *Service) DeleteNumber(ctx context.Context, p domain.Principal, id string) error {
 	err := record.Delete(ctx, s.store, p, domain.PrefixNumber, id, func(c *commit.Change, n *domain.PhoneNumber) error {
 		c.Deletes = append(c.Deletes, n.Claim().Key())
@@ -136,7 +133,7 @@ func (s *Service) DeleteNumber(ctx context.Context, p domain.Principal, id strin
 	return s.node.ReloadTrunks(ctx, p.WorkspaceID)
 }
 
-// LiveNumbers returns the workspace's numbers that are in use.
+// LiveNumbers returns the live numbers of a workspace: those that an operator need not approve or has approved.
 func (s *Service) LiveNumbers(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
 	return s.live.Current(s.store, workspaceID, string(env), func() ([]*domain.PhoneNumber, error) {
 		numbers, err := trunk.LiveNumbers(ctx, s.store, workspaceID, env)
@@ -144,7 +141,7 @@ func (s *Service) LiveNumbers(ctx context.Context, workspaceID string, env domai
 	})
 }
 
-// CallerIDs returns the workspace's live numbers and those that its trunks list.
+// CallerIDs returns the numbers that a workspace may show: its live numbers and the caller IDs of its trunks.
 func (s *Service) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
 	return s.callerIDs.Current(s.store, p.WorkspaceID, string(p.Environment), func() ([]string, error) {
 		numbers, err := s.LiveNumbers(ctx, p.WorkspaceID, p.Environment)
@@ -160,9 +157,8 @@ func (s *Service) CallerIDs(ctx context.Context, p domain.Principal) ([]string, 
 	})
 }
 
-// CheckCallerID returns caller_id_not_allowed for a number that the workspace does not
-// have. The test environment shows any number. Which trunk may show it is decided by
-// the routing.
+// CheckCallerID returns caller_id_not_allowed if the workspace may not show a number. In the test environment all
+// numbers are allowed. The routing decides which trunk may show the number.
 func (s *Service) CheckCallerID(ctx context.Context, p domain.Principal, from string) error {
 	if from == "" || p.Environment == domain.Test {
 		return nil
@@ -174,11 +170,10 @@ func (s *Service) CheckCallerID(ctx context.Context, p domain.Principal, from st
 	return domain.FieldError("from", domain.CodeCallerIDNotAllowed, from+" is neither a number of the workspace nor in caller_ids of a trunk: add it there, or register it with POST /v1/phone-numbers")
 }
 
-// LiveNumber returns the live number of a workspace with these digits (E.164); nil:
-// none.
+// LiveNumber returns the live number of a workspace that equals e164; nil if there is none.
 func (s *Service) LiveNumber(ctx context.Context, workspaceID string, env domain.Environment, e164 string) (own *domain.PhoneNumber, err error) {
 	if e164 == "" {
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil //nolint:nilnil // no such number is not an error
 	}
 	q := commit.Query{Kind: "number", Workspace: workspaceID, Index: "number=" + e164, Oldest: true, Limit: 10}
 	_, err = s.store.List(ctx, q, func() domain.Record { return &domain.PhoneNumber{} }, func(r domain.Record) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/numbers"
 )
 
-// countingStore counts commits as changes of each workspace.
+// countingStore is a store that counts commits.
 type countingStore struct {
 	*persistence.Store
 
@@ -22,17 +22,17 @@ type countingStore struct {
 }
 
 func (s *countingStore) Changes(string) uint64 {
-	s.changes++ // nothing is cached
+	s.changes++ // invalidates all caches
 	return s.changes
 }
 
-// node is one that shares its installation.
+// node is a fake node of a shared installation.
 type node struct{ several bool }
 
 func (node) ReloadTrunks(context.Context, string) error { return nil }
 func (n node) HasSeveralWorkspaces() bool               { return n.several }
 
-func TestNumberOfASharedInstallationWaitsForApproval(t *testing.T) {
+func TestNumberInSharedInstallationRequiresApproval(t *testing.T) {
 	t.Parallel()
 	ctx, p := t.Context(), domain.Principal{WorkspaceID: "ws_1", Environment: domain.Live}
 	s := numbers.New(&countingStore{Store: pebbletest.Open(t)}, node{several: true}, slog.New(slog.DiscardHandler))
@@ -57,5 +57,5 @@ func TestNumberOfASharedInstallationWaitsForApproval(t *testing.T) {
 	assert.Equal(t, n.ID, live.ID)
 	require.NoError(t, s.DeleteNumber(ctx, p, n.ID))
 	_, err = s.CreateNumber(ctx, other, &domain.PhoneNumber{Number: "+12025550170"})
-	require.NoError(t, err, "a deleted number is free")
+	require.NoError(t, err, "a deleted number can be registered again")
 }

@@ -78,14 +78,14 @@ func (f *fixture) issue(t *testing.T) string {
 }
 
 // checkToken checks an access token of a grant and returns its permissions or its error code.
-func (f *fixture) alive(t *testing.T, s *oauth.Service, grant, token string) ([]domain.Permission, domain.Code) {
+func (f *fixture) checkToken(t *testing.T, s *oauth.Service, grant, token string) ([]domain.Permission, domain.Code) {
 	t.Helper()
 	p := domain.Principal{ClientID: f.client.ID, WorkspaceID: "ws_1", Environment: domain.Live, Permissions: []domain.Permission{domain.AllRead}}
 	rights, err := s.CheckOAuthToken(t.Context(), p, grant, token)
 	return rights, domain.CodeOf(err)
 }
 
-func TestSecondUseOfACodeRevokesItsGrant(t *testing.T) {
+func TestSecondUseOfAuthorizationCodeRevokesGrant(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	code := f.issue(t)
@@ -95,18 +95,18 @@ func TestSecondUseOfACodeRevokesItsGrant(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Permission{domain.CallsRead}, granted.Rights)
 	assert.Equal(t, "key_1", granted.SignInKeyID)
-	_, refused := f.alive(t, f.Service, granted.GrantID, "")
+	_, refused := f.checkToken(t, f.Service, granted.GrantID, "")
 	assert.Empty(t, refused)
 
 	_, err = f.RedeemCode(t.Context(), f.client, code, callback, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
-	_, refused = f.alive(t, f.Service, granted.GrantID, "")
+	_, refused = f.checkToken(t, f.Service, granted.GrantID, "")
 	assert.Equal(t, domain.CodeExpiredToken, refused)
 	_, err = f.RenewGrant(t.Context(), f.client, granted.Refresh, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
 }
 
-func TestRefreshTokenIsUsedOnceWhileUserAndKeyHold(t *testing.T) {
+func TestRefreshTokenIsValidOnceWhileUserAndKeyAreValid(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	granted, err := f.RedeemCode(t.Context(), f.client, f.issue(t), callback, "")
@@ -126,7 +126,7 @@ func TestRefreshTokenIsUsedOnceWhileUserAndKeyHold(t *testing.T) {
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
 }
 
-func TestClientAndRevocationsSurviveARestart(t *testing.T) {
+func TestOAuthClientsAndRevocationsAreLoadedAfterRestart(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	require.NoError(t, f.RevokeOAuth(t.Context(), f.client, "token_1", time.Now().Add(-time.Second)))
@@ -142,18 +142,18 @@ func TestClientAndRevocationsSurviveARestart(t *testing.T) {
 		assert.True(t, s.IsClientSecret(c, f.secret))
 		assert.False(t, s.IsClientSecret(c, f.secret+"x"))
 		assert.False(t, s.IsClientSecret(nil, f.secret))
-		rights, refused := f.alive(t, s, "", "token_0")
+		rights, refused := f.checkToken(t, s, "", "token_0")
 		assert.Empty(t, refused)
 		assert.Equal(t, []domain.Permission{domain.CallsRead}, rights, "within the scopes of the client")
-		_, refused = f.alive(t, s, "", "token_1")
+		_, refused = f.checkToken(t, s, "", "token_1")
 		assert.Equal(t, domain.CodeExpiredToken, refused)
 	}
 	require.NoError(t, f.SweepOAuth(t.Context(), "ws_1", time.Now()))
-	_, refused := f.alive(t, f.Service, "", "token_1")
+	_, refused := f.checkToken(t, f.Service, "", "token_1")
 	assert.Empty(t, refused, "the sweep deletes the revocation after the token has expired")
 }
 
-func TestClientNeedsThePlanAndItsWorkspace(t *testing.T) {
+func TestOAuthClientRequiresPlanAndWorkspace(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	_, _, err := f.CreateClient(t.Context(), recordtest.Live("ws_1"), &domain.OAuthClient{AllowedIPs: []string{"0.0.0.0/0"}})
@@ -164,16 +164,16 @@ func TestClientNeedsThePlanAndItsWorkspace(t *testing.T) {
 		assert.Equal(t, domain.CodeNotFound, domain.CodeOf(f.DeleteClient(t.Context(), other, f.client.ID)))
 	}
 	f.workspaces["ws_1"].Plan = domain.Professional
-	_, refused := f.alive(t, f.Service, "", "")
+	_, refused := f.checkToken(t, f.Service, "", "")
 	assert.Equal(t, domain.CodePlanRequired, refused)
 	f.workspaces["ws_1"].Plan = domain.Enterprise
 
 	f.store.BeforeApply = func(commit.Change) error { return errors.New("the disk is full") }
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(f.DeleteClient(t.Context(), recordtest.Live("ws_1"), f.client.ID)))
-	_, refused = f.alive(t, f.Service, "", "")
+	_, refused = f.checkToken(t, f.Service, "", "")
 	assert.Empty(t, refused, "the client was not deleted")
 	f.store.BeforeApply = nil
 	require.NoError(t, f.DeleteClient(t.Context(), recordtest.Live("ws_1"), f.client.ID))
-	_, refused = f.alive(t, f.Service, "", "")
+	_, refused = f.checkToken(t, f.Service, "", "")
 	assert.Equal(t, domain.CodeExpiredToken, refused)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/service/operator"
 )
 
-// dialStop keeps the last row.
+// dialStop is a fake that stores the last row.
 type dialStop struct{ row *domain.DialStop }
 
 func (d *dialStop) Current() load.DiallingNow { return load.DiallingNow{Stopped: d.row != nil} }
@@ -28,7 +28,7 @@ func (d *dialStop) Resume(_ context.Context, row *domain.DialStop) error {
 	return nil
 }
 
-// nodeDrain keeps the last drain.
+// nodeDrain is a fake that stores the last drain.
 type nodeDrain struct {
 	now   load.DrainNow
 	endBy domain.Actor
@@ -47,7 +47,7 @@ func (d *nodeDrain) End(by domain.Actor) error {
 	return d.err
 }
 
-func TestDialStopsAndDrainsNameTheirOperator(t *testing.T) {
+func TestDialStopAndDrainStoreOperator(t *testing.T) {
 	t.Parallel()
 	stop, drain := &dialStop{}, &nodeDrain{}
 	s := operator.New(operator.Config{DialStop: stop, Drain: drain})

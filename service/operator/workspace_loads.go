@@ -1,4 +1,5 @@
-// Package operator lets operators watch and control the installation.
+// Package operator is the service for operators of the installation: it reports the load of nodes and workspaces,
+// stops dialing and drains nodes.
 package operator
 
 import (
@@ -9,7 +10,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// PageWorkspaceLoads returns a page of the workspaces of a report; the cursor is the id of the last workspace of the page before.
+// PageWorkspaceLoads returns a page of the workspaces of a report. The cursor is the id of the last workspace on
+// the previous page.
 func PageWorkspaceLoads(r *load.Report, q record.PageQuery) record.Page[*load.WorkspaceLoad] {
 	from := 0
 	if q.Cursor != "" {

@@ -19,7 +19,7 @@ func row(id string, calls int, spent domain.Amount) *load.WorkspaceLoad {
 	}
 }
 
-func TestReportsOfShardsAreMerged(t *testing.T) {
+func TestLoadReportsOfShardsAreMerged(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	quiet := row("ws_0", 0, 0)
@@ -32,10 +32,10 @@ func TestReportsOfShardsAreMerged(t *testing.T) {
 	assert.Equal(t, []any{at.Add(-time.Second), "full", 4, 1, 8, 8, 30, false}, []any{l.AsOf, l.Reason, l.Workspaces, l.Silent, l.LiveCalls, l.Lines.Outbound.Used, l.Lines.Outbound.Limit - 10, l.SpentKnown})
 	assert.Equal(t, load.Activity{Calls: 8, Commits: 30, Requests: 3}, l.LastMinute)
 	assert.Equal(t, []any{domain.Dollars(1_500_000), load.TrunkCounts{Up: 4, Down: 4}}, []any{l.SpentToday, l.Trunks})
-	assert.Len(t, l.Noisy, 3, "who does nothing is not noisy")
+	assert.Len(t, l.Noisy, 3, "a workspace without activity is not noisy")
 	assert.Equal(t, "ws_2", l.Noisy[0].WorkspaceID)
-	assert.InDelta(t, 0.5, l.Noisy[0].Calls, 0.001, "of what all do")
-	assert.Zero(t, own.Workspaces[0].Share, "parts stay as they are")
+	assert.InDelta(t, 0.5, l.Noisy[0].Calls, 0.001, "share of all calls")
+	assert.Zero(t, own.Workspaces[0].Share, "Merge does not change the reports of shards")
 	assert.Zero(t, own.Node.Workspaces)
 
 	var ids []string

@@ -1,4 +1,4 @@
-// Package pathways manages the pathways that agents speak.
+// Package pathways is the service for pathways, the conversation graphs of agents.
 package pathways
 
 import (
@@ -12,9 +12,9 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// campaigns follow the latest version of their pathway.
+// campaigns notifies campaigns of a new version of their pathway.
 type campaigns interface {
-	// NotifyPublished lets running campaigns that follow the latest version read it.
+	// NotifyPublished makes running campaigns read the latest version of their pathway.
 	NotifyPublished(ctx context.Context, p domain.Principal) error
 }
 
@@ -25,12 +25,12 @@ type Service struct {
 	campaigns  campaigns
 }
 
-// New returns the service.
+// New returns a Service.
 func New(store commit.Store, references *record.References, campaigns campaigns) *Service {
 	return &Service{store: store, references: references, campaigns: campaigns}
 }
 
-// CreatePathway creates a pathway.
+// CreatePathway creates a pathway. Errors: validation_failed.
 func (s *Service) CreatePathway(ctx context.Context, p domain.Principal, w *domain.Pathway) (*domain.Pathway, error) {
 	if created, err := record.CreatedBySameRequest[domain.Pathway](ctx, s.store, p, domain.PrefixPathway); created != nil || err != nil {
 		return created, err
@@ -48,8 +48,7 @@ func (s *Service) CreatePathway(ctx context.Context, p domain.Principal, w *doma
 	return w, record.Create(ctx, s.store, w)
 }
 
-// CheckPathway checks that each tool, agent and knowledge base that a node names
-// exists.
+// CheckPathway returns a validation error if a node names a tool, agent or knowledge base that does not exist.
 func (s *Service) CheckPathway(ctx context.Context, p domain.Principal, w *domain.Pathway) error {
 	missing := make(map[string]string) // object by id
 	for _, id := range w.ReferencedIDs() {
@@ -83,8 +82,8 @@ func (s *Service) CheckPathway(ctx context.Context, p domain.Principal, w *domai
 	return problems.Err()
 }
 
-// checkReference reads the tool, agent or knowledge base with an id and returns the
-// word for it. Errors: not_found.
+// checkReference reads the tool, agent or knowledge base with this id. It returns the object type for the error
+// message. Errors: not_found.
 func (s *Service) checkReference(ctx context.Context, p domain.Principal, id string) (object string, err error) {
 	switch prefix, _, _ := strings.Cut(id, "_"); domain.Prefix(prefix) { //nolint:exhaustive // a node names no other resources
 	case domain.PrefixTool:
@@ -98,7 +97,7 @@ func (s *Service) checkReference(ctx context.Context, p domain.Principal, id str
 	return "knowledge base", err
 }
 
-// Pathway returns a pathway.
+// Pathway returns one pathway. Errors: not_found.
 func (s *Service) Pathway(ctx context.Context, p domain.Principal, id string) (*domain.Pathway, error) {
 	w, _, err := record.Get[domain.Pathway](ctx, s.store, p, domain.PrefixPathway, id)
 	return w, err
@@ -109,7 +108,7 @@ func (s *Service) ListPathways(ctx context.Context, p domain.Principal, q record
 	return record.List[domain.Pathway](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixPathway, q, nil)
 }
 
-// UpdatePathway changes a pathway and keeps its previous version.
+// UpdatePathway changes a pathway and stores its previous version.
 func (s *Service) UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error) {
 	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
 	if err != nil {
@@ -138,7 +137,7 @@ func (s *Service) UpdatePathway(ctx context.Context, p domain.Principal, id stri
 	return w, s.campaigns.NotifyPublished(ctx, p)
 }
 
-// PathwayVersion returns a version of a pathway; 0: the current one.
+// PathwayVersion returns a version of a pathway; version 0 is the current one. Errors: not_found.
 func (s *Service) PathwayVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.Pathway, error) {
 	w, err := s.Pathway(ctx, p, id)
 	if err != nil || number == 0 || number == w.Version {
@@ -151,7 +150,7 @@ func (s *Service) PathwayVersion(ctx context.Context, p domain.Principal, id str
 	return &v.Pathway, commit.StoreError(err)
 }
 
-// DeletePathway deletes a pathway that no agent uses, with its versions.
+// DeletePathway deletes a pathway with its versions. Errors: not_found; invalid_state if an agent uses it.
 func (s *Service) DeletePathway(ctx context.Context, p domain.Principal, id string) error {
 	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
 	if err != nil {

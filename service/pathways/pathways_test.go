@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// campaigns counts notifications.
+// campaigns is a fake that counts notifications.
 type campaigns struct{ notified int }
 
 func (c *campaigns) NotifyPublished(context.Context, domain.Principal) error {
@@ -21,7 +21,7 @@ func (c *campaigns) NotifyPublished(context.Context, domain.Principal) error {
 	return nil
 }
 
-func TestUpdateKeepsPreviousVersionsOfAPathway(t *testing.T) {
+func TestUpdatePathwayStoresPreviousVersions(t *testing.T) {
 	t.Parallel()
 	store := pebbletest.Open(t)
 	ctx, p := t.Context(), domain.Principal{WorkspaceID: "ws_1", Environment: domain.Live}
@@ -35,14 +35,14 @@ func TestUpdateKeepsPreviousVersionsOfAPathway(t *testing.T) {
 	}
 	assert.Equal(t, domain.MaxPathwayVersions+1, running.notified)
 	_, err = s.PathwayVersion(ctx, p, w.ID, 1)
-	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "version 1 is older than the kept ones")
+	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "version 1 is older than the stored versions")
 	kept, err := s.PathwayVersion(ctx, p, w.ID, 2)
 	require.NoError(t, err)
 	assert.Equal(t, 2, kept.Version)
 	require.NoError(t, s.DeletePathway(ctx, p, w.ID))
 }
 
-func TestPathwayNamesOnlyExistingResources(t *testing.T) {
+func TestPathwayReferencesMustExist(t *testing.T) {
 	t.Parallel()
 	store := pebbletest.Open(t)
 	s := pathways.New(store, record.NewReferences(store), &campaigns{})

@@ -1,4 +1,4 @@
-// Package phones manages the phones that register with the service.
+// Package phones is the service for the phones that register with this service over SIP.
 package phones
 
 import (
@@ -12,11 +12,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// phonesPerWorkspace bounds the phones of a workspace, which the registrar keeps in
-// memory.
+// phonesPerWorkspace is the maximum number of phones of a workspace, because the registrar holds them in memory.
 const phonesPerWorkspace = 10_000
 
-// registrarActors are the registrars of the workspaces.
+// registrarActors are the registrar actors of workspaces.
 type registrarActors interface {
 	// ReloadPhones applies the stored phones of a workspace.
 	ReloadPhones(ctx context.Context, workspaceID string) error
@@ -26,11 +25,10 @@ type registrarActors interface {
 	FindPhone(ctx context.Context, workspaceID string, f registrar.FindPhone) (registrar.PhoneFound, error)
 }
 
-// Config is what the service needs. Where no registrar runs on the store, phones can
-// only be deleted.
+// Config holds the dependencies of a Service. For a store without a running registrar, phones can only be deleted.
 type Config struct {
 	Store     commit.Store
-	Count     func(workspaceID string) int // of the phones of a workspace
+	Count     func(workspaceID string) int // number of phones of a workspace
 	Registrar registrarActors
 }
 
@@ -41,18 +39,18 @@ type Service struct {
 	registrar registrarActors
 }
 
-// New returns the service.
+// New returns a Service.
 func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, count: cfg.Count, registrar: cfg.Registrar}
 }
 
-// CreatePhone creates a phone. Without a password it gets a random one.
+// CreatePhone creates a phone. A phone without a password gets a random one. Errors: already_exists, invalid_state.
 func (s *Service) CreatePhone(ctx context.Context, p domain.Principal, x *domain.Phone) (*domain.Phone, error) {
 	if created, err := record.CreatedBySameRequest[domain.Phone](ctx, s.store, p, domain.PrefixPhone); created != nil || err != nil {
 		return created, err
 	}
 	if s.count(p.WorkspaceID) >= phonesPerWorkspace {
-		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d phones at most", phonesPerWorkspace)
+		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d phones, which is the maximum; delete one first", phonesPerWorkspace)
 	}
 	x.Init("phone", p, record.RequestResourceID(ctx, domain.PrefixPhone), record.Now())
 	x.CreatedBy = p.Creator()
@@ -62,8 +60,8 @@ func (s *Service) CreatePhone(ctx context.Context, p domain.Principal, x *domain
 	name, ext := x.UsernameClaim(), record.ExtensionClaim(&x.Meta, x.Extension)
 	err := record.Create(ctx, s.store, x, func(c *commit.Change) { record.PutNew(c, name, ext) })
 	if errors.Is(err, domain.ErrConflict) {
-		if busy := s.checkNames(ctx, p, x); busy != nil {
-			return nil, busy
+		if taken := s.checkNames(ctx, p, x); taken != nil {
+			return nil, taken
 		}
 	}
 	if err != nil {
@@ -72,20 +70,19 @@ func (s *Service) CreatePhone(ctx context.Context, p domain.Principal, x *domain
 	return x, s.registrar.ReloadPhones(ctx, p.WorkspaceID)
 }
 
-// checkNames returns already_exists if the extension or the user name belongs to
-// somebody else.
+// checkNames returns already_exists if the extension or the user name belongs to another phone or agent.
 func (s *Service) checkNames(ctx context.Context, p domain.Principal, x *domain.Phone) error {
 	if err := record.CheckExtension(ctx, s.store, p, x.ID, x.Extension); err != nil {
 		return err
 	}
 	name := &domain.UsernameClaim{Username: x.Username}
 	if _, err := s.store.Get(ctx, name); err == nil && name.PhoneID != x.ID {
-		return &domain.Error{Code: domain.CodeAlreadyExists, Param: "username", Message: "this user name is taken; choose another one"}
+		return &domain.Error{Code: domain.CodeAlreadyExists, Param: "username", Message: "another phone has this user name; choose another one"}
 	}
 	return nil
 }
 
-// Phone returns a phone with its registered contacts.
+// Phone returns one phone with its registered contacts. Errors: not_found.
 func (s *Service) Phone(ctx context.Context, p domain.Principal, id string) (*domain.Phone, error) {
 	x, _, err := record.Get[domain.Phone](ctx, s.store, p, domain.PrefixPhone, id)
 	if err != nil {
@@ -121,8 +118,8 @@ func (s *Service) addContacts(ctx context.Context, p domain.Principal, list ...*
 	return nil
 }
 
-// UpdatePhone changes a phone. Another password or user name ends its
-// registrations. An empty password is replaced with a random one.
+// UpdatePhone changes a phone. A new password or user name ends its registrations. An empty password is replaced by
+// a random one.
 func (s *Service) UpdatePhone(ctx context.Context, p domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error) {
 	for range record.MaxTries {
 		x, version, err := record.Get[domain.Phone](ctx, s.store, p, domain.PrefixPhone, id)
@@ -174,8 +171,8 @@ func (s *Service) DeletePhone(ctx context.Context, p domain.Principal, id string
 	return s.registrar.ReloadPhones(ctx, p.WorkspaceID)
 }
 
-// FindRegistered returns the registered phone that to names; isPhone is false for
-// telephone numbers.
+// FindRegistered returns the registered phone with the extension or user name to. If to is a telephone number, isPhone
+// is false.
 func (s *Service) FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.PhoneFound, isPhone bool, err error) {
 	if _, isPhone = domain.ParsePhoneUser(to); !isPhone {
 		return found, false, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/service/phones"
 )
 
-// noContacts is a registrar at which no phone is registered.
+// noContacts is a fake registrar without registered phones.
 type noContacts struct{}
 
 func (noContacts) ReloadPhones(context.Context, string) error { return nil }
@@ -25,7 +25,7 @@ func (noContacts) FindPhone(context.Context, string, registrar.FindPhone) (regis
 	return registrar.PhoneFound{}, nil
 }
 
-func TestExtensionsAndUsernamesAreUnique(t *testing.T) {
+func TestPhoneExtensionsAndUsernamesAreUnique(t *testing.T) {
 	t.Parallel()
 	s := phones.New(phones.Config{Store: pebbletest.Open(t), Count: func(string) int { return 0 }, Registrar: noContacts{}})
 	ctx, p := t.Context(), domain.Principal{WorkspaceID: "ws_1", Environment: domain.Live}
@@ -40,7 +40,7 @@ func TestExtensionsAndUsernamesAreUnique(t *testing.T) {
 	_, err = s.UpdatePhone(ctx, p, one.ID, func(x *domain.Phone) error { x.Extension = "1001"; return nil })
 	require.NoError(t, err)
 	_, err = s.CreatePhone(ctx, p, &domain.Phone{Extension: "1000", Username: "two"})
-	require.NoError(t, err, "the phone has left its extension")
+	require.NoError(t, err, "a changed phone releases its extension")
 
 	_, isPhone, err := s.FindRegistered(ctx, p, "1001")
 	assert.True(t, isPhone)

@@ -22,7 +22,7 @@ func createTool(t *testing.T, store commit.Store, p domain.Principal, name strin
 	return tool
 }
 
-func TestUpdateIsTriedAgainAfterAConflict(t *testing.T) {
+func TestRecordUpdateRetriesAfterConflict(t *testing.T) {
 	t.Parallel()
 	store, p := pebbletest.OpenStore(t), recordtest.Live(recordtest.Workspace)
 	tool := createTool(t, store, p, "one")
@@ -64,7 +64,7 @@ func TestRecordOfAnotherWorkspaceOrEnvironmentIsNotFound(t *testing.T) {
 	require.NoError(t, record.Delete[domain.Tool](t.Context(), store, p, domain.PrefixTool, tool.ID))
 }
 
-func TestFilteredPageIsFilledUp(t *testing.T) {
+func TestListFillsFilteredPage(t *testing.T) {
 	t.Parallel()
 	store, p := pebbletest.OpenStore(t), recordtest.Live(recordtest.Workspace)
 	for _, name := range []string{"a", "b", "a", "b", "a"} {
@@ -82,7 +82,7 @@ func TestFilteredPageIsFilledUp(t *testing.T) {
 	assert.Empty(t, page.Next)
 }
 
-func TestErrorsOfTheStoreBecomeErrorsOfTheAPI(t *testing.T) {
+func TestStoreErrorsAreConvertedToAPIErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is gone")
 	err := commit.StoreError(broken)
@@ -92,7 +92,7 @@ func TestErrorsOfTheStoreBecomeErrorsOfTheAPI(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(commit.StoreError(domain.NotFound("tool"))))
 }
 
-func TestUsedResourceNamesWhatUsesIt(t *testing.T) {
+func TestDeletionErrorListsReferringResources(t *testing.T) {
 	t.Parallel()
 	store, p := pebbletest.OpenStore(t), recordtest.Live(recordtest.Workspace)
 	tool, references := createTool(t, store, p, "one"), record.NewReferences(store)

@@ -17,7 +17,7 @@ import (
 
 var testKey = record.IdempotencyKey{Method: "POST", Path: "/v1/tools", Key: "k"}
 
-func TestRequestWithAKeyRunsOnce(t *testing.T) {
+func TestRequestWithIdempotencyKeyRunsOnce(t *testing.T) {
 	t.Parallel()
 	store, p := pebbletest.OpenStore(t), recordtest.Live(recordtest.Workspace)
 	idempotency := record.NewIdempotency(store)
@@ -45,7 +45,7 @@ func TestRequestWithAKeyRunsOnce(t *testing.T) {
 	assert.NotNil(t, reply, "the stored reply is less than a day old")
 }
 
-func TestInterruptedRequestIsRepeatedWithTheSameIDs(t *testing.T) {
+func TestRepeatedRequestAfterCrashCreatesSameIDs(t *testing.T) {
 	t.Parallel()
 	store, p := pebbletest.OpenStore(t), recordtest.Live(recordtest.Workspace)
 	first, _, err := record.NewIdempotency(store).Reserve(t.Context(), p, testKey, "digest")
@@ -76,7 +76,7 @@ func TestInterruptedRequestIsRepeatedWithTheSameIDs(t *testing.T) {
 	assert.Equal(t, domain.CodeIdempotencyMismatch, domain.CodeOf(err), "the request may have had an effect, so its key stays")
 }
 
-func TestKeyOfARequestWithoutEffectIsReleased(t *testing.T) {
+func TestIdempotencyKeyOfRequestWithoutEffectIsReleased(t *testing.T) {
 	t.Parallel()
 	store, p := pebbletest.OpenStore(t), recordtest.Live(recordtest.Workspace)
 	idempotency := record.NewIdempotency(store)

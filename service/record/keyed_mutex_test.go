@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-func TestKeyedMutexHoldsBackTheSameKeyOnly(t *testing.T) {
+func TestKeyedMutexBlocksOnlySameKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var m record.KeyedMutex
@@ -41,7 +41,7 @@ func TestKeyedMutexHoldsBackTheSameKeyOnly(t *testing.T) {
 	})
 }
 
-func TestKeyedMutexGoesToItsWaitersInTurn(t *testing.T) {
+func TestKeyedMutexServesWaitersInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var m record.KeyedMutex

@@ -17,10 +17,10 @@ func LiveCall(ctx context.Context, store commit.Store, p domain.Principal, id st
 }
 
 // NotAvailableError returns the error for a transcript or recording that a call does not have, or does not have
-// yet. what is "transcript" or "recording". Errors: processing, not_found.
-func NotAvailableError(c *domain.Call, what string) error {
+// yet. object is "transcript" or "recording". Errors: processing, not_found.
+func NotAvailableError(c *domain.Call, object string) error {
 	if !c.Final() || c.Processing {
-		return domain.Errorf(domain.CodeProcessing, "the %s is not ready yet", what)
+		return domain.Errorf(domain.CodeProcessing, "the %s is not ready yet", object)
 	}
-	return domain.Errorf(domain.CodeNotFound, "this call has no %s", what)
+	return domain.Errorf(domain.CodeNotFound, "this call has no %s", object)
 }

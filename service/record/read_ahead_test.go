@@ -36,7 +36,7 @@ func slow(n int, fail error) func(context.Context) iter.Seq2[int, error] {
 	}
 }
 
-func TestReadAhead_NextValue_IsReadWhileTheOneBeforeIsUsed(t *testing.T) {
+func TestReadAheadReadsNextValueWhileCurrentIsUsed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -51,7 +51,7 @@ func TestReadAhead_NextValue_IsReadWhileTheOneBeforeIsUsed(t *testing.T) {
 	})
 }
 
-func TestReadAhead_UserStops_GoroutineEnds(t *testing.T) {
+func TestReadAheadGoroutineEndsWhenConsumerStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // synctest fails if a goroutine is left
 		for v, err := range record.ReadAhead(t.Context(), slow(1000, nil)) {
@@ -63,7 +63,7 @@ func TestReadAhead_UserStops_GoroutineEnds(t *testing.T) {
 	})
 }
 
-func TestReadAhead_Failure_IsReturned(t *testing.T) {
+func TestReadAheadReturnsError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the store does not answer")
 	errs := func(ctx context.Context, walk func(context.Context) iter.Seq2[int, error]) (all []error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// maxReferrersShown is how many referrers an error lists at most.
+// maxReferrers is how many referrers an error lists at most.
 const maxReferrers = 20
 
 // References ensures that references between agents, pathways, tools and knowledge bases stay valid. A resource

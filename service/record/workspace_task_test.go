@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-func TestWorkspaceTask_HangingOrPanickingWorkspace_DoesNotHoldUpOthers(t *testing.T) {
+func TestWorkspaceTaskServesOthersWhileOneWorkspaceHangsOrPanics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(map[string]int)
@@ -56,7 +56,7 @@ func TestWorkspaceTask_HangingOrPanickingWorkspace_DoesNotHoldUpOthers(t *testin
 	})
 }
 
-func TestWorkspaceTask_WokenWhileRunning_RunsAgain(t *testing.T) {
+func TestWorkspaceTaskWokenDuringRunRunsAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun, goOn := make(chan int, 10), make(chan struct{})

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/service/recordings"
 )
 
-// blobs opens recordings as text; err stands for a folder that cannot be reached.
+// blobs is a fake blob store in which each recording has the text "audio". err is the error of Open.
 type blobs struct{ err error }
 
 type body struct{ *bytes.Reader }
@@ -57,7 +57,7 @@ func (f *fixture) call(t *testing.T, p domain.Principal, edit func(*domain.Call)
 	return c.ID
 }
 
-func TestRecordingIsOpenedOnceItIsStored(t *testing.T) {
+func TestRecordingErrorsUntilStored(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	ready := f.call(t, f.by, func(*domain.Call) {})
@@ -72,13 +72,13 @@ func TestRecordingIsOpenedOnceItIsStored(t *testing.T) {
 	assert.Equal(t, domain.CodeProcessing, code(f.by, f.call(t, f.by, func(c *domain.Call) { c.RecordingAvailable, c.Processing = false, true })))
 	assert.Equal(t, domain.CodeNotFound, code(f.by, f.call(t, f.by, func(c *domain.Call) { c.RecordingAvailable = false })))
 	f.blobs.err = domain.ErrNotFound
-	assert.Equal(t, domain.CodeNotFound, code(f.by, ready), "retention deletes it")
+	assert.Equal(t, domain.CodeNotFound, code(f.by, ready), "retention is deleting the recording")
 	f.blobs.err = errors.New("no route to the bucket")
 	assert.Equal(t, domain.CodeUnavailable, code(f.by, ready))
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(f.SetRecordingPaused(t.Context(), f.by, ready, true)), "the call is over")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(f.SetRecordingPaused(t.Context(), f.by, ready, true)), "the call has ended")
 }
 
-func TestLinkOpensOneRecordingUntilItsEnd(t *testing.T) {
+func TestRecordingLinkOpensOneRecordingUntilExpiry(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	one, two := f.call(t, f.by, func(*domain.Call) {}), f.call(t, f.by, func(*domain.Call) {})
@@ -103,7 +103,7 @@ func TestLinkOpensOneRecordingUntilItsEnd(t *testing.T) {
 	}
 }
 
-func TestLinkNeedsAKeyThatIsStored(t *testing.T) {
+func TestRecordingLinkRequiresStoredSigningKey(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	one := f.call(t, f.by, func(*domain.Call) {})

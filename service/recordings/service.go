@@ -1,4 +1,5 @@
-// Package recordings opens, links and pauses the recordings of calls.
+// Package recordings is the service for the recordings of calls: it opens them, creates public links and pauses
+// recording.
 package recordings
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Config holds what a Service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store      commit.Store
 	Workspaces workspaces
@@ -27,22 +28,22 @@ type Config struct {
 	Blobs      blobs
 }
 
-// workspaces finds the workspaces whose actors run on this node.
+// workspaces returns the workspaces whose actors run on this node.
 type workspaces interface {
 	Workspace(id string) *domain.Workspace
 }
 
-// callActors finds the actor that owns the live calls of a workspace.
+// callActors returns the actor that owns the live calls of a workspace.
 type callActors interface {
 	CallsPID(workspaceID string) (*actor.PID, error)
 }
 
-// blobs reads stored recordings.
+// blobs reads recordings from the blob store.
 type blobs interface {
 	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
 }
 
-// Service gives access to the recordings of calls.
+// Service opens, links and pauses the recordings of calls.
 type Service struct {
 	store      commit.Store
 	workspaces workspaces
@@ -51,7 +52,7 @@ type Service struct {
 	blobs      blobs
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service {
 	return &Service{store: c.Store, workspaces: c.Workspaces, system: c.System, actors: c.Actors, blobs: c.Blobs}
 }
@@ -61,8 +62,8 @@ func (s *Service) call(ctx context.Context, p domain.Principal, id string) (*dom
 	return c, err
 }
 
-// Recording opens the recording of a call. The caller closes its Body. Errors:
-// not_found; processing while the recording is being stored.
+// Recording opens the recording of a call. The caller closes its Body. Errors: not_found; processing while the
+// recording is not stored yet.
 func (s *Service) Recording(ctx context.Context, p domain.Principal, callID string) (record.Download, error) {
 	c, err := s.call(ctx, p, callID)
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *Service) Recording(ctx context.Context, p domain.Principal, callID stri
 		return record.Download{}, record.NotAvailableError(c, "recording")
 	}
 	body, size, err := s.blobs.Open(ctx, c.WorkspaceID, recording.BlobName(c.ID))
-	if errors.Is(err, domain.ErrNotFound) { // it is being deleted
+	if errors.Is(err, domain.ErrNotFound) { // the recording is being deleted
 		return record.Download{}, domain.Errorf(domain.CodeNotFound, "this call has no recording")
 	}
 	if err != nil {
@@ -81,8 +82,8 @@ func (s *Service) Recording(ctx context.Context, p domain.Principal, callID stri
 	return record.Download{Size: size, Created: *c.EndedAt, Body: body}, nil
 }
 
-// CreateRecordingLink returns a token that opens the recording of a call without a
-// credential until the recording is deleted, or until the time given.
+// CreateRecordingLink returns the token of a link that opens the recording of a call without a credential. The link
+// is valid until the time until, or until the recording is deleted.
 func (s *Service) CreateRecordingLink(ctx context.Context, p domain.Principal, callID string, until time.Time) (string, error) {
 	c, err := s.call(ctx, p, callID)
 	if err != nil {
@@ -98,8 +99,7 @@ func (s *Service) CreateRecordingLink(ctx context.Context, p domain.Principal, c
 	return access.NewLinkToken(k, c.ID, until), nil
 }
 
-// linkKey returns the key that signs the links of a workspace. It is created at
-// the first link.
+// linkKey returns the key that signs the links of a workspace. The first link creates the key.
 func (s *Service) linkKey(ctx context.Context, workspaceID string) (*domain.LinkKey, error) {
 	for range record.MaxTries {
 		k := &domain.LinkKey{WorkspaceID: workspaceID}
@@ -112,30 +112,29 @@ func (s *Service) linkKey(ctx context.Context, workspaceID string) (*domain.Link
 			return k, err
 		}
 	}
-	return nil, domain.Errorf(domain.CodeUnavailable, "the key of links could not be made; try again").With("retry_after", 1)
+	return nil, domain.Errorf(domain.CodeUnavailable, "the key for recording links could not be created; try again").With("retry_after", 1)
 }
 
-// AuthenticateRecordingLink checks the token of a link and returns a principal that may read
-// the calls of the link's workspace and environment. Errors: invalid_link,
-// expired_link, not_found.
+// AuthenticateRecordingLink checks the token of a link. It returns a principal that may read calls in the workspace
+// and environment of the link. Errors: invalid_link, expired_link, not_found.
 func (s *Service) AuthenticateRecordingLink(ctx context.Context, callID, token string) (domain.Principal, error) {
-	bad := domain.Errorf(domain.CodeInvalidLink, "this link does not open the recording")
+	invalid := domain.Errorf(domain.CodeInvalidLink, "this link is not valid for the recording")
 	ws := access.LinkTokenWorkspace(token)
 	if ws == "" || s.workspaces.Workspace(ws) == nil {
-		return domain.Principal{}, bad
+		return domain.Principal{}, invalid
 	}
 	k := &domain.LinkKey{WorkspaceID: ws}
 	if _, err := s.store.Get(ctx, k); errors.Is(err, domain.ErrNotFound) {
-		return domain.Principal{}, bad
+		return domain.Principal{}, invalid
 	} else if err != nil {
 		return domain.Principal{}, commit.StoreError(err)
 	}
-	opens, late := access.VerifyLinkToken(k, callID, token, time.Now())
-	if late {
-		return domain.Principal{}, domain.Errorf(domain.CodeExpiredLink, "this link has expired; ask for another")
+	isValid, isExpired := access.VerifyLinkToken(k, callID, token, time.Now())
+	if isExpired {
+		return domain.Principal{}, domain.Errorf(domain.CodeExpiredLink, "this link has expired; request a new one")
 	}
-	if !opens {
-		return domain.Principal{}, bad
+	if !isValid {
+		return domain.Principal{}, invalid
 	}
 	c := &domain.Call{Meta: domain.Meta{ID: callID, WorkspaceID: ws}}
 	if _, err := s.store.Get(ctx, c); err != nil {
@@ -147,7 +146,7 @@ func (s *Service) AuthenticateRecordingLink(ctx context.Context, callID, token s
 	return domain.Principal{WorkspaceID: ws, Environment: c.Environment, Permissions: []domain.Permission{domain.CallsRead}}, nil
 }
 
-// SetRecordingPaused pauses the recording of a live call (paused), or continues it.
+// SetRecordingPaused pauses or resumes the recording of a live call. Errors: not_found, invalid_state.
 func (s *Service) SetRecordingPaused(ctx context.Context, p domain.Principal, callID string, paused bool) error {
 	c, err := record.LiveCall(ctx, s.store, p, callID)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-func TestReleaseSendsNothingAgainThatMayHaveGoneOut(t *testing.T) {
+func TestReleaseOfRestoredStoreCancelsUncertainActions(t *testing.T) {
 	t.Parallel()
 	store, ctx := pebbletest.Open(t), t.Context()
 	meta := func(prefix domain.Prefix, n byte, at time.Time) domain.Meta {

@@ -8,8 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// sweepAuditLog deletes old entries of the audit log, uploads of contacts and data
-// requests.
+// sweepAuditLog deletes expired audit entries, data requests and uploads of contacts.
 func (s *Service) sweepAuditLog(ctx context.Context, workspaceID string, now time.Time) error {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil {

@@ -11,13 +11,12 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// callRowKind is a kind of rows with one row for each call, under the call's id, that a
-// workspace retains for some days.
+// callRowKind is a kind of rows that have the id of their call and their own retention.
 type callRowKind struct {
-	kind  string
-	days  func(domain.Retention) int
-	fresh func() domain.Record
-	note  func(c *domain.Call, at time.Time) // notes the deletion in the call; nil: does not
+	kind        string
+	days        func(domain.Retention) int
+	fresh       func() domain.Record
+	markDeleted func(c *domain.Call, at time.Time) // records the deletion in the call; nil: the call is not changed
 }
 
 func callRowKinds() []callRowKind {
@@ -25,7 +24,7 @@ func callRowKinds() []callRowKind {
 		{
 			kind: "transcript", days: func(r domain.Retention) int { return r.TranscriptDays },
 			fresh: func() domain.Record { return &domain.Transcript{} },
-			note: func(c *domain.Call, at time.Time) {
+			markDeleted: func(c *domain.Call, at time.Time) {
 				c.TranscriptAvailable, c.TranscriptURL, c.TranscriptDeletedAt = false, "", &at
 			},
 		},
@@ -36,13 +35,13 @@ func callRowKinds() []callRowKind {
 	}
 }
 
-// sweepCallRows deletes transcripts and SIP messages of old calls.
+// sweepCallRows deletes expired transcripts and SIP traces of calls.
 func (s *Service) sweepCallRows(ctx context.Context, workspaceID string, now time.Time) (failed error) {
 	for _, k := range callRowKinds() {
 		for after, more := "", true; more && ctx.Err() == nil; {
 			var err error
 			if after, more, err = s.deleteCallRows(ctx, workspaceID, &k, after, now); err != nil {
-				s.log.Warn("what calls left could not be deleted", slog.String("workspace_id", workspaceID), slog.String("kind", k.kind), slog.Any("error", err))
+				s.log.Warn("expired rows of calls could not be deleted", slog.String("workspace_id", workspaceID), slog.String("kind", k.kind), slog.Any("error", err))
 				failed = errors.Join(failed, err)
 			}
 		}
@@ -50,9 +49,9 @@ func (s *Service) sweepCallRows(ctx context.Context, workspaceID string, now tim
 	return failed
 }
 
-// deleteCallRows deletes up to record.SweepRows expired rows in one commit that notes
-// it in their calls. Ids of calls sort by time: the scan ends at the first retained
-// row. more: expired rows may follow last.
+// deleteCallRows deletes up to record.SweepRows expired rows of a kind in one commit, which also updates their
+// calls. Ids of calls sort by time, so the scan ends at the first row that is retained. more reports that further
+// expired rows may follow behind last.
 func (s *Service) deleteCallRows(ctx context.Context, workspaceID string, k *callRowKind, after string, now time.Time) (last string, more bool, err error) {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil || k.days(w.Retention) <= 0 {
@@ -89,7 +88,7 @@ func (s *Service) deleteCallRows(ctx context.Context, workspaceID string, k *cal
 	return found[len(found)-1].ID, true, nil
 }
 
-// addExpired adds the deletion of a row to a change if its call ended before the time, or does not exist.
+// addExpired adds the deletion of a row to a change, if the row's call ended before the time or does not exist.
 func (s *Service) addExpired(ctx context.Context, change *commit.Change, row domain.Key, k *callRowKind, before time.Time) error {
 	c := &domain.Call{Meta: domain.Meta{ID: row.ID, WorkspaceID: row.Workspace}}
 	version, err := s.store.Get(ctx, c)
@@ -103,10 +102,10 @@ func (s *Service) addExpired(ctx context.Context, change *commit.Change, row dom
 		return nil
 	}
 	change.Deletes = append(change.Deletes, row)
-	if k.note != nil {
+	if k.markDeleted != nil {
 		at := record.Now()
 		c.UpdatedAt = at
-		k.note(c, at)
+		k.markDeleted(c, at)
 		change.Puts = append(change.Puts, c)
 		change.Guards = append(change.Guards, commit.Guard{Key: c.Key(), Version: version})
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// sweepCalls deletes calls that ended before the workspace's retention, with
-// their recordings, transcripts and SIP messages.
+// sweepCalls deletes calls whose retention has ended, with their recordings, transcripts and SIP traces.
 func (s *Service) sweepCalls(ctx context.Context, workspaceID string, now time.Time) error {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil || w.Retention.CallDays <= 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// sweepDecisions deletes old rows from the beginning of each decision log. A
-// DecisionLogStart stores where the log begins, so that it can still be verified.
+// sweepDecisions deletes expired rows from the beginning of each decision log. A DecisionLogStart row stores the
+// new beginning, so that the log can still be verified.
 func (s *Service) sweepDecisions(ctx context.Context, workspaceID string, now time.Time) error {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil || w.Retention.DecisionDays <= 0 {
@@ -38,7 +38,8 @@ func (s *Service) campaignIDs(ctx context.Context, workspaceID string) (ids []st
 	return ids, err
 }
 
-// trimDecisions deletes one batch of old rows of a log; more: others may follow.
+// trimDecisions deletes one batch of expired rows of a decision log. more reports that further expired rows may
+// follow.
 func (s *Service) trimDecisions(ctx context.Context, workspaceID, campaignID string, before time.Time) (more bool, err error) {
 	start := &domain.DecisionLogStart{WorkspaceID: workspaceID, CampaignID: campaignID}
 	if _, err = s.store.Get(ctx, start); err != nil && !errors.Is(err, domain.ErrNotFound) {

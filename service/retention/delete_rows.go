@@ -10,11 +10,11 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// deleteRows deletes the rows of a kind that were created before a time and for which
-// old is true; days <= 0 retains all. An appointment's time becomes free.
+// deleteRows deletes the rows of a kind that were created before a time and for which isExpired returns true. With
+// days <= 0 all rows are retained. Deleted appointments free their time slots.
 func (s *Service) deleteRows(
 	ctx context.Context, workspaceID, kind string, prefix domain.Prefix, before time.Time, days int,
-	fresh func() domain.Record, old func(r domain.Record, before time.Time) bool,
+	fresh func() domain.Record, isExpired func(r domain.Record, before time.Time) bool,
 ) error {
 	if days <= 0 {
 		return nil
@@ -30,7 +30,7 @@ func (s *Service) deleteRows(
 			}
 			n++
 			after = r.Key().ID
-			if old(r, before) {
+			if isExpired(r, before) {
 				c.Deletes = append(c.Deletes, r.Key())
 				c.DeleteSubjectCounts = append(c.DeleteSubjectCounts, r.Key().ID)
 				if a, ok := r.(*domain.Appointment); ok {

@@ -11,11 +11,11 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// trimStep is the number of events that one commit deletes.
+// trimStep is how many events one commit deletes.
 const trimStep = 5000
 
-// sweepEvents deletes old events with the log of their deliveries. Events that an
-// endpoint is still to receive stay, with all later events.
+// sweepEvents deletes expired events and their deliveries. Events with an open delivery are retained, with all
+// later events.
 func (s *Service) sweepEvents(ctx context.Context, workspaceID string, now time.Time) error {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil || w.Retention.EventDays <= 0 {
@@ -58,9 +58,9 @@ func (s *Service) webhookIDs(ctx context.Context, workspaceID string) (ids []str
 	return ids, nil
 }
 
-// trimBound returns the offset up to which events may be deleted: they are old, the
-// outbox has read them, and no endpoint has an open delivery of one. The oldest open
-// delivery of an endpoint has its oldest event, except for replays.
+// trimBound returns the offset up to which events may be deleted. These events are expired, the outbox has read
+// them, and no endpoint has an open delivery for them. The oldest open delivery of an endpoint belongs to its
+// oldest event, except for replays.
 func (s *Service) trimBound(ctx context.Context, workspaceID string, webhookIDs []string, before time.Time) (uint64, error) {
 	bound, err := s.events.OffsetBefore(ctx, workspaceID, before)
 	if err != nil || bound == 0 {
@@ -70,7 +70,7 @@ func (s *Service) trimBound(ctx context.Context, workspaceID string, webhookIDs 
 	if _, err = s.store.Get(ctx, position); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return 0, err
 	}
-	if len(webhookIDs) > 0 { // an endpoint that is created later begins at the end of the log
+	if len(webhookIDs) > 0 { // an endpoint that is created later starts at the end of the log
 		bound = min(bound, position.Offset)
 	}
 	for _, id := range webhookIDs {
@@ -88,8 +88,7 @@ func (s *Service) trimBound(ctx context.Context, workspaceID string, webhookIDs 
 	return bound, nil
 }
 
-// sweepDeliveries deletes finished deliveries of old events. Their rows sort by event,
-// which is by time.
+// sweepDeliveries deletes finished deliveries of expired events. The rows sort by event id, that is by time.
 func (s *Service) sweepDeliveries(ctx context.Context, workspaceID, webhookID string, before time.Time) error {
 	prefix := domain.Key{Kind: "delivery", Workspace: workspaceID, ID: webhookID + "/"}
 	first := webhookID + "/" + domain.FirstIDAt(domain.PrefixEvent, before)
@@ -116,8 +115,8 @@ func (s *Service) sweepDeliveries(ctx context.Context, workspaceID, webhookID st
 	return nil
 }
 
-// deleteDeliveries deletes finished deliveries. If one is queued again meanwhile, none
-// is deleted until the next sweep.
+// deleteDeliveries deletes finished deliveries. If one of them is queued again at the same time, the commit fails
+// and the next sweep tries again.
 func (s *Service) deleteDeliveries(ctx context.Context, workspaceID string, old []*domain.Delivery) error {
 	c := commit.Change{Workspace: workspaceID}
 	for _, row := range old {

@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// sweepMessages deletes old SMS messages, SMS conversations and appointments. Ids sort
-// by creation, and an appointment is created before it ends.
+// sweepMessages deletes expired SMS messages, SMS conversations and appointments. Rows sort by their creation. The
+// retention of an appointment counts from its end, which is later.
 func (s *Service) sweepMessages(ctx context.Context, workspaceID string, now time.Time) error {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil {

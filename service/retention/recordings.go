@@ -12,21 +12,20 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// sweepRecordings deletes the recordings of old calls.
+// sweepRecordings deletes expired recordings of calls.
 func (s *Service) sweepRecordings(ctx context.Context, workspaceID string, now time.Time) (failed error) {
 	for more := true; more && ctx.Err() == nil; {
 		var err error
 		if more, err = s.deleteRecordings(ctx, workspaceID, now); err != nil {
-			s.log.Warn("old recordings could not be deleted", slog.String("workspace_id", workspaceID), slog.Any("error", err))
+			s.log.Warn("expired recordings could not be deleted", slog.String("workspace_id", workspaceID), slog.Any("error", err))
 			failed = errors.Join(failed, err)
 		}
 	}
 	return failed
 }
 
-// deleteRecordings deletes up to record.SweepRows expired recordings; more: others may
-// follow. The audio is deleted before the call's record says so: after a crash in
-// between the next sweep finds the call again.
+// deleteRecordings deletes up to record.SweepRows expired recordings. more reports that further ones may follow. The
+// audio is deleted before the call's record changes, so that the next sweep after a crash finds the call again.
 func (s *Service) deleteRecordings(ctx context.Context, workspaceID string, now time.Time) (more bool, err error) {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil || w.Retention.RecordingDays <= 0 {
@@ -70,7 +69,7 @@ func (s *Service) deleteRecording(ctx context.Context, c *domain.Call) error {
 	if err != nil {
 		return err
 	}
-	// A recording that was being stored or joined meanwhile is checked there after it
-	// is stored, and deleted here after the call says so.
+	// A recording may have been stored since the first deletion. Storing it checks the call's record afterwards, and
+	// this second deletion covers a recording that was stored before the record changed.
 	return s.blobs.Delete(ctx, c.WorkspaceID, recording.BlobName(c.ID))
 }

@@ -1,4 +1,5 @@
-// Package retention deletes the rows of a workspace whose retention period is over.
+// Package retention deletes calls, recordings, transcripts, messages, events and other rows of a workspace when their
+// retention period has ended.
 package retention
 
 import (
@@ -13,11 +14,11 @@ import (
 
 // Step deletes expired rows of one kind.
 type Step struct {
-	What  string // for the log
+	Name  string // name of the kind in the log
 	Sweep func(ctx context.Context, workspaceID string, now time.Time) error
 }
 
-// Config holds what a Service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store        commit.Store
 	Workspaces   workspaces
@@ -25,14 +26,14 @@ type Config struct {
 	Calls        calls
 	Appointments appointments
 	Events       eventLog
-	// DecisionKey is the key of a workspace that chains the rows of decision logs.
+	// DecisionKey returns the key of a workspace's decision logs.
 	DecisionKey func(workspaceID string) []byte
-	// Steps of other services, in their order.
+	// Steps are the sweeps of other services. They run in this order, after the sweeps of this package.
 	Steps []Step
 	Log   *slog.Logger
 }
 
-// workspaces finds the workspaces whose actors run on this node.
+// workspaces returns the workspaces whose actors run on this node.
 type workspaces interface {
 	Workspace(id string) *domain.Workspace
 }
@@ -42,20 +43,20 @@ type blobs interface {
 	Delete(ctx context.Context, workspaceID, name string) error
 }
 
-// calls deletes calls with everything that is named after them.
+// calls deletes calls with their recordings, transcripts and SIP traces.
 type calls interface {
 	DeleteCalls(ctx context.Context, workspaceID string, calls []*domain.Call) error
 }
 
-// appointments manages the booked time of providers.
+// appointments manages the booked time slots of providers.
 type appointments interface {
-	// FreeTime adds to a commit that the time of an appointment is free.
+	// FreeTime adds the release of an appointment's time slot to a commit.
 	FreeTime(ctx context.Context, c *commit.Change, a *domain.Appointment) error
 }
 
-// eventLog finds places in the event log of a workspace.
+// eventLog searches the event log of a workspace by time.
 type eventLog interface {
-	// OffsetBefore returns an offset behind which every event created at t or later lies.
+	// OffsetBefore returns an offset below those of all events created at t or later.
 	OffsetBefore(ctx context.Context, workspaceID string, t time.Time) (uint64, error)
 }
 
@@ -72,7 +73,7 @@ type Service struct {
 	log          *slog.Logger
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service {
 	s := &Service{
 		store: c.Store, workspaces: c.Workspaces, blobs: c.Blobs, calls: c.Calls, appointments: c.Appointments, events: c.Events,
@@ -81,7 +82,7 @@ func New(c Config) *Service {
 	s.steps = append([]Step{
 		{"calls", s.sweepCalls},
 		{"decisions", s.sweepDecisions},
-		{"rows of the ledger", s.sweepLedger},
+		{"ledger rows", s.sweepLedger},
 		{"audit log and uploads", s.sweepAuditLog},
 		{"messages and appointments", s.sweepMessages},
 		{"events", s.sweepEvents},
@@ -89,13 +90,13 @@ func New(c Config) *Service {
 	return s
 }
 
-// Sweep deletes the rows of a workspace whose retention period is over at now. After
-// an error it goes on with the next kind. It logs the errors and returns them.
+// Sweep deletes the rows of a workspace whose retention period has ended at the time now. After an error Sweep continues
+// with the next kind. It logs all errors and returns them joined.
 func (s *Service) Sweep(ctx context.Context, workspaceID string, now time.Time) error {
 	failed := errors.Join(s.sweepRecordings(ctx, workspaceID, now), s.sweepCallRows(ctx, workspaceID, now))
 	for _, step := range s.steps {
 		if err := step.Sweep(ctx, workspaceID, now); err != nil && ctx.Err() == nil {
-			s.log.Warn("what is kept no longer could not be deleted", slog.String("what", step.What), slog.String("workspace_id", workspaceID), slog.Any("error", err))
+			s.log.Warn("expired rows could not be deleted", slog.String("step", step.Name), slog.String("workspace_id", workspaceID), slog.Any("error", err))
 			failed = errors.Join(failed, err)
 		}
 	}
@@ -103,4 +104,4 @@ func (s *Service) Sweep(ctx context.Context, workspaceID string, now time.Time) 
 }
 
 // errRetained ends a scan at the first row that is retained.
-var errRetained = errors.New("retention: the row is retained")
+var errRetained = errors.New("the row is retained")

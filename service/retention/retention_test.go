@@ -18,12 +18,12 @@ import (
 	"github.com/callboard/callboard/service/retention"
 )
 
-// node is the rest of the node: one workspace, its blobs and services that count.
+// node is a fake of all dependencies of the service, with one workspace. It records what the service deletes.
 type node struct {
 	workspace    *domain.Workspace
 	blobs        []string // names of deleted blobs
-	calls, freed []string // ids of deleted calls, and of appointments whose time is free
-	undeletable  error    // the error of Delete
+	calls, freed []string // ids of deleted calls and of appointments whose time slot was freed
+	undeletable  error    // error of deleting a blob
 }
 
 func (n *node) Workspace(id string) *domain.Workspace {
@@ -80,7 +80,7 @@ func stored(t *testing.T, store *persistence.Store, r domain.Record) bool {
 	return err == nil
 }
 
-func TestRecordingIsDeletedBeforeItsCallSaysSo(t *testing.T) {
+func TestRetentionDeletesRecordingBeforeUpdatingCall(t *testing.T) {
 	t.Parallel()
 	s, n, store := open(t)
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -91,12 +91,12 @@ func TestRecordingIsDeletedBeforeItsCallSaysSo(t *testing.T) {
 	old, young := call(1, 31), call(2, 29)
 	apply(t, store, old, young)
 	require.NoError(t, s.Sweep(t.Context(), "ws_1", now))
-	assert.Empty(t, n.blobs, "0 days: recordings are retained")
+	assert.Empty(t, n.blobs, "with 0 days all recordings are retained")
 	n.workspace.Retention.RecordingDays = 30
 	n.undeletable = errors.New("the bucket does not answer")
 	require.ErrorIs(t, s.Sweep(t.Context(), "ws_1", now), n.undeletable)
 	require.True(t, stored(t, store, old))
-	assert.True(t, old.RecordingAvailable, "the next sweep finds it")
+	assert.True(t, old.RecordingAvailable, "the call is unchanged, so that the next sweep finds it")
 	n.undeletable, n.blobs = nil, nil
 	require.NoError(t, s.Sweep(t.Context(), "ws_1", now))
 	assert.Equal(t, []string{recording.BlobName(old.ID), recording.BlobName(old.ID)}, n.blobs)
@@ -106,7 +106,7 @@ func TestRecordingIsDeletedBeforeItsCallSaysSo(t *testing.T) {
 	assert.NotNil(t, old.RecordingDeletedAt)
 }
 
-func TestEachKindHasItsOwnPeriod(t *testing.T) {
+func TestRetentionPeriodAppliesToEachKindOfRows(t *testing.T) {
 	t.Parallel()
 	s, n, store := open(t)
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -150,12 +150,12 @@ func TestEachKindHasItsOwnPeriod(t *testing.T) {
 	assert.Equal(t, []string{call.ID}, n.calls)
 }
 
-func TestSweepGoesOnAfterAnError(t *testing.T) {
+func TestRetentionSweepContinuesAfterError(t *testing.T) {
 	t.Parallel()
-	broken := errors.New("it failed")
+	broken := errors.New("the sweep failed")
 	var swept []string
 	step := func(what string, err error) retention.Step {
-		return retention.Step{What: what, Sweep: func(_ context.Context, workspaceID string, _ time.Time) error {
+		return retention.Step{Name: what, Sweep: func(_ context.Context, workspaceID string, _ time.Time) error {
 			swept = append(swept, what+" of "+workspaceID)
 			return err
 		}}

@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// addConversation marks an inbound message to be answered if the agent of the number
-// answers messages. An opt-out closes the conversation.
+// addConversation marks an inbound message for a reply if the number's agent replies to messages. An opt-out closes
+// the open conversation.
 func (svc *Service) addConversation(ctx context.Context, c *commit.Change, p domain.Principal, m *domain.Message) error {
 	if m.OptOut {
 		t, version, err := svc.openConversation(ctx, m)
@@ -33,22 +33,21 @@ func (svc *Service) addConversation(ctx context.Context, c *commit.Change, p dom
 	return err
 }
 
-func timeout(s *domain.Script) time.Duration {
+func conversationTimeout(s *domain.Script) time.Duration {
 	return time.Duration(s.SMS.TimeoutMinutes) * time.Minute
 }
 
-// reachedMaxReplies says whether the sender of a message got max_replies within the
-// timeout, over all conversations: two machines could write to each other along a
-// pathway that ends at each message.
+// reachedMaxReplies reports whether the sender of a message got max_replies replies within the timeout, in all
+// conversations. The limit stops two machines that reply to each other.
 func (svc *Service) reachedMaxReplies(ctx context.Context, m *domain.Message, s *domain.Script, now time.Time) (bool, error) {
 	replies, over := 0, false
 	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.ContactTextingIndex(m.Environment, m.From), Limit: conversationsPage}
-	for range maxPages {
+	for range maxDuePages {
 		next, err := svc.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
 			t, ok := r.(*domain.Texting)
 			switch {
 			case !ok:
-			case now.Sub(t.CreatedAt) > timeout(s):
+			case now.Sub(t.CreatedAt) > conversationTimeout(s):
 				over = true
 			case t.Number == m.To:
 				replies += t.Replies
@@ -71,8 +70,7 @@ func (svc *Service) reachedMaxReplies(ctx context.Context, m *domain.Message, s 
 // conversationsPage is how many conversations are read at a time.
 const conversationsPage = 20
 
-// answeringScript returns the script of the agent that answers messages to a number; nil:
-// none.
+// answeringScript returns the script of the agent that replies to messages for a number; nil if no agent does.
 func (svc *Service) answeringScript(ctx context.Context, p domain.Principal, to string) (*domain.Script, error) {
 	number, err := svc.cfg.Numbers.LiveNumber(ctx, p.WorkspaceID, p.Environment, to)
 	if err != nil || number == nil || number.AgentID == "" {
@@ -88,7 +86,7 @@ func (svc *Service) answeringScript(ctx context.Context, p domain.Principal, to 
 	return nil, nil //nolint:nilnil // an agent that cannot speak does not answer
 }
 
-// openConversation returns the open conversation of a message; nil: none.
+// openConversation returns the open conversation to which a message belongs; nil if there is none.
 func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t *domain.Texting, version uint64, err error) {
 	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.OpenTextingIndex(m.Environment, m.To, m.From), Limit: 1}
 	_, err = svc.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
@@ -105,7 +103,7 @@ func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t 
 	return t, version, commit.StoreError(err)
 }
 
-// Conversation returns an SMS conversation.
+// Conversation returns one SMS conversation. Errors: not_found.
 func (svc *Service) Conversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
 	t, _, err := record.Get[domain.Texting](ctx, svc.store, p, domain.PrefixConversation, id)
 	if err != nil {
@@ -130,8 +128,7 @@ func (svc *Service) ListConversations(ctx context.Context, p domain.Principal, q
 	return l, err
 }
 
-// CloseConversation closes a conversation. The next message of the contact begins another
-// one.
+// CloseConversation closes a conversation. The next message of the contact starts a new one.
 func (svc *Service) CloseConversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
 	t, err := record.Update(ctx, svc.store, p, domain.PrefixConversation, id, nil, func(_ *commit.Change, t *domain.Texting) error {
 		if t.Status != domain.TextingOpen {
@@ -146,7 +143,7 @@ func (svc *Service) CloseConversation(ctx context.Context, p domain.Principal, i
 	return t.Public(time.Now()), nil
 }
 
-// DeleteConversation deletes a closed conversation. Its messages stay.
+// DeleteConversation deletes a closed conversation. Its messages stay. Errors: not_found, invalid_state.
 func (svc *Service) DeleteConversation(ctx context.Context, p domain.Principal, id string) error {
 	return record.Delete(ctx, svc.store, p, domain.PrefixConversation, id, func(_ *commit.Change, t *domain.Texting) error {
 		if status := t.StatusAt(time.Now()); status == domain.TextingOpen {

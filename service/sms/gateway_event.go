@@ -4,27 +4,26 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// GatewayReceived is the type of a GatewayEvent that tells of a message that
-// came in; delivered, undelivered and failed tell of one of ours.
+// GatewayReceived is the type of a GatewayEvent about an inbound message. The types delivered, undelivered and
+// failed report on a message that this service sent.
 const GatewayReceived = "received"
 
-// GatewayEvent is what an SMS gateway tells.
+// GatewayEvent is an event that an SMS gateway reports.
 type GatewayEvent struct {
 	Type      string // received | delivered | undelivered | failed
-	MessageID string // of ours
-	// Of what came in: the gateway's own name for it, and the message.
+	MessageID string // id of the message that this service sent
+	// Inbound messages only: the gateway's id of the message, its parties (E.164) and its content.
 	ID, From, To, Body string // numbers in E.164
 	Media              []string
-	// Why a message was not delivered.
+	// Undelivered and failed messages only: the reason.
 	ErrorCode, ErrorMessage string
 }
 
-// GatewayResult is what became of one GatewayEvent: a message, or why it cannot
-// be taken.
+// GatewayResult is the result of one GatewayEvent: the id of its message, or an error.
 type GatewayResult struct {
 	Index     int
 	MessageID string
-	Duplicate bool // it was told before
+	Duplicate bool // the event was reported before
 	Code      domain.Code
 	Message   string
 	Param     string

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxGateways bounds the SMS gateways of a workspace.
+// maxGateways is the maximum number of SMS gateways of a workspace.
 const maxGateways = 50
 
 // CreateSMSGateway creates a gateway. Without a secret it gets a random one.
@@ -20,7 +20,7 @@ func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g 
 		return created, err
 	}
 	if p.Environment == domain.Test {
-		return nil, domain.Errorf(domain.CodeInvalidState, "messages of a test key go to the built-in carrier; a gateway is for a live one")
+		return nil, domain.Errorf(domain.CodeInvalidState, "messages with a test key go to the test carrier; create gateways with a live key")
 	}
 	if err := svc.cfg.URLs.CheckURL(ctx, "url", g.URL); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g 
 		return nil, commit.StoreError(err)
 	}
 	if n >= maxGateways {
-		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d SMS gateways at most", maxGateways)
+		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d SMS gateways, which is the maximum; delete one first", maxGateways)
 	}
 	if g.Secret == "" {
 		g.Secret = record.NewSigningSecret()
@@ -41,7 +41,7 @@ func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g 
 	return g, record.Create(ctx, svc.store, g)
 }
 
-// SMSGateway returns a gateway.
+// SMSGateway returns one gateway. Errors: not_found.
 func (svc *Service) SMSGateway(ctx context.Context, p domain.Principal, id string) (*domain.SMSGateway, error) {
 	g, _, err := record.Get[domain.SMSGateway](ctx, svc.store, p, domain.PrefixGateway, id)
 	return g, err
@@ -52,7 +52,7 @@ func (svc *Service) ListSMSGateways(ctx context.Context, p domain.Principal, q r
 	return record.List[domain.SMSGateway](ctx, svc.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixGateway, q, nil)
 }
 
-// UpdateSMSGateway changes a gateway. An empty secret is replaced with a random one.
+// UpdateSMSGateway changes a gateway. An empty secret is replaced by a random one.
 func (svc *Service) UpdateSMSGateway(ctx context.Context, p domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error) {
 	return record.Update(ctx, svc.store, p, domain.PrefixGateway, id, func(g *domain.SMSGateway) error {
 		url := g.URL
@@ -70,13 +70,13 @@ func (svc *Service) UpdateSMSGateway(ctx context.Context, p domain.Principal, id
 	})
 }
 
-// DeleteSMSGateway deletes a gateway. Its messages without a result fail as unknown.
+// DeleteSMSGateway deletes a gateway. Its messages without a delivery report fail with the reason unknown.
 func (svc *Service) DeleteSMSGateway(ctx context.Context, p domain.Principal, id string) error {
 	return record.Delete[domain.SMSGateway](ctx, svc.store, p, domain.PrefixGateway, id)
 }
 
-// SMSGatewayEvents applies events of a gateway in their order. A repeated event changes
-// nothing; an invalid event does not stop the others.
+// SMSGatewayEvents applies events of a gateway in order. A repeated event changes nothing. An invalid event gets an
+// error and does not stop the following events.
 func (svc *Service) SMSGatewayEvents(ctx context.Context, p domain.Principal, id string, all []GatewayEvent) ([]GatewayResult, error) {
 	g, err := svc.SMSGateway(ctx, p, id)
 	if err != nil {
@@ -84,16 +84,16 @@ func (svc *Service) SMSGatewayEvents(ctx context.Context, p domain.Principal, id
 	}
 	out := make([]GatewayResult, 0, len(all))
 	for i := range all {
-		taken, err := svc.applyGatewayEvent(ctx, p, g, &all[i])
+		result, err := svc.applyGatewayEvent(ctx, p, g, &all[i])
 		if err != nil {
 			e, ok := errors.AsType[*domain.Error](err)
 			if !ok || e.Code == domain.CodeInternal || e.Code == domain.CodeUnavailable {
 				return nil, err
 			}
-			taken = GatewayResult{Code: e.Code, Message: e.Message, Param: e.Param}
+			result = GatewayResult{Code: e.Code, Message: e.Message, Param: e.Param}
 		}
-		taken.Index = i
-		out = append(out, taken)
+		result.Index = i
+		out = append(out, result)
 	}
 	return out, nil
 }
@@ -114,12 +114,12 @@ func (svc *Service) applyGatewayEvent(ctx context.Context, p domain.Principal, g
 		return GatewayResult{}, err
 	}
 	if number == nil {
-		return GatewayResult{}, domain.FieldError("to", domain.CodeValidation, "this is no number of the workspace")
+		return GatewayResult{}, domain.FieldError("to", domain.CodeValidation, "to is not a number of the workspace")
 	}
 	m := &domain.Message{
 		Meta: domain.Meta{WorkspaceID: p.WorkspaceID, Environment: p.Environment}, From: e.From, To: e.To, Body: e.Body, Media: e.Media, RouteID: g.ID,
 	}
-	seen := newSeen(p.WorkspaceID, g.ID, e.ID)
+	seen := newSeenMessage(p.WorkspaceID, g.ID, e.ID)
 	known, err := svc.ReceiveMessage(ctx, m, seen)
 	if known {
 		return GatewayResult{MessageID: seen.MessageID, Duplicate: true}, nil

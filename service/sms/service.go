@@ -1,5 +1,5 @@
-// Package sms sends and receives SMS messages over trunks and gateways, and lets
-// agents answer them.
+// Package sms is the service for SMS messages: it sends and receives them over SIP trunks and HTTP gateways,
+// applies opt-outs, and makes agents reply.
 package sms
 
 import (
@@ -18,20 +18,20 @@ import (
 	"github.com/callboard/callboard/sip/textmessage"
 )
 
-// Store is the store of messages.
+// Store is the store of messages, with its health.
 type Store interface {
 	commit.Store
-	// Healthy is nil while commits can be made.
+	// Healthy returns nil while the store accepts commits.
 	Healthy() error
 }
 
 // numbers are the phone numbers of workspaces.
 type numbers interface {
-	// LiveNumber returns the live number with these digits (E.164); nil: none.
+	// LiveNumber returns the live number of a workspace that equals e164; nil if there is none.
 	LiveNumber(ctx context.Context, workspaceID string, env domain.Environment, e164 string) (*domain.PhoneNumber, error)
-	// LiveNumbers returns the numbers that are in use.
+	// LiveNumbers returns all live numbers of a workspace.
 	LiveNumbers(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error)
-	// CallerIDs returns the live numbers and those that trunks list.
+	// CallerIDs returns the live numbers and the caller IDs of trunks.
 	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
 }
 
@@ -40,17 +40,18 @@ type spending interface {
 	// ReserveWithinCap reserves the cost of a message. Errors:
 	// destination_not_allowed, spend_cap_reached.
 	ReserveWithinCap(ctx context.Context, w *domain.Workspace, env domain.Environment, id, to string, segments int) error
-	// ReserveSMS reserves the cost of a message even beyond the cap.
+	// ReserveSMS reserves the cost of a message, even beyond the cap.
 	ReserveSMS(m *domain.Message)
-	// SettleSMS ends a reservation; found says that the message was found ended.
+	// SettleSMS settles a reservation. sent reports whether a carrier took the message, found whether the message
+	// had ended before.
 	SettleSMS(m *domain.Message, sent, found bool)
 }
 
-// background runs work that ends with the node.
+// background runs functions that end with the node.
 type background interface {
-	// Context ends with the node.
+	// Context returns a context that ends when the node stops.
 	Context() context.Context
-	// RunInBackground runs f in a goroutine that the node's end waits for.
+	// RunInBackground runs f in a goroutine. The node waits for its end when it stops.
 	RunInBackground(f func())
 }
 
@@ -64,7 +65,7 @@ type gatewayClient interface {
 	Send(ctx context.Context, r webhook.Request) webhook.SendResult
 }
 
-// Config is what the service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store         Store
 	Workspaces    record.Workspaces
@@ -79,33 +80,33 @@ type Config struct {
 	Zones         *calendar.SharedZones
 	Redactor      func(workspaceID string) (*domain.Redactor, error)
 	CheckCallerID func(ctx context.Context, p domain.Principal, from string) error
-	// Script returns what an agent speaks.
+	// Script returns the script of an agent or pathway: the conversation with the contact.
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
-	// Mind returns the agent runtime of a conversation, which is shown as a call; from is
-	// the number that it writes from.
-	Mind func(p domain.Principal, c domain.Call, from string) conversation.AgentRuntime
-	Log  *slog.Logger
+	// AgentRuntime returns the agent runtime for a conversation, which it treats as a call. from is the sender of the
+	// replies.
+	AgentRuntime func(p domain.Principal, c domain.Call, from string) conversation.AgentRuntime
+	Log          *slog.Logger
 }
 
-// Service sends, receives and answers messages.
+// Service sends, receives and replies to SMS messages.
 type Service struct {
 	store      Store
 	cfg        Config
-	senders    record.KeyedMutex    // by sender: an opt-out is answered once
-	messages   record.WorkspaceTask // takes the next step of messages
-	replies    record.WorkspaceTask // answers messages
+	senders    record.KeyedMutex    // by sender: serializes the receipt of messages, so that an opt-out is confirmed once
+	messages   record.WorkspaceTask // carries out pending steps of messages
+	replies    record.WorkspaceTask // replies to messages
 	deliveries *deliveriesInProgress
 	replying   repliesInProgress
 }
 
-// New returns the service; Run delivers and answers messages.
+// New returns a Service. Run starts its background work.
 func New(cfg Config) *Service {
 	return &Service{
 		store: cfg.Store, cfg: cfg, messages: record.NewWorkspaceTask(), replies: record.NewWorkspaceTask(), deliveries: newDeliveriesInProgress(),
 	}
 }
 
-// Restore restores opt-outs and retries that an earlier process left in a workspace.
+// Restore restores pending opt-outs and retries of a workspace after a restart.
 func (svc *Service) Restore(ctx context.Context, workspaceID string) error {
 	if err := svc.restoreOptOuts(ctx, workspaceID); err != nil {
 		return err
@@ -113,20 +114,19 @@ func (svc *Service) Restore(ctx context.Context, workspaceID string) error {
 	return svc.resumeRetries(ctx, workspaceID)
 }
 
-// Resume continues the messages of a workspace.
+// Resume continues deliveries and replies of a workspace.
 func (svc *Service) Resume(workspaceID string) {
 	svc.messages.Wake(workspaceID)
 	svc.replies.Wake(workspaceID)
 }
 
-// Run delivers and answers messages until ctx ends.
+// Run delivers messages and replies to them until ctx ends.
 func (svc *Service) Run(ctx context.Context) {
 	var wait sync.WaitGroup
-	wait.Go(func() { svc.messages.Run(ctx, svc.cfg.Log, "text messages", svc.processDue) })
-	wait.Go(func() { svc.replies.Run(ctx, svc.cfg.Log, "answers to text messages", svc.answerDue) })
+	wait.Go(func() { svc.messages.Run(ctx, svc.cfg.Log, "SMS delivery", svc.processDue) })
+	wait.Go(func() { svc.replies.Run(ctx, svc.cfg.Log, "SMS replies", svc.replyToDue) })
 	wait.Wait()
 }
 
-// FinishDeliveries begins no more deliveries and waits for those in progress, until ctx
-// ends.
+// FinishDeliveries starts no new deliveries and waits for the running ones, until ctx ends.
 func (svc *Service) FinishDeliveries(ctx context.Context) { svc.deliveries.finish(ctx) }

@@ -22,13 +22,12 @@ import (
 
 const ownNumber, contact = "+12025550170", "+12025550101"
 
-// node is all that the service calls. The workspace has one number, which sends
-// messages.
+// node is a fake of all dependencies of the service. The workspace has one number, which has sms_enabled.
 type node struct {
 	life     context.Context
-	requests []webhook.Request // to gateways
-	status   int               // of their answers
-	settled  []string          // ids of messages, with + if they were sent
+	requests []webhook.Request // requests to gateways
+	status   int               // HTTP status of the gateway's responses
+	settled  []string          // ids of settled messages; with + if the message was sent
 	running  sync.WaitGroup
 }
 
@@ -117,7 +116,7 @@ func (f *fixture) send(t *testing.T, p domain.Principal) *domain.Message {
 	return m
 }
 
-// deliver takes the next steps of all messages until nothing is in progress.
+// deliver carries out the pending steps of all messages until no delivery is running.
 func (f *fixture) deliver(t *testing.T) {
 	t.Helper()
 	require.NoError(t, f.processDue(t.Context(), recordtest.Workspace))
@@ -131,7 +130,7 @@ func (f *fixture) now(t *testing.T, m *domain.Message) *domain.Message {
 	return m
 }
 
-func TestMessageIsRefusedByTheRulesOfTheWorkspace(t *testing.T) {
+func TestSendMessageErrors(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	refused := func(o domain.NewMessage) []any {
@@ -152,20 +151,20 @@ func TestMessageIsRefusedByTheRulesOfTheWorkspace(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-func TestGatewayGetsAMessageUntilItTakesIt(t *testing.T) {
+func TestSMSGatewayDeliveryIsRetriedUntilAccepted(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.gateway(t)
 	m := f.send(t, f.by)
 	f.store.BeforeApply = func(commit.Change) error { return errors.New("the disk is full") }
 	f.deliver(t)
-	assert.Empty(t, f.node.requests, "the attempt is stored before it is made")
+	assert.Empty(t, f.node.requests, "the attempt is committed before the request is sent")
 	f.store.BeforeApply = nil
 	f.node.status = 503
 	f.deliver(t)
 	require.Len(t, f.node.requests, 1)
 	now := f.now(t, m)
-	assert.Equal(t, []any{domain.MessageQueued, domain.TodoDeliver, true}, []any{now.Status, now.Todo, now.NextAt != nil}, "it is tried again later")
+	assert.Equal(t, []any{domain.MessageQueued, domain.TodoDeliver, true}, []any{now.Status, now.Todo, now.NextAt != nil}, "the delivery is tried again later")
 	now.NextAt = nil
 	_, err := f.store.Apply(t.Context(), commit.Change{Workspace: recordtest.Workspace, Puts: []domain.Record{now}})
 	require.NoError(t, err)
@@ -177,14 +176,14 @@ func TestGatewayGetsAMessageUntilItTakesIt(t *testing.T) {
 		for _, h := range r.Header {
 			found = found || h.Name == "Idempotency-Key" && h.Value == m.ID
 		}
-		assert.True(t, found, "a repeated request has the same key")
+		assert.True(t, found, "a repeated request has the same Idempotency-Key")
 	}
 	now = f.now(t, m)
 	assert.Equal(t, []any{domain.MessageSent, domain.MessageTodo("")}, []any{now.Status, now.Todo})
 	assert.Equal(t, m.ID+"+", f.node.settled[len(f.node.settled)-1])
 }
 
-func TestOptOutIsAnsweredOnceAndEndsMessages(t *testing.T) {
+func TestSMSOptOutIsConfirmedOnceAndStopsMessages(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	g := f.gateway(t)
@@ -198,17 +197,17 @@ func TestOptOutIsAnsweredOnceAndEndsMessages(t *testing.T) {
 	assert.Equal(t, GatewayResult{MessageID: first.MessageID, Duplicate: true}, receive("1", "STOP"))
 	receive("2", "stop")
 	_, err := f.SendMessage(t.Context(), f.by, domain.NewMessage{To: contact, Body: "x"})
-	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err), "at once")
+	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err), "the opt-out takes effect at once")
 	f.deliver(t)
-	f.deliver(t) // the notice, behind the message to the same number
+	f.deliver(t) // the notice follows the message to the same number
 	assert.Equal(t, []any{domain.MessageFailed, string(domain.CodeOptedOut)}, []any{f.now(t, queued).Status, f.now(t, queued).ErrorCode})
 	l, err := f.ListMessages(t.Context(), f.by, MessageQuery{Direction: domain.Outbound, Status: domain.MessageSent, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
-	require.Len(t, l.Data, 1, "one notice")
+	require.Len(t, l.Data, 1, "one notice confirms both opt-outs")
 	assert.True(t, l.Data[0].Notice)
 }
 
-func TestInvalidGatewayEventDoesNotStopTheOthers(t *testing.T) {
+func TestInvalidGatewayEventDoesNotStopFollowingEvents(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	g, m := f.gateway(t), f.send(t, f.by)
@@ -227,7 +226,7 @@ func TestInvalidGatewayEventDoesNotStopTheOthers(t *testing.T) {
 	assert.Equal(t, "url", recordtest.ErrorField(err))
 }
 
-func TestMessageOnItsWayIsNotDeleted(t *testing.T) {
+func TestPendingSMSMessageCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	test := domain.Principal{WorkspaceID: recordtest.Workspace, Environment: domain.Test}

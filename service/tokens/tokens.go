@@ -1,4 +1,4 @@
-// Package tokens provides the keys that sign the tokens of users (JWT).
+// Package tokens provides the keys that sign and verify the JWTs of users, and rotates them.
 package tokens
 
 import (
@@ -17,32 +17,32 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Waits for the store, which may hang.
+// Limits for requests to the store.
 const (
-	unknownKeyReload = time.Second      // between two readings because of an unknown key: another node may have created it
-	storeTimeout     = 10 * time.Second // of one reading or commit
-	optionalWait     = time.Second      // of a request that can do without the store
-	firstPause       = 15 * time.Second // after a failed attempt to create a key; doubles with each failure
+	unknownKeyReload = time.Second      // delay before an unknown key id is searched in the store again; another node may have created the key
+	storeTimeout     = 10 * time.Second // limit of one read or commit
+	optionalWait     = time.Second      // limit for requests that can continue without the store
+	firstPause       = 15 * time.Second // delay after a failed attempt to create a key; doubles with each failure
 	maxPause         = 10 * time.Minute
-	clusterReload    = 5 * time.Second // between two readings for the keys that other nodes create
+	clusterReload    = 5 * time.Second // interval of reading keys that other nodes create
 )
 
-// cache holds the signing keys in memory: each request with a token needs them. The
-// store is never called under its mutex.
+// cache holds the signing keys in memory, because each request with a token needs them. The store is never called
+// while the mutex is held.
 type cache struct {
 	mu     sync.Mutex
 	keys   []*domain.SigningKey // oldest first
-	loaded time.Time            // when the store was last read
-	failed error                // of that reading
-	due    time.Time            // no attempt to create a key before
-	pause  time.Duration        // after the next failed attempt
+	loaded time.Time            // time of the last read
+	failed error                // error of the last read
+	due    time.Time            // earliest time of the next attempt to create a key
+	pause  time.Duration        // delay after the next failed attempt
 	store  singleflight.Group
 }
 
-// Config are the dependencies of a Service.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store   commit.Store
-	Cluster bool // other nodes create signing keys, too
+	Cluster bool // other nodes create signing keys too
 	// AnyWorkspace reports whether a condition holds for any workspace of the installation.
 	AnyWorkspace func(func(*domain.Workspace) bool) bool
 	Log          *slog.Logger
@@ -63,7 +63,7 @@ func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, cluster: cfg.Cluster, anyWorkspace: cfg.AnyWorkspace, log: cfg.Log}
 }
 
-// current returns the keys whose tokens may be valid now, and the one that signs.
+// current returns the keys whose tokens may be valid now, and the key that signs.
 func (c *cache) current() domain.SigningKeySet {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +95,7 @@ func (c *cache) add(keys []*domain.SigningKey) {
 	c.keys = all
 }
 
-// attempt reports whether it is time to create another key, and postpones the next
-// attempt.
+// attempt reports whether another key may be created now, and delays the next attempt.
 func (c *cache) attempt() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,13 +108,13 @@ func (c *cache) attempt() bool {
 	return true
 }
 
-// shared runs a call of the store once for all concurrent callers, and waits for it
-// until ctx ends.
-func (c *cache) shared(ctx context.Context, what string, do func(context.Context) error) error {
-	done := c.store.DoChan(what, func() (any, error) {
-		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+// shared runs a request to the store once for all concurrent callers. Each caller waits until its ctx ends. name
+// identifies the request.
+func (c *cache) shared(ctx context.Context, name string, do func(context.Context) error) error {
+	done := c.store.DoChan(name, func() (any, error) {
+		storeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 		defer cancel()
-		return nil, do(bound)
+		return nil, do(storeCtx)
 	})
 	select {
 	case r := <-done:
@@ -138,8 +137,7 @@ func (s *Service) load(ctx context.Context) error {
 	return err
 }
 
-// SigningKey returns the key with an id (kid); nil if its tokens are no longer valid
-// or there is none.
+// SigningKey returns the key with the id kid; nil if it does not exist or its tokens have expired.
 func (s *Service) SigningKey(ctx context.Context, kid string) (*domain.SigningKey, error) {
 	if k := s.cache.find(kid); k != nil {
 		return k, nil
@@ -156,24 +154,23 @@ func (s *Service) SigningKey(ctx context.Context, kid string) (*domain.SigningKe
 	return s.cache.find(kid), nil
 }
 
-// EnsureSigningKeys returns the keys whose tokens may be valid, and the one that signs.
-// If there is none yet, it creates the first. A key at the end of its time is replaced
-// by another, which is published before it signs. generate generates a key pair.
+// EnsureSigningKeys returns the keys whose tokens may be valid, and the key that signs. It creates the first key,
+// and replaces a key before the key expires. A new key is published before it signs. generate generates a key pair.
 func (s *Service) EnsureSigningKeys(ctx context.Context, generate func() (public, private string, err error)) (domain.SigningKeySet, error) {
 	if err := s.reloadCluster(ctx); err != nil {
-		s.log.Warn("the signing keys of other nodes cannot be read", slog.Any("error", err))
+		s.log.Warn("reading the signing keys of other nodes failed", slog.Any("error", err))
 	}
 	keys := s.cache.current()
 	if !keys.NeedsNewKey || keys.Active != nil && !s.cache.attempt() {
 		return keys, nil
 	}
-	wait := ctx
-	if keys.Active != nil { // it goes on signing until there is another
+	storeCtx := ctx
+	if keys.Active != nil { // the current key signs until a new one exists
 		var cancel context.CancelFunc
-		wait, cancel = context.WithTimeout(ctx, optionalWait)
+		storeCtx, cancel = context.WithTimeout(ctx, optionalWait)
 		defer cancel()
 	}
-	err := s.cache.shared(wait, "follow", func(ctx context.Context) error {
+	err := s.cache.shared(storeCtx, "follow", func(ctx context.Context) error {
 		if err := s.load(ctx); err != nil {
 			return err
 		}
@@ -184,14 +181,14 @@ func (s *Service) EnsureSigningKeys(ctx context.Context, generate func() (public
 	})
 	keys = s.cache.current()
 	if err != nil && keys.Active != nil {
-		s.log.Warn("there is no new signing key yet", slog.Any("error", err))
+		s.log.Warn("creating the next signing key failed", slog.Any("error", err))
 		return keys, nil
 	}
 	return keys, err
 }
 
-// reloadCluster reads the keys again from time to time if other nodes create keys,
-// too: any node may have to verify a token.
+// reloadCluster reads the keys again at intervals if other nodes create keys too, because any node may have to
+// verify a token.
 func (s *Service) reloadCluster(ctx context.Context) error {
 	if !s.cluster {
 		return nil
@@ -202,12 +199,12 @@ func (s *Service) reloadCluster(ctx context.Context) error {
 	if recent {
 		return nil
 	}
-	bound, cancel := context.WithTimeout(ctx, optionalWait)
+	readCtx, cancel := context.WithTimeout(ctx, optionalWait)
 	defer cancel()
-	return s.cache.shared(bound, "read", s.load)
+	return s.cache.shared(readCtx, "read", s.load)
 }
 
-// createNext creates another key, and deletes those that are no longer published.
+// createNext creates the next key and deletes keys whose tokens have expired.
 func (s *Service) createNext(ctx context.Context, now domain.SigningKeySet, generate func() (public, private string, err error)) error {
 	k := &domain.SigningKey{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixSigningKey), Object: "signing_key", CreatedAt: record.Now(), UpdatedAt: record.Now()}}
 	var err error
@@ -232,7 +229,7 @@ func (s *Service) createNext(ctx context.Context, now domain.SigningKeySet, gene
 	return nil
 }
 
-// OriginAllowed reports whether any workspace allows pages of an origin.
+// OriginAllowed reports whether any workspace allows requests from pages of an origin (CORS).
 func (s *Service) OriginAllowed(origin string) bool {
 	return s.anyWorkspace(func(w *domain.Workspace) bool { return slices.Contains(w.AllowedOrigins, origin) })
 }

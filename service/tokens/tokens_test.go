@@ -21,14 +21,14 @@ import (
 	"github.com/callboard/callboard/service/tokens"
 )
 
-// keyStore is a store that has signing keys and nothing else.
+// keyStore is a fake store that contains only signing keys.
 type keyStore struct {
 	commit.Store
 
 	keys    map[domain.Key]*domain.SigningKey
 	down    bool
-	hangs   atomic.Bool  // no commit ends
-	commits atomic.Int32 // that were tried
+	hangs   atomic.Bool  // commits do not end
+	commits atomic.Int32 // number of tried commits
 }
 
 func (s *keyStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
@@ -65,11 +65,10 @@ func newService(store *keyStore) *tokens.Service {
 	return tokens.New(tokens.Config{Store: store, Log: slog.New(slog.DiscardHandler)})
 }
 
-// cachedFor is how long others may keep the list of keys (Cache-Control of
-// jwks.json).
+// cachedFor is how long verifiers may cache the list of keys (Cache-Control of jwks.json).
 const cachedFor = 5 * time.Minute
 
-func TestSigningKeysChangeWithoutATokenThatAVerifierCannotRead(t *testing.T) {
+func TestTokensStayVerifiableAcrossSigningKeyRotation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &keyStore{keys: make(map[domain.Key]*domain.SigningKey)}
@@ -80,8 +79,7 @@ func TestSigningKeysChangeWithoutATokenThatAVerifierCannotRead(t *testing.T) {
 			until time.Time
 		}
 		var issuedTokens []issued
-		// The keys as verifiers have them that keep the list for as long as they
-		// may; each asks at another minute.
+		// Verifiers cache the list of keys for as long as they may. Each verifier reads it at another minute.
 		var kept [cachedFor / time.Minute][]string
 		var signers []string
 		p := domain.Principal{KeyID: "key_1", WorkspaceID: "ws_1", Environment: domain.Live}
@@ -96,10 +94,10 @@ func TestSigningKeysChangeWithoutATokenThatAVerifierCannotRead(t *testing.T) {
 		const month = 30 * 24 * time.Hour
 		step := time.Minute
 		for at := time.Duration(0); at < 64*24*time.Hour; at += step {
-			if step = 20 * time.Minute; (at+time.Hour)%month < 4*time.Hour { // about when keys change
+			if step = 20 * time.Minute; (at+time.Hour)%month < 4*time.Hour { // smaller steps around the time when keys change
 				step = time.Minute
 			}
-			if at%(7*24*time.Hour) == 0 { // an update of the service
+			if at%(7*24*time.Hour) == 0 { // a restart of the service
 				d = open()
 			}
 			store.down = at >= month && at < month+time.Hour
@@ -136,19 +134,19 @@ func TestSigningKeysChangeWithoutATokenThatAVerifierCannotRead(t *testing.T) {
 			})
 			time.Sleep(step)
 		}
-		require.Len(t, signers, 3, "one month, one month, four days")
+		require.Len(t, signers, 3, "keys of one month, one month and four days")
 		gone, err := d.SigningKey(ctx, signers[0])
 		require.NoError(t, err)
-		assert.Nil(t, gone, "an old key leaves")
+		assert.Nil(t, gone, "an expired key is deleted")
 		now, err := d.EnsureSigningKeys(ctx, token.NewKey)
 		require.NoError(t, err)
 		assert.Equal(t, []*domain.SigningKey{now.Active}, now.Verifying)
 		assert.Equal(t, signers[2], now.Active.ID)
-		assert.Len(t, store.keys, 2, "the one before goes when the next one comes")
+		assert.Len(t, store.keys, 2, "the previous key is deleted when the next one is created")
 	})
 }
 
-func TestHangingStoreDelaysTokensByASecond(t *testing.T) {
+func TestHangingStoreDelaysTokenByAtMostOneSecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &keyStore{keys: make(map[domain.Key]*domain.SigningKey)}
@@ -160,11 +158,11 @@ func TestHangingStoreDelaysTokensByASecond(t *testing.T) {
 		store.hangs.Store(true)
 		store.commits.Store(0)
 		waited := make(map[time.Duration]int)
-		for range 3600 { // a token each second
+		for range 3600 { // one token per second
 			from := time.Now()
 			now, err := d.EnsureSigningKeys(ctx, token.NewKey)
 			require.NoError(t, err)
-			require.Equal(t, first.Active, now.Active, "it signs on with the key that it has")
+			require.Equal(t, first.Active, now.Active, "the current key signs while the store does not answer")
 			known, err := d.SigningKey(ctx, first.Active.ID)
 			require.NoError(t, err)
 			require.Equal(t, first.Active, known)
@@ -173,16 +171,16 @@ func TestHangingStoreDelaysTokensByASecond(t *testing.T) {
 		}
 		asked := int(store.commits.Load())
 		assert.Equal(t, map[time.Duration]int{0: 3600 - asked, time.Second: asked}, waited)
-		assert.Equal(t, 11, asked, "more and more seldom")
+		assert.Equal(t, 11, asked, "attempts become rarer")
 		store.hangs.Store(false)
 		time.Sleep(10 * time.Minute)
 		now, err := d.EnsureSigningKeys(ctx, token.NewKey)
 		require.NoError(t, err)
-		assert.Len(t, now.Verifying, 2, "the next one is there")
+		assert.Len(t, now.Verifying, 2, "the next key exists")
 	})
 }
 
-func TestNodeReadsTheKeyOfAnotherNodeAfterItsCommitFailed(t *testing.T) {
+func TestSigningKeyOfAnotherNodeIsReadAfterFailedCommit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &keyStore{keys: make(map[domain.Key]*domain.SigningKey)}
@@ -193,13 +191,13 @@ func TestNodeReadsTheKeyOfAnotherNodeAfterItsCommitFailed(t *testing.T) {
 		time.Sleep(30 * 24 * time.Hour)
 		store.down = true
 		got, err := two.EnsureSigningKeys(t.Context(), token.NewKey)
-		require.NoError(t, err, "the old key signs")
+		require.NoError(t, err, "the old key continues to sign")
 		assert.Equal(t, first.Verifying, got.Verifying)
 		store.down = false
 		next, err := one.EnsureSigningKeys(t.Context(), token.NewKey)
 		require.NoError(t, err)
 		require.Len(t, next.Verifying, 2)
-		time.Sleep(6 * time.Second) // less than until its next attempt
+		time.Sleep(6 * time.Second) // shorter than the delay before the next attempt
 		got, err = two.EnsureSigningKeys(t.Context(), token.NewKey)
 		require.NoError(t, err)
 		assert.Equal(t, next.Verifying, got.Verifying)

@@ -1,4 +1,4 @@
-// Package tools manages the HTTP and MCP tools that agents may call.
+// Package tools is the service for the HTTP and MCP tools that agents may call.
 package tools
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxTools bounds the tools of a workspace's environment.
+// maxTools is the maximum number of tools of a workspace and environment.
 const maxTools = 500
 
 // Service creates, changes and deletes tools.
@@ -20,12 +20,12 @@ type Service struct {
 	urls       record.URLChecker
 }
 
-// New returns the service.
+// New returns a Service.
 func New(store commit.Store, references *record.References, urls record.URLChecker) *Service {
 	return &Service{store: store, references: references, urls: urls}
 }
 
-// CreateTool creates a tool.
+// CreateTool creates a tool. Errors: validation_failed, invalid_state.
 func (s *Service) CreateTool(ctx context.Context, p domain.Principal, t *domain.Tool) (*domain.Tool, error) {
 	if created, err := record.CreatedBySameRequest[domain.Tool](ctx, s.store, p, domain.PrefixTool); created != nil || err != nil {
 		return created, err
@@ -43,8 +43,7 @@ func (s *Service) CreateTool(ctx context.Context, p domain.Principal, t *domain.
 	return t, record.Create(ctx, s.store, t)
 }
 
-// completeTool checks the name, the number of tools and the URL of a tool, and sets
-// the hints of its headers.
+// completeTool checks the name, the number of tools and the URL of a tool, and sets the hints of its headers.
 func (s *Service) completeTool(ctx context.Context, p domain.Principal, t *domain.Tool) error {
 	others, taken := 0, false
 	err := commit.ForEachRow(ctx, s.store, "tool", p.WorkspaceID, record.EnvironmentIndex(p), func(other *domain.Tool) {
@@ -78,7 +77,7 @@ func headerHints(headers map[string]string) map[string]string {
 	return hints
 }
 
-// Tool returns a tool.
+// Tool returns one tool. Errors: not_found.
 func (s *Service) Tool(ctx context.Context, p domain.Principal, id string) (*domain.Tool, error) {
 	t, _, err := record.Get[domain.Tool](ctx, s.store, p, domain.PrefixTool, id)
 	return t, err
@@ -104,7 +103,7 @@ func (s *Service) UpdateTool(ctx context.Context, p domain.Principal, id string,
 	})
 }
 
-// DeleteTool deletes a tool that no agent and no pathway names.
+// DeleteTool deletes a tool. Errors: not_found; invalid_state if an agent or a pathway uses it.
 func (s *Service) DeleteTool(ctx context.Context, p domain.Principal, id string) error {
 	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/tools"
 )
 
-// urls refuses one URL.
+// urls is a fake URL checker that refuses one URL.
 type urls struct{ refused string }
 
 func (u urls) CheckURL(_ context.Context, param, url string) error {
@@ -24,7 +24,7 @@ func (u urls) CheckURL(_ context.Context, param, url string) error {
 	return nil
 }
 
-func TestToolsHaveUniqueNamesAndAllowedURLs(t *testing.T) {
+func TestToolRequiresUniqueNameAndAllowedURL(t *testing.T) {
 	t.Parallel()
 	store := pebbletest.Open(t)
 	ctx, p := t.Context(), domain.Principal{WorkspaceID: "ws_1", Environment: domain.Live}
@@ -45,5 +45,5 @@ func TestToolsHaveUniqueNamesAndAllowedURLs(t *testing.T) {
 	agent.References = agent.ReferencedIDs()
 	_, err = store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{agent}})
 	require.NoError(t, err)
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(s.DeleteTool(ctx, p, one.ID)), "an agent names the tool")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(s.DeleteTool(ctx, p, one.ID)), "an agent uses the tool")
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// checkOperatorRights refuses changes of a trunk that take an operator, and sets
-// RewriteApproved. was is the zero trunk on create. Errors: operator_required.
+// checkOperatorRights returns an error if a change of a trunk requires an operator, and sets RewriteApproved. was
+// is the zero trunk for a new trunk. Errors: operator_required.
 func (s *Service) checkOperatorRights(p domain.Principal, was, is *domain.Trunk) error {
 	w := s.cfg.Workspaces.Workspace(p.WorkspaceID)
 	if w == nil {
@@ -24,20 +24,18 @@ func (s *Service) checkOperatorRights(p domain.Principal, was, is *domain.Trunk)
 	return approveNumberRewrite(p, was, is)
 }
 
-// checkCostChange refuses a change of costs by anybody but an operator:
-// daily_spend_cap counts by them. Errors: operator_required.
+// checkCostChange returns an error if a principal other than an operator changes the costs, because daily_spend_cap
+// depends on them. Errors: operator_required.
 func checkCostChange(p domain.Principal, was, is *domain.Trunk) error {
 	if p.Operator || slices.Equal(was.Costs, is.Costs) {
 		return nil
 	}
-	return &domain.Error{Code: domain.CodeOperatorRequired, Param: "costs", Message: "costs takes an operator key: daily_spend_cap counts by it"}
+	return &domain.Error{Code: domain.CodeOperatorRequired, Param: "costs", Message: "costs requires an operator key, because daily_spend_cap depends on it"}
 }
 
-// checkForeignNational lets only operators set number_format national with a
-// number_country other than the default_country of the workspace, and change the
-// proxies of such a trunk. A carrier of another country reads the national digits
-// as another number than the one that the rules for numbers judged. Errors:
-// operator_required.
+// checkForeignNational protects trunks with number_format national and a number_country other than the default_country
+// of the workspace. Only operators may set up such a trunk or change its proxies. A carrier of another country could read the national digits as a different number than the one that the destination rules
+// checked. Errors: operator_required.
 func checkForeignNational(p domain.Principal, defaultCountry string, was, is *domain.Trunk) error {
 	if p.Operator || is.NumberFormat != domain.FormatNational || strings.EqualFold(is.NumberCountry, defaultCountry) {
 		return nil
@@ -51,10 +49,9 @@ func checkForeignNational(p domain.Principal, defaultCountry string, was, is *do
 			"Use number_format e164 or digits, or let an operator change the trunk", param, defaultCountry)}
 }
 
-// approveNumberRewrite lets only operators change what number_strip and
-// number_add make of the dialled number, and sets RewriteApproved. An operator who
-// sets one of the two, or whose change asks for approval, approves. Other proxies
-// that somebody else sets end the approval. Errors: operator_required.
+// approveNumberRewrite returns an error if a principal other than an operator changes number_strip or number_add,
+// which rewrite the dialed number. It also sets RewriteApproved: a change by an operator approves the rewrite, and
+// new proxies set by other principals end the approval. Errors: operator_required.
 func approveNumberRewrite(p domain.Principal, was, is *domain.Trunk) error {
 	if is.NumberStrip == "" && is.NumberAdd == "" {
 		is.RewriteApproved = false
@@ -65,15 +62,14 @@ func approveNumberRewrite(p domain.Principal, was, is *domain.Trunk) error {
 	case p.Operator:
 		is.RewriteApproved = was.RewriteApproved || is.RewriteApproved || param != ""
 	case param != "":
-		return &domain.Error{Code: domain.CodeOperatorRequired, Param: param, Message: param + " takes an operator key where number_strip or number_add is set: they change what is dialled. number_format and number_country alone suit most carriers"}
+		return &domain.Error{Code: domain.CodeOperatorRequired, Param: param, Message: param + " requires an operator key while number_strip or number_add is set, because these change the dialed number. Most carriers need only number_format and number_country"}
 	default:
 		is.RewriteApproved = was.RewriteApproved && changedParam(was, is, "proxies", "outbound_proxy") == ""
 	}
 	return nil
 }
 
-// changedParam is the first of the named parameters of a trunk that a change
-// sets to another value; "": none.
+// changedParam returns the first of the named fields of a trunk whose value a change replaces; "" if there is none.
 func changedParam(was, is *domain.Trunk, names ...string) string {
 	for _, name := range names {
 		changed := false

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func TestTrunkChangesThatTakeAnOperator(t *testing.T) {
+func TestTrunkChangesThatRequireOperator(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before, after domain.Trunk

@@ -1,17 +1,17 @@
 package trunks
 
-// TrunkTest is what the targets of a trunk answered to OPTIONS.
+// TrunkTest is the result of SIP OPTIONS requests to all targets of a trunk.
 type TrunkTest struct {
 	TrunkID string       `json:"trunk_id"`
-	OK      bool         `json:"ok"` // at least one answered
+	OK      bool         `json:"ok"` // at least one target answered
 	Targets []TargetTest `json:"targets"`
 }
 
-// TargetTest is one target of a TrunkTest.
+// TargetTest is the result for one target of a trunk.
 type TargetTest struct {
 	Target    string `json:"target"` // host:port;transport
 	Reachable bool   `json:"reachable"`
-	Code      int    `json:"code"` // of its answer; 0 without one
+	Code      int    `json:"code"` // SIP status code; 0 without an answer
 	Reason    string `json:"reason"`
 	Server    string `json:"server,omitempty"`
 	Allow     string `json:"allow,omitempty"`

@@ -11,16 +11,16 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-// trunksNamed is the maximum number of trunks that a warning names.
+// trunksNamed is how many trunks a warning names at most.
 const trunksNamed = 5
 
-// escapesSpendCap says whether daily_spend_cap of the workspace does not count the
-// minutes of all calls over a trunk: the trunk has no cost for some numbers.
+// escapesSpendCap reports whether daily_spend_cap does not limit all calls over a trunk, because the trunk has no
+// cost for some numbers.
 func escapesSpendCap(w *domain.Workspace, t *domain.Trunk) bool {
 	return w != nil && w.Calling.DailySpendCap != nil && t.Environment == domain.Live && !t.Simulator && !routing.HasCostForAllNumbers(t)
 }
 
-// spendWarning warns that daily_spend_cap does not limit calls over trunks.
+// spendWarning returns the warning that daily_spend_cap does not limit calls over trunks.
 func spendWarning(w *domain.Workspace, param, trunks string) domain.Detail {
 	counts := "count nothing"
 	if price := billing.CurrentTariff(w).Micros; price > 0 {
@@ -32,7 +32,7 @@ func spendWarning(w *domain.Workspace, param, trunks string) domain.Detail {
 	}
 }
 
-// trunkWarnings returns the spend cap warnings of one trunk.
+// trunkWarnings returns the spending warnings of one trunk.
 func trunkWarnings(w *domain.Workspace, t *domain.Trunk) []domain.Detail {
 	if !escapesSpendCap(w, t) {
 		return nil
@@ -40,8 +40,8 @@ func trunkWarnings(w *domain.Workspace, t *domain.Trunk) []domain.Detail {
 	return []domain.Detail{spendWarning(w, "costs", fmt.Sprintf("the trunk %q", t.Name))}
 }
 
-// SpendWarnings returns the spend cap warnings of a workspace: one for all its trunks
-// without costs for some numbers.
+// SpendWarnings returns the spending warning of a workspace. It names all trunks that have no cost for some
+// numbers.
 func (s *Service) SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error) {
 	if w.Calling.DailySpendCap == nil {
 		return nil, nil

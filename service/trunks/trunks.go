@@ -1,4 +1,5 @@
-// Package trunks manages SIP trunks: their settings, health and tests.
+// Package trunks is the service for SIP trunks: it creates, changes, tests and deletes them, and shows their
+// health.
 package trunks
 
 import (
@@ -17,15 +18,15 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// Limits of waiting while a request is answered.
+// Limits of waiting during a request.
 const (
 	healthWait = 2 * time.Second
 	checkWait  = 5 * time.Second
 )
 
-// router routes calls over the trunks of workspaces.
+// router is the workspace's routing of calls over trunks.
 type router interface {
-	// ReloadTrunks applies the stored trunks and numbers of a workspace.
+	// ReloadTrunks applies the stored trunks and numbers of a workspace to the routing.
 	ReloadTrunks(ctx context.Context, workspaceID string) error
 	// TrunkHealth returns the health and quality of a workspace's trunks.
 	TrunkHealth(ctx context.Context, workspaceID string) (trunk.Health, error)
@@ -34,19 +35,19 @@ type router interface {
 // userAgent is the SIP user agent.
 type userAgent interface {
 	Resolve(ctx context.Context, t resolve.Target) ([]resolve.Target, error)
-	// Ping sends OPTIONS.
+	// Ping sends a SIP OPTIONS request.
 	Ping(ctx context.Context, env domain.Environment, t resolve.Target) (sip.PingResult, error)
 }
 
-// Config is what the service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store       commit.Store
 	Workspaces  record.Workspaces
 	Router      router
 	SIP         userAgent
-	SIPURI      string                        // where carriers send calls
-	MayReach    func(netip.AddrPort) bool     // nil: any address
-	TestCarrier func() (resolve.Target, bool) // where the built-in test carrier listens
+	SIPURI      string                        // SIP URI to which carriers send calls
+	MayReach    func(netip.AddrPort) bool     // reports whether an address may be contacted; nil: all addresses
+	TestCarrier func() (resolve.Target, bool) // address of the test carrier
 	Log         *slog.Logger
 }
 
@@ -56,10 +57,10 @@ type Service struct {
 	cfg   Config
 }
 
-// New returns the service.
+// New returns a Service.
 func New(cfg Config) *Service { return &Service{store: cfg.Store, cfg: cfg} }
 
-// CreateTrunk creates a trunk.
+// CreateTrunk creates a trunk. Errors: operator_required, validation_failed.
 func (s *Service) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Trunk) (*domain.Trunk, error) {
 	if created, err := record.CreatedBySameRequest[domain.Trunk](ctx, s.store, p, domain.PrefixTrunk); created != nil || err != nil {
 		return created, err
@@ -67,7 +68,7 @@ func (s *Service) CreateTrunk(ctx context.Context, p domain.Principal, t *domain
 	if err := s.checkOperatorRights(p, &domain.Trunk{}, t); err != nil {
 		return nil, err
 	}
-	t.Init("trunk", p, record.RequestResourceID(ctx, domain.PrefixTrunk), record.Now()) // validate depends on the environment
+	t.Init("trunk", p, record.RequestResourceID(ctx, domain.PrefixTrunk), record.Now()) // Init sets the environment that validate needs
 	if err := s.validate(ctx, t); err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (s *Service) CreateTrunk(ctx context.Context, p domain.Principal, t *domain
 	return t, nil
 }
 
-// Trunk returns a trunk.
+// Trunk returns one trunk with its health. Errors: not_found.
 func (s *Service) Trunk(ctx context.Context, p domain.Principal, id string) (*domain.Trunk, error) {
 	t, _, err := record.Get[domain.Trunk](ctx, s.store, p, domain.PrefixTrunk, id)
 	if err != nil {
@@ -101,9 +102,8 @@ func (s *Service) ListTrunks(ctx context.Context, p domain.Principal, q record.P
 	return l, err
 }
 
-// UpdateTrunk changes a trunk; live calls are not affected. change sets
-// RewriteApproved to ask for the approval of number_strip and number_add; the
-// update of an operator grants it. Errors: operator_required.
+// UpdateTrunk changes a trunk. Live calls are not affected. change may set RewriteApproved to request the approval
+// of number_strip and number_add; an update by an operator grants it. Errors: operator_required.
 func (s *Service) UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error) {
 	allowed := func(t *domain.Trunk) error {
 		before := *t
@@ -123,14 +123,14 @@ func (s *Service) UpdateTrunk(ctx context.Context, p domain.Principal, id string
 	return t, nil
 }
 
-// DeleteTrunk deletes a trunk that no number is registered with.
+// DeleteTrunk deletes a trunk to which no phone number is assigned. Errors: not_found, invalid_state.
 func (s *Service) DeleteTrunk(ctx context.Context, p domain.Principal, id string) error {
 	err := record.Delete(ctx, s.store, p, domain.PrefixTrunk, id, func(_ *commit.Change, t *domain.Trunk) error {
 		users, err := record.List(ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixNumber, record.PageQuery{Limit: 1}, func(n *domain.PhoneNumber) bool { return n.TrunkID == t.ID })
 		if err != nil || len(users.Data) == 0 {
 			return err
 		}
-		return domain.Errorf(domain.CodeInvalidState, "phone number %s stands on this trunk; move or delete it first", users.Data[0].ID)
+		return domain.Errorf(domain.CodeInvalidState, "phone number %s is assigned to this trunk; move or delete the number first", users.Data[0].ID)
 	})
 	if err != nil {
 		return err
@@ -138,18 +138,18 @@ func (s *Service) DeleteTrunk(ctx context.Context, p domain.Principal, id string
 	return s.cfg.Router.ReloadTrunks(ctx, p.WorkspaceID)
 }
 
-// addState adds health, quality, warnings and the SIP URI to trunks. Health and
-// quality are left out if the trunks actor does not answer in time.
+// addState adds health, quality, warnings and the SIP URI to trunks. Health and quality are missing if the trunks
+// actor does not answer in time.
 func (s *Service) addState(ctx context.Context, p domain.Principal, list ...*domain.Trunk) {
 	w := s.cfg.Workspaces.Workspace(p.WorkspaceID)
 	if w == nil || len(list) == 0 {
 		return
 	}
-	bound, cancel := context.WithTimeout(ctx, healthWait)
+	healthCtx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()
-	now, err := s.cfg.Router.TrunkHealth(bound, p.WorkspaceID)
+	now, err := s.cfg.Router.TrunkHealth(healthCtx, p.WorkspaceID)
 	if err != nil {
-		s.cfg.Log.Warn("the trunks did not tell their health", slog.Any("error", err))
+		s.cfg.Log.Warn("the trunks actor did not return the health of the trunks", slog.Any("error", err))
 	}
 	for _, x := range list {
 		x.Warnings = trunkWarnings(w, x)
@@ -162,9 +162,8 @@ func (s *Service) addState(ctx context.Context, p domain.Principal, list ...*dom
 	}
 }
 
-// validate refuses a trunk with caller IDs of the test environment, or with a host
-// that resolves to no address that may be reached. A name that cannot be resolved now
-// is accepted: each connection is checked again.
+// validate returns an error for caller IDs of the test environment, and for hosts without an address that may be
+// contacted. A name that cannot be resolved now is accepted, because each connection is checked again.
 func (s *Service) validate(ctx context.Context, t *domain.Trunk) error {
 	if t.Environment == domain.Live && !t.Simulator {
 		var problems domain.Problems
@@ -175,26 +174,26 @@ func (s *Service) validate(ctx context.Context, t *domain.Trunk) error {
 			return err
 		}
 	}
-	may := s.cfg.MayReach
-	if may == nil || t.Simulator {
+	mayReach := s.cfg.MayReach
+	if mayReach == nil || t.Simulator {
 		return nil
 	}
-	bound, cancel := context.WithTimeout(ctx, checkWait)
+	resolveCtx, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
 	var problems domain.Problems
 	check := func(param string, p domain.Proxy) {
 		found := []resolve.Target{{Host: p.Host, Port: p.Port, Transport: p.Transport}}
 		if _, err := netip.ParseAddr(strings.Trim(p.Host, "[]")); err != nil {
-			if found, err = s.cfg.SIP.Resolve(bound, found[0]); err != nil {
+			if found, err = s.cfg.SIP.Resolve(resolveCtx, found[0]); err != nil {
 				return
 			}
 		}
 		for _, f := range found {
-			if a, err := netip.ParseAddr(strings.Trim(f.Host, "[]")); err == nil && may(netip.AddrPortFrom(a.Unmap(), uint16(f.Port&0xFFFF))) {
+			if a, err := netip.ParseAddr(strings.Trim(f.Host, "[]")); err == nil && mayReach(netip.AddrPortFrom(a.Unmap(), uint16(f.Port&0xFFFF))) {
 				return
 			}
 		}
-		problems.Add(param+".host", domain.CodeValidation, "%s may not be reached from here: only public addresses, and what the operator allows", p.Host)
+		problems.Add(param+".host", domain.CodeValidation, "%s resolves to no address that this service may contact; use a public address or ask the operator to allow it", p.Host)
 	}
 	for i, p := range t.Proxies {
 		check("proxies["+strconv.Itoa(i)+"]", p)

@@ -20,11 +20,11 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// node is the trunks actor and the user agent. silent.example does not answer.
+// node is a fake trunks actor and SIP user agent. silent.example does not answer.
 type node struct {
 	reloaded int
 	health   trunk.Health
-	err      error // of the trunks actor
+	err      error // error of the trunks actor
 }
 
 func (n *node) ReloadTrunks(context.Context, string) error { n.reloaded++; return nil }
@@ -67,7 +67,7 @@ func proxies(hosts ...string) (all []domain.Proxy) {
 	return all
 }
 
-func TestTrunkWithAPrivateHostOrATestNumberIsRefused(t *testing.T) {
+func TestTrunkWithPrivateHostOrTestNumberIsRefused(t *testing.T) {
 	t.Parallel()
 	s, n, _ := setUp(t)
 	p := recordtest.Live(recordtest.Workspace)
@@ -82,7 +82,7 @@ func TestTrunkWithAPrivateHostOrATestNumberIsRefused(t *testing.T) {
 	}
 	assert.Zero(t, n.reloaded)
 	one, err := s.CreateTrunk(t.Context(), p, &domain.Trunk{Proxies: proxies("unknown.example", "carrier.example")})
-	require.NoError(t, err, "a name that cannot be resolved now is accepted")
+	require.NoError(t, err, "a name that does not resolve now is accepted")
 	_, err = s.UpdateTrunk(t.Context(), p, one.ID, func(one *domain.Trunk) error { one.Proxies = proxies("private.example"); return nil })
 	assert.Equal(t, "proxies[0].host", recordtest.ErrorField(err))
 	_, err = s.UpdateTrunk(t.Context(), p, one.ID, func(one *domain.Trunk) error { one.CallerIDs = []string{domain.TestCarrierPrefix + "0100"}; return nil })
@@ -90,7 +90,7 @@ func TestTrunkWithAPrivateHostOrATestNumberIsRefused(t *testing.T) {
 	assert.Equal(t, 1, n.reloaded)
 }
 
-func TestTrunkIsShownWithoutHealthIfItsActorDoesNotAnswer(t *testing.T) {
+func TestTrunkHasNoHealthWithoutAnswerOfActor(t *testing.T) {
 	t.Parallel()
 	s, n, _ := setUp(t)
 	p := recordtest.Live(recordtest.Workspace)
@@ -108,7 +108,7 @@ func TestTrunkIsShownWithoutHealthIfItsActorDoesNotAnswer(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-func TestTrunkOfANumberIsNotDeleted(t *testing.T) {
+func TestTrunkWithPhoneNumberCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	s, n, store := setUp(t)
 	p := recordtest.Live(recordtest.Workspace)
@@ -121,10 +121,10 @@ func TestTrunkOfANumberIsNotDeleted(t *testing.T) {
 	require.NoError(t, record.Delete[domain.PhoneNumber](t.Context(), store, p, domain.PrefixNumber, number.ID))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(s.DeleteTrunk(t.Context(), recordtest.Live(recordtest.OtherWorkspace), one.ID)))
 	require.NoError(t, s.DeleteTrunk(t.Context(), p, one.ID))
-	assert.Equal(t, 2, n.reloaded, "created and deleted")
+	assert.Equal(t, 2, n.reloaded, "creation and deletion reload the trunks")
 }
 
-func TestTrunkIsTestedAtEachOfItsTargets(t *testing.T) {
+func TestTrunkTestPingsAllTargets(t *testing.T) {
 	t.Parallel()
 	s, _, _ := setUp(t)
 	p := recordtest.Live(recordtest.Workspace)
@@ -135,5 +135,5 @@ func TestTrunkIsTestedAtEachOfItsTargets(t *testing.T) {
 	require.Len(t, got.Targets, 3)
 	assert.True(t, got.OK)
 	assert.Equal(t, []any{true, 200, "OK", ""}, []any{got.Targets[0].Reachable, got.Targets[0].Code, got.Targets[0].Reason, got.Targets[0].Error})
-	assert.Equal(t, []string{"no answer", "the name leads nowhere"}, []string{got.Targets[1].Error, got.Targets[2].Error})
+	assert.Equal(t, []string{"no answer", "the host name does not resolve"}, []string{got.Targets[1].Error, got.Targets[2].Error})
 }

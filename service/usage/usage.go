@@ -1,4 +1,5 @@
-// Package usage reports the usage of a workspace with its price.
+// Package usage is the service for the usage of a workspace: it reports usage and ledger lines with their prices,
+// and checks the counters against the ledger.
 package usage
 
 import (
@@ -11,26 +12,25 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// workspaces finds the workspace of a principal.
+// workspaces returns the workspace of a principal.
 type workspaces interface {
 	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
 }
 
-// Service reads usage counters and ledger rows. Only the live environment has them:
-// calls and SMS messages of the test environment are free.
+// Service reads usage counters and ledger rows. They exist only in the live environment, because calls and messages
+// in the test environment are free.
 type Service struct {
 	store      commit.Store
 	workspaces workspaces
 }
 
-// New returns the service of usage.
+// New returns a Service.
 func New(store commit.Store, workspaces workspaces) *Service {
 	return &Service{store: store, workspaces: workspaces}
 }
 
-// priced returns the counters from the first day of the month of q.From to q.To with
-// their prices, and all tariffs by number.
-func (s *Service) priced(ctx context.Context, w *domain.Workspace, q billing.UsageQuery) ([]billing.PricedUsage, map[int]domain.Tariff, error) {
+// pricedUsage returns the priced counters from the first day of q.From's month to q.To, and all tariffs by number.
+func (s *Service) pricedUsage(ctx context.Context, w *domain.Workspace, q billing.UsageQuery) ([]billing.PricedUsage, map[int]domain.Tariff, error) {
 	tariffs, err := ledger.Tariffs(ctx, s.store, w)
 	if err != nil {
 		return nil, nil, commit.StoreError(err)
@@ -39,7 +39,7 @@ func (s *Service) priced(ctx context.Context, w *domain.Workspace, q billing.Usa
 	return billing.PriceUsage(rows, tariffs), tariffs, commit.StoreError(err)
 }
 
-// Usage returns the usage of a range of days: the total, each month, each day.
+// Usage returns the usage of a range of days: in total, by month and by day.
 func (s *Service) Usage(ctx context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error) {
 	out := billing.Usage{Object: "usage", Environment: p.Environment, From: domain.Day(q.From), To: domain.Day(q.To)}
 	out.Summarize(nil)
@@ -49,7 +49,7 @@ func (s *Service) Usage(ctx context.Context, p domain.Principal, q billing.Usage
 	}
 	out.Plan = w.Plan
 	if p.Environment == domain.Live {
-		rows, _, err := s.priced(ctx, w, q)
+		rows, _, err := s.pricedUsage(ctx, w, q)
 		if err != nil {
 			return out, err
 		}
@@ -58,9 +58,8 @@ func (s *Service) Usage(ctx context.Context, p domain.Principal, q billing.Usage
 	return out, nil
 }
 
-// Ledger returns the ledger rows of a range of days with their prices, in the order
-// of opening. Their sum is that of Usage: the counters of its day place each row in
-// the quota.
+// Ledger returns the priced ledger lines of a range of days in the order of opening. Their sum equals that of
+// Usage. The counters decide which lines are within the included quota of the month.
 func (s *Service) Ledger(ctx context.Context, p domain.Principal, q billing.UsageQuery) (iter.Seq2[billing.LedgerLine, error], error) {
 	w, err := s.workspaces.Workspace(ctx, p)
 	if err != nil {
@@ -69,11 +68,11 @@ func (s *Service) Ledger(ctx context.Context, p domain.Principal, q billing.Usag
 	if p.Environment != domain.Live {
 		return func(func(billing.LedgerLine, error) bool) {}, nil
 	}
-	rows, tariffs, err := s.priced(ctx, w, q)
+	rows, tariffs, err := s.pricedUsage(ctx, w, q)
 	if err != nil {
 		return nil, err
 	}
-	before := make(map[string]int, len(rows)) // attempts of the month, by counter row
+	before := make(map[string]int, len(rows)) // attempts of the month before each line, by counter row
 	for _, r := range rows {
 		before[r.Key().ID] = r.AttemptsBefore
 	}

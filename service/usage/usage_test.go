@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/service/usage"
 )
 
-// known finds the workspaces that it holds by their ids.
+// known is a fake that holds workspaces by id.
 type known map[string]*domain.Workspace
 
 func (k known) Workspace(_ context.Context, p domain.Principal) (*domain.Workspace, error) {
@@ -34,8 +34,7 @@ func principal(workspaceID string, env domain.Environment) domain.Principal {
 	return domain.Principal{WorkspaceID: workspaceID, Environment: env}
 }
 
-// storeAttempts commits n attempts of 6 seconds as the end of a call does: a ledger
-// row and its count.
+// storeAttempts commits n attempts of 6 seconds: ledger rows and their counts, as at the end of a call.
 func storeAttempts(t *testing.T, store commit.Store, workspaceID string, openedAt time.Time, n int) {
 	t.Helper()
 	c := commit.Change{Workspace: workspaceID}
@@ -57,7 +56,7 @@ func days(from, to string) billing.UsageQuery {
 	return billing.UsageQuery{From: f, To: t}
 }
 
-func TestLedgerLinesAddUpToTheUsageOfTheirDays(t *testing.T) {
+func TestLedgerLinesAddUpToUsage(t *testing.T) {
 	t.Parallel()
 	ctx, store := t.Context(), pebbletest.Open(t)
 	first := time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)
@@ -70,7 +69,7 @@ func TestLedgerLinesAddUpToTheUsageOfTheirDays(t *testing.T) {
 		amount                       string
 	}{
 		{days("2026-04-01", "2026-04-30"), 502, 500, 2, "0.20"},
-		{days("2026-04-02", "2026-04-02"), 3, 1, 2, "0.20"}, // the day before has used the quota
+		{days("2026-04-02", "2026-04-02"), 3, 1, 2, "0.20"}, // the previous day has used the quota
 		{days("2026-04-03", "2026-04-30"), 0, 0, 0, "0.00"},
 	} {
 		u, err := s.Usage(ctx, principal("ws_1", domain.Live), c.query)
@@ -92,7 +91,7 @@ func TestLedgerLinesAddUpToTheUsageOfTheirDays(t *testing.T) {
 	}
 }
 
-func TestUsageShowsNoOtherWorkspaceAndNoTestCalls(t *testing.T) {
+func TestUsageExcludesOtherWorkspacesAndTestCalls(t *testing.T) {
 	t.Parallel()
 	ctx, store := t.Context(), pebbletest.Open(t)
 	storeAttempts(t, store, "ws_1", time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC), 5)
@@ -116,7 +115,7 @@ func TestUsageShowsNoOtherWorkspaceAndNoTestCalls(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-func TestRecountReportsAndRepairsWrongCounters(t *testing.T) {
+func TestRecountReportsAndRepairsWrongUsageCounters(t *testing.T) {
 	t.Parallel()
 	ctx, store := t.Context(), pebbletest.Open(t)
 	w, live := workspace("ws_1"), principal("ws_1", domain.Live)
@@ -129,7 +128,7 @@ func TestRecountReportsAndRepairsWrongCounters(t *testing.T) {
 	assert.Equal(t, billing.LedgerCheck{WorkspaceID: w.ID, From: "2026-05-01", To: "2026-05-31", Rows: 25, Days: 2, Wrong: []billing.CounterMismatch{}}, r)
 
 	off := &domain.Usage{WorkspaceID: w.ID, Day: "2026-05-10"}
-	off.Counts[0], off.Counts[4] = -3, 7 // messages have no rows in the ledger: they stay
+	off.Counts[0], off.Counts[4] = -3, 7 // messages have no ledger rows, so their counter stays
 	ghost := &domain.Usage{WorkspaceID: w.ID, Day: "2026-05-20", Tariff: 2}
 	ghost.Counts[0] = 1
 	_, err = store.Apply(ctx, commit.Change{Workspace: w.ID, Adds: []domain.CounterRecord{off, ghost}, Deletes: []domain.Key{

@@ -77,7 +77,7 @@ func (f *fixture) session(t *testing.T, cookie string, from netip.Addr) (*domain
 	return s, domain.CodeOf(err)
 }
 
-func TestSignInLinkIsUsedOnce(t *testing.T) {
+func TestSignInLinkIsValidOnce(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	link := f.link(t)
@@ -97,7 +97,7 @@ func TestSignInLinkIsUsedOnce(t *testing.T) {
 	assert.Equal(t, domain.CodeExpiredLink, signIn(link, inside))
 }
 
-func TestSignInLinkOfAKeyIsForUsersWithinItsAddresses(t *testing.T) {
+func TestSignInLinkRequiresUserWithinAllowedIPsOfKey(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.credentials.networks = [][]string{{"192.0.2.0/28"}}
@@ -108,7 +108,7 @@ func TestSignInLinkOfAKeyIsForUsersWithinItsAddresses(t *testing.T) {
 	assert.ErrorIs(t, err, refused)
 }
 
-func TestSessionEndsWithItsUserOrKey(t *testing.T) {
+func TestSessionEndsWithUserOrSignInKey(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	cookie := f.signIn(t)
@@ -136,7 +136,7 @@ func TestSessionEndsWithItsUserOrKey(t *testing.T) {
 	assert.Equal(t, domain.CodeAuthenticationRequired, code)
 }
 
-func TestUseOfASessionIsStoredInTheBackground(t *testing.T) {
+func TestLastUseOfSessionIsStoredInBackground(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	cookie := f.signIn(t)
@@ -152,7 +152,7 @@ func TestUseOfASessionIsStoredInTheBackground(t *testing.T) {
 	close(goOn)
 }
 
-func TestUsersOfOtherWorkspacesAreNotFound(t *testing.T) {
+func TestUserOfAnotherWorkspaceIsNotFound(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	other := recordtest.Live(recordtest.OtherWorkspace)

@@ -28,7 +28,7 @@ func (s *Service) deliveries(ctx context.Context, p domain.Principal, id, index 
 	return record.List[domain.Delivery](ctx, s.store, p.WorkspaceID, index+w.ID, domain.PrefixDelivery, q, nil)
 }
 
-// TestWebhook sends one test event to an endpoint and waits for the answer.
+// TestWebhook sends one test event to an endpoint and waits for the response.
 func (s *Service) TestWebhook(ctx context.Context, p domain.Principal, id string, t event.Type) (TestResult, error) {
 	w, err := s.Webhook(ctx, p, id)
 	if err != nil {

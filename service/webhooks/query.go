@@ -6,10 +6,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Query filters endpoints.
+// Query filters webhook endpoints. Empty fields match all endpoints.
 type Query struct {
 	record.PageQuery
 	CampaignID string
 	Status     domain.WebhookStatus // "": any
-	Event      event.Type           // that they subscribe to; "": any
+	Event      event.Type           // event to which the endpoint subscribes; "": any
 }

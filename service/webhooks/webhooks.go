@@ -1,4 +1,5 @@
-// Package webhooks manages the webhook endpoints of workspaces.
+// Package webhooks is the service for webhook endpoints: it creates, changes, tests and deletes them, lists their
+// deliveries and replays events.
 package webhooks
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Config holds what a Service needs. On an offline store only Store is set, and only
+// Config holds the dependencies of a Service. For a store without a running node only Store is set, and only
 // DeleteWebhook may be called.
 type Config struct {
 	Store    commit.Store
@@ -26,17 +27,15 @@ type Config struct {
 	URLs     record.URLChecker
 	Agents   agents
 	Events   eventLog
-	// Campaigns finds the campaigns that filters name.
+	// Campaigns reads the campaigns that event filters name.
 	Campaigns campaigns
-	// QuarantineError returns the error for deliveries while the node is in
-	// quarantine; nil: it is not.
+	// QuarantineError returns the error of deliveries while the store is in quarantine; otherwise nil.
 	QuarantineError func() error
 }
 
-// settings orders the changes of a workspace's settings.
+// settings serializes changes of a workspace's settings.
 type settings interface {
-	// LockSettings waits until no other change of the workspace's settings is
-	// being made. Errors: not_found, unavailable.
+	// LockSettings locks the settings of a workspace against other changes. Errors: not_found, unavailable.
 	LockSettings(workspaceID string) (unlock func(), err error)
 }
 
@@ -46,25 +45,25 @@ type endpointActors interface {
 	WebhookChanged(ctx context.Context, w *domain.Webhook)
 	// WebhookDeleted stops the actor of a deleted endpoint.
 	WebhookDeleted(w *domain.Webhook)
-	// WebhookPID is the actor of an endpoint.
+	// WebhookPID returns the actor of an endpoint.
 	WebhookPID(w *domain.Webhook) *actor.PID
 }
 
-// agents finds agents.
+// agents reads agents.
 type agents interface {
 	Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error)
 }
 
-// campaigns finds campaigns.
+// campaigns reads campaigns.
 type campaigns interface {
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 }
 
-// eventLog finds places in the event log of a workspace.
+// eventLog searches the event log of a workspace.
 type eventLog interface {
 	// OffsetOf returns the offset of an event. Errors: domain.ErrNotFound.
 	OffsetOf(ctx context.Context, workspaceID, eventID string) (uint64, error)
-	// OffsetBefore returns an offset before which all events are older than at.
+	// OffsetBefore returns an offset below those of all events created at the time at or later.
 	OffsetBefore(ctx context.Context, workspaceID string, at time.Time) (uint64, error)
 }
 
@@ -81,7 +80,7 @@ type Service struct {
 	quarantineError func() error
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service {
 	return &Service{
 		store: c.Store, settings: c.Settings, actors: c.Actors, system: c.System, urls: c.URLs, agents: c.Agents, campaigns: c.Campaigns,
@@ -89,17 +88,17 @@ func New(c Config) *Service {
 	}
 }
 
-// CreateWebhook stores an endpoint. It receives every event committed after the
-// return. The result shows the signing secret. Errors: validation, invalid_url.
+// CreateWebhook stores an endpoint. It receives all events that are committed after CreateWebhook has returned. The
+// result contains the signing secret. Errors: validation_failed, invalid_url.
 func (s *Service) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error) {
-	if made, err := record.CreatedBySameRequest[domain.Webhook](ctx, s.store, p, domain.PrefixWebhook); made != nil || err != nil {
-		if made != nil {
-			s.actors.WebhookChanged(ctx, made) // the interrupted request may not have notified them
-			shown := *made
+	if earlier, err := record.CreatedBySameRequest[domain.Webhook](ctx, s.store, p, domain.PrefixWebhook); earlier != nil || err != nil {
+		if earlier != nil {
+			s.actors.WebhookChanged(ctx, earlier) // the interrupted request may not have notified them
+			shown := *earlier
 			shown.FirstOffset = 0
-			made = &shown
+			earlier = &shown
 		}
-		return made, err
+		return earlier, err
 	}
 	if err := s.urls.CheckURL(ctx, "url", w.URL); err != nil {
 		return nil, err
@@ -126,9 +125,8 @@ func (s *Service) CreateWebhook(ctx context.Context, p domain.Principal, w *doma
 	return &shown, nil
 }
 
-// checkFilters returns a validation error for filters that name an unknown agent
-// or campaign: no event would pass them. What the filters before named is not
-// checked again: it may have been deleted since.
+// checkFilters returns a validation error if event filters name an unknown agent or campaign. Ids that the previous
+// filters named are not checked, because they may have been deleted since.
 func (s *Service) checkFilters(ctx context.Context, p domain.Principal, before, f *domain.EventFilters) error {
 	if f == nil {
 		return nil
@@ -166,7 +164,7 @@ func (s *Service) checkFilters(ctx context.Context, p domain.Principal, before, 
 	return problems.Err()
 }
 
-// Webhook returns an endpoint. Errors: not_found.
+// Webhook returns one endpoint. Errors: not_found.
 func (s *Service) Webhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
 	w, _, err := record.Get[domain.Webhook](ctx, s.store, p, domain.PrefixWebhook, id)
 	if err == nil {
@@ -189,10 +187,9 @@ func (s *Service) ListWebhooks(ctx context.Context, p domain.Principal, q Query)
 	})
 }
 
-// UpdateWebhook changes an endpoint. Errors: not_found, validation, invalid_url and
-// those of change.
+// UpdateWebhook changes an endpoint. Errors: not_found, validation_failed, invalid_url and those of change.
 func (s *Service) UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error) {
-	checked, err := s.checkNewURL(ctx, p, id, change) // may wait for a name server: before the lock
+	checkedURL, err := s.checkNewURL(ctx, p, id, change) // may wait for DNS, so it runs before the lock
 	if err != nil {
 		return nil, err
 	}
@@ -210,10 +207,10 @@ func (s *Service) UpdateWebhook(ctx context.Context, p domain.Principal, id stri
 		if failed := s.checkFilters(ctx, p, filters, w.Filters); failed != nil {
 			return failed
 		}
-		if w.URL == url || w.URL == checked {
+		if w.URL == url || w.URL == checkedURL {
 			return nil
 		}
-		return s.urls.CheckURL(ctx, "url", w.URL) // another change intervened
+		return s.urls.CheckURL(ctx, "url", w.URL) // another change came between
 	})
 	if err != nil {
 		return nil, err
@@ -222,8 +219,7 @@ func (s *Service) UpdateWebhook(ctx context.Context, p domain.Principal, id stri
 	return w, nil
 }
 
-// checkNewURL returns the URL that a change gives an endpoint, after CheckURL
-// allowed it; "": the URL stays.
+// checkNewURL returns the new URL of an endpoint after CheckURL has allowed it; "" if the change keeps the URL.
 func (s *Service) checkNewURL(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (string, error) {
 	w, err := s.Webhook(ctx, p, id)
 	if err != nil {
@@ -242,7 +238,7 @@ func (s *Service) DeleteWebhook(ctx context.Context, p domain.Principal, id stri
 	if err != nil {
 		return err
 	}
-	if s.actors == nil { // no node runs on the store
+	if s.actors == nil { // no node runs on this store
 		return record.Delete[domain.Webhook](ctx, s.store, p, domain.PrefixWebhook, id)
 	}
 	unlock, err := s.settings.LockSettings(p.WorkspaceID)
@@ -257,9 +253,8 @@ func (s *Service) DeleteWebhook(ctx context.Context, p domain.Principal, id stri
 	return nil
 }
 
-// RotateWebhook replaces the signing secret of an endpoint. Default: a random
-// secret. During overlap deliveries carry the signatures of both secrets. The
-// result shows the new secret.
+// RotateWebhook replaces the signing secret of an endpoint. Default: a random secret. During overlap, deliveries
+// are signed with both secrets. The result contains the new secret.
 func (s *Service) RotateWebhook(
 	ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error,
 ) (*domain.Webhook, error) {
@@ -285,12 +280,12 @@ func (s *Service) RotateWebhook(
 	return &shown, nil
 }
 
-// PauseWebhook pauses an endpoint. Its events queue.
+// PauseWebhook pauses deliveries to an endpoint. Its events are queued.
 func (s *Service) PauseWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
 	return s.setStatus(ctx, p, id, domain.WebhookPaused)
 }
 
-// ResumeWebhook resumes an endpoint. Its queued events are sent in order.
+// ResumeWebhook resumes deliveries to an endpoint. Its queued events are sent in order.
 func (s *Service) ResumeWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
 	return s.setStatus(ctx, p, id, domain.WebhookActive)
 }

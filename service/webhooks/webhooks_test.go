@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/service/webhooks"
 )
 
-// node is the rest of the node: it knows one agent and allows URLs of one host.
+// node is a fake of all dependencies of the service. It has one agent and allows the URLs of one host.
 type node struct {
 	store                     commit.Store
 	system                    *actor.ActorSystem
@@ -78,7 +78,7 @@ func open(t *testing.T) (*webhooks.Service, *node) {
 
 var live = domain.Principal{WorkspaceID: "ws_1", Environment: domain.Live} //nolint:gochecknoglobals // a constant
 
-func TestEndpointIsCheckedStoredAndAnnounced(t *testing.T) {
+func TestCreateWebhookChecksURLAndNotifiesActors(t *testing.T) {
 	t.Parallel()
 	s, n := open(t)
 	ctx := t.Context()
@@ -94,11 +94,11 @@ func TestEndpointIsCheckedStoredAndAnnounced(t *testing.T) {
 	w, err := s.CreateWebhook(ctx, live, &domain.Webhook{URL: "https://example.com/a", Events: []string{"agent.updated"}})
 	require.NoError(t, err)
 	assert.NotEmpty(t, w.Secret)
-	assert.Zero(t, w.FirstOffset, "the answer does not show it")
+	assert.Zero(t, w.FirstOffset, "the response does not contain FirstOffset")
 	n.checked = nil
 	_, err = s.UpdateWebhook(ctx, live, w.ID, func(w *domain.Webhook) error { w.Events = []string{"*"}; return nil })
 	require.NoError(t, err)
-	assert.Empty(t, n.checked, "the URL is as it was")
+	assert.Empty(t, n.checked, "an unchanged URL is not checked again")
 	_, err = s.UpdateWebhook(ctx, live, w.ID, func(w *domain.Webhook) error { w.URL = "https://example.com/b"; return nil })
 	require.NoError(t, err)
 	assert.Equal(t, []string{"https://example.com/b"}, n.checked)
@@ -115,7 +115,7 @@ func TestEndpointIsCheckedStoredAndAnnounced(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(s.DeleteWebhook(ctx, live, w.ID)))
 }
 
-func TestTestDeliveryIsRefusedInQuarantine(t *testing.T) {
+func TestWebhookTestDeliveryIsRefusedInQuarantine(t *testing.T) {
 	t.Parallel()
 	s, n := open(t)
 	w, err := s.CreateWebhook(t.Context(), live, &domain.Webhook{URL: "https://example.com/a", Events: []string{"*"}})
@@ -125,7 +125,7 @@ func TestTestDeliveryIsRefusedInQuarantine(t *testing.T) {
 	assert.ErrorIs(t, err, n.quarantine)
 }
 
-func TestEndpointIsDeletedWithoutANode(t *testing.T) {
+func TestWebhookEndpointIsDeletedInOfflineStore(t *testing.T) {
 	t.Parallel()
 	s, n := open(t)
 	w, err := s.CreateWebhook(t.Context(), live, &domain.Webhook{URL: "https://example.com/a", Events: []string{"*"}})
@@ -135,7 +135,7 @@ func TestEndpointIsDeletedWithoutANode(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-func TestReplayQueuesAFinishedDeliveryAgain(t *testing.T) {
+func TestReplayQueuesFinishedWebhookDeliveryAgain(t *testing.T) {
 	t.Parallel()
 	s, n := open(t)
 	ctx, now := t.Context(), record.Now()

@@ -12,7 +12,7 @@ import (
 // FirstStart is what the first start of an installation creates.
 type FirstStart struct {
 	Workspace *domain.Workspace
-	AdminKey  string // text of the operator key, which is stored nowhere
+	AdminKey  string // text of the operator key, which is not stored
 	TestKey   string // text of the test key
 }
 
@@ -23,11 +23,11 @@ type Bootstrap struct {
 	Plan        domain.Plan
 	Limits      domain.Limits
 	TestCarrier bool                          // the workspace gets trunks to the test carrier
-	Owns        func(workspaceID string) bool // whether the node may own a workspace; nil: any
+	Owns        func(workspaceID string) bool // reports whether this node may own the workspace; nil: it owns all
 }
 
-// Run fills an empty store: the workspace "default", an operator key, a test key. It
-// returns nil if the store has a workspace.
+// Run fills an empty store with the workspace "default", an operator key and a test key. It returns nil if the
+// store has a workspace already.
 func (b Bootstrap) Run(ctx context.Context) (*FirstStart, error) {
 	all, err := record.AllWorkspaces(ctx, b.Store)
 	if err != nil || len(all) > 0 {

@@ -8,12 +8,11 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// LocalCommands are the commands of the operator at the machine itself, who has no
-// credential. Their commits hold their audit log entries: for API requests httpapi
-// writes these.
+// LocalCommands are operator commands on the machine itself, which need no credential. Each command commits its
+// audit entry. For API requests httpapi records the audit entries.
 type LocalCommands struct{ service *Service }
 
-// Local returns the commands of the operator at the machine itself.
+// Local returns the operator commands on the machine itself.
 func (s *Service) Local() LocalCommands { return LocalCommands{s} }
 
 // withAuditEntry adds an entry to the audit log of a workspace.
@@ -25,7 +24,7 @@ func withAuditEntry(workspaceID, action string, on *domain.Workspace) func(*comm
 
 // withCreationEntry adds the creation of a workspace to its audit log.
 func withCreationEntry(w *domain.Workspace) func(*commit.Change) {
-	return func(c *commit.Change) { withAuditEntry(w.ID, "workspace.created", w)(c) } // w gets its id before the commit
+	return func(c *commit.Change) { withAuditEntry(w.ID, "workspace.created", w)(c) } // w.ID is set before the commit
 }
 
 // CreateWorkspace is Service.CreateWorkspace.
@@ -33,8 +32,8 @@ func (l LocalCommands) CreateWorkspace(ctx context.Context, w *domain.Workspace)
 	return l.service.create(ctx, w, withCreationEntry(w))
 }
 
-// DeleteWorkspace is Service.DeleteWorkspace. The audit log of another workspace gets
-// the entry, because that of the deleted one is erased.
+// DeleteWorkspace is Service.DeleteWorkspace. The audit entry goes to the workspace auditedIn, because the deletion
+// erases the audit log of the deleted workspace.
 func (l LocalCommands) DeleteWorkspace(ctx context.Context, id, auditedIn string) error {
 	return l.service.delete(ctx, domain.Principal{Operator: true}, id, withAuditEntry(auditedIn, "workspace.deleted", &domain.Workspace{Meta: domain.Meta{ID: id}}))
 }

@@ -1,4 +1,5 @@
-// Package workspaces manages the workspaces of an installation.
+// Package workspaces is the service for workspaces: it creates, changes and deletes them, and starts and stops
+// their actors.
 package workspaces
 
 import (
@@ -15,10 +16,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Config holds what a Service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store Store
-	// Workspaces finds the workspaces whose actors run on this node.
+	// Workspaces returns the workspaces whose actors run on this node.
 	Workspaces record.Workspaces
 	Outbox     record.Outbox
 	Actors     actors
@@ -29,13 +30,13 @@ type Config struct {
 	Jobs       jobs
 	Blobs      blobs
 	DNC        dncLists
-	// Credentials are the caches that refuse the credentials of a deleted workspace.
+	// Credentials are caches that drop the credentials of a deleted workspace.
 	Credentials []CredentialCache
-	// Forget functions drop what services hold in memory of a deleted workspace.
+	// Forget are functions of other services that drop their data about a deleted workspace from memory.
 	Forget []func(workspaceID string)
-	// TestCarrier says whether new workspaces get trunks to the test carrier.
+	// TestCarrier reports whether new workspaces get trunks to the test carrier.
 	TestCarrier func() bool
-	// SpoolDir holds the unfinished recordings of each workspace; "": none.
+	// SpoolDir is the directory of unfinished recordings, with one subdirectory per workspace; "": none.
 	SpoolDir string
 	Log      *slog.Logger
 }
@@ -43,11 +44,9 @@ type Config struct {
 // Store is the store of a running service.
 type Store interface {
 	commit.Store
-	// Erase removes all rows, events and the data key of a workspace. An erasure that
-	// was interrupted can be repeated.
+	// Erase deletes all rows, events and the data key of a workspace. An interrupted erasure can be repeated.
 	Erase(ctx context.Context, workspaceID string) error
-	// CloseWorkspace refuses further commits to a workspace and waits for those that
-	// have begun.
+	// CloseWorkspace refuses new commits to a workspace and waits for running ones.
 	CloseWorkspace(workspaceID string)
 }
 
@@ -55,18 +54,16 @@ type Store interface {
 type actors interface {
 	// StartWorkspace starts the actors of a stored workspace.
 	StartWorkspace(ctx context.Context, w *domain.Workspace) error
-	// DetachWorkspace makes a workspace unknown. stop ends its calls and actors; nil:
-	// it has none.
+	// DetachWorkspace makes a workspace unknown on this node. stop ends its calls and actors; it is nil if the
+	// workspace has no actors.
 	DetachWorkspace(workspaceID string) (stop func(ctx context.Context))
-	// RemoveInboundSources removes the trunks and phones of a deleted workspace from the
-	// inbound router.
+	// RemoveInboundSources removes the trunks and phones of a deleted workspace from inbound routing.
 	RemoveInboundSources(ctx context.Context, workspaceID string)
 }
 
-// settings notifies actors of changed settings.
+// settings serializes changes of settings and notifies actors.
 type settings interface {
-	// LockSettings waits until no other change of the workspace's settings is being
-	// made. Errors: not_found, unavailable.
+	// LockSettings locks the settings of a workspace against other changes. Errors: not_found, unavailable.
 	LockSettings(workspaceID string) (unlock func(), err error)
 	// SetWorkspace notifies the actors of a workspace of its new settings and limits.
 	SetWorkspace(w *domain.Workspace)
@@ -74,19 +71,19 @@ type settings interface {
 
 // node is the node on which the service runs.
 type node interface {
-	// OwnsWorkspace says whether a workspace of this id runs, or would run, on this node.
+	// OwnsWorkspace reports whether the workspace with this id belongs to this node.
 	OwnsWorkspace(workspaceID string) bool
 	// WorkspaceCount returns the number of workspaces that run on this node.
 	WorkspaceCount() int
-	// Quarantined says whether the store was restored from a backup and not released.
+	// Quarantined reports whether the store is in quarantine after a restore.
 	Quarantined() bool
 }
 
-// background runs goroutines until the node stops.
+// background runs functions that end with the node.
 type background interface {
-	// Context ends with the node.
+	// Context returns a context that ends when the node stops.
 	Context() context.Context
-	// RunInBackground runs f in a goroutine for which the node waits when it stops.
+	// RunInBackground runs f in a goroutine. The node waits for its end when it stops.
 	RunInBackground(f func())
 }
 
@@ -95,12 +92,12 @@ type Keys interface {
 	Create(ctx context.Context, by record.Author, key *domain.APIKey) (created *domain.APIKey, text string, err error)
 }
 
-// jobs runs durable work in the background.
+// jobs runs functions in the background until they succeed.
 type jobs interface {
-	// Begin runs work under a name until it returns nil.
+	// Start runs work under a name until work returns nil.
 	Start(ctx context.Context, name string, work func(ctx context.Context) error) bool
-	// StopAll stops the jobs whose names begin with prefix.
-	StopAll(prefix string)
+	// StopAllAndWait stops the jobs whose names begin with prefix, and waits for their end.
+	StopAllAndWait(prefix string)
 }
 
 type blobs interface {
@@ -108,28 +105,27 @@ type blobs interface {
 	DeleteAll(ctx context.Context, workspaceID string) error
 }
 
-// dncLists are the do-not-call lists in memory.
+// dncLists holds do-not-call lists in memory.
 type dncLists interface {
-	// LoadWorkspace reads the lists of a workspace from the store, until it has them or
-	// ctx ends.
+	// LoadWorkspace loads the lists of a workspace from the store, with retries until ctx ends.
 	LoadWorkspace(ctx context.Context, workspaceID string)
-	// Forget drops a list.
+	// UnloadList drops a list from memory.
 	UnloadList(workspaceID, listID string)
 }
 
 // CredentialCache holds credentials in memory.
 type CredentialCache interface {
-	// DeleteWorkspace refuses the credentials of a workspace from now on.
+	// DeleteWorkspace drops the credentials of a workspace, which are invalid from then on.
 	DeleteWorkspace(workspaceID string)
 }
 
-// Service manages workspaces. It is safe for concurrent use.
+// Service creates, changes and deletes workspaces. It is safe for concurrent use.
 type Service struct {
 	cfg      Config
-	creating sync.Mutex // held while a workspace is created and started
+	creating sync.Mutex // held while a workspace is being created and started
 }
 
-// New returns the service of workspaces.
+// New returns a Service.
 func New(cfg Config) *Service { return &Service{cfg: cfg} }
 
 // Workspace returns the workspace of the principal. Errors: not_found, unavailable.
@@ -141,8 +137,8 @@ func (s *Service) Workspace(_ context.Context, p domain.Principal) (*domain.Work
 	return w, nil
 }
 
-// AnyWorkspace returns a workspace of the installation to an operator. Errors:
-// not_found, unavailable.
+// AnyWorkspace returns a workspace of the installation. The principal must be an operator. Errors: not_found,
+// unavailable.
 func (s *Service) AnyWorkspace(_ context.Context, id string) (*domain.Workspace, error) {
 	id, err := domain.ParseID(domain.PrefixWorkspace, id)
 	if err == nil {
@@ -158,8 +154,7 @@ func (s *Service) ListWorkspaces(ctx context.Context, q record.PageQuery) (recor
 	return record.List[domain.Workspace](ctx, s.cfg.Store, "", "all", domain.PrefixWorkspace, q, nil)
 }
 
-// UpdateWorkspace changes the workspace of the principal. New limits hold when it
-// returns.
+// UpdateWorkspace changes the workspace of the principal. New limits are effective when UpdateWorkspace returns.
 func (s *Service) UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {
 	unlock, err := s.cfg.Settings.LockSettings(p.WorkspaceID)
 	if err != nil {
@@ -192,7 +187,7 @@ func (s *Service) UpdateWorkspace(ctx context.Context, p domain.Principal, chang
 	return nil, commit.StoreError(domain.ErrConflict)
 }
 
-// updateChange is the commit of an update: a changed price begins a new tariff.
+// updateChange returns the commit of an update. A changed price starts a new tariff.
 func updateChange(before, w *domain.Workspace, version uint64) commit.Change {
 	c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{w}}
 	for _, t := range billing.ChangeTariff(before, w) {

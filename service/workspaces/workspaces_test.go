@@ -19,17 +19,17 @@ import (
 	"github.com/callboard/callboard/service/workspaces"
 )
 
-// fake is a node, its store and all that the service uses of them.
+// fake is a fake node with its store, for all dependencies of the service.
 type fake struct {
 	*persistence.Store
 
 	running     map[string]*domain.Workspace
-	more        int // further workspaces that run
+	more        int // number of further workspaces that run
 	cannotStart error
 	quarantined bool
 	stopped     []string // workspaces whose actors were stopped
-	refused     []string // workspaces whose credentials are refused
-	closed      []string // workspaces to which no commit is accepted
+	refused     []string // workspaces whose credentials were dropped
+	closed      []string // workspaces that accept no commits
 	forgotten   []string
 	noBlobs     []string // workspaces whose blobs were deleted
 	keys        []*domain.APIKey
@@ -59,7 +59,7 @@ func (f *fake) WorkspaceCount() int                          { return len(f.runn
 func (f *fake) Quarantined() bool                            { return f.quarantined }
 func (f *fake) Context() context.Context                     { return context.Background() }
 func (f *fake) RunInBackground(run func())                   { f.background = append(f.background, run) }
-func (f *fake) StopAll(string)                               {}
+func (f *fake) StopAllAndWait(string)                        {}
 func (f *fake) DeleteAll(_ context.Context, id string) error {
 	f.noBlobs = append(f.noBlobs, id)
 	return nil
@@ -119,7 +119,7 @@ func create(t *testing.T, s *workspaces.Service, name string) *domain.Workspace 
 
 var operator = domain.Principal{WorkspaceID: "ws_operator", Environment: domain.Live, Operator: true} //nolint:gochecknoglobals // of every test
 
-func TestNewWorkspaceRunsWithAKeyAndTestTrunks(t *testing.T) {
+func TestNewWorkspaceHasKeyAndTestCarrierTrunks(t *testing.T) {
 	t.Parallel()
 	f, s := open(t)
 	w, key, text, err := s.CreateWorkspace(t.Context(), &domain.Workspace{Name: "acme", Plan: domain.Starter})
@@ -133,7 +133,7 @@ func TestNewWorkspaceRunsWithAKeyAndTestTrunks(t *testing.T) {
 	assert.Equal(t, 1, trunks)
 }
 
-func TestNumberOfWorkspacesIsLimited(t *testing.T) {
+func TestCreateWorkspaceFailsAtMaximum(t *testing.T) {
 	t.Parallel()
 	f, s := open(t)
 	f.more = 1000
@@ -145,7 +145,7 @@ func TestNumberOfWorkspacesIsLimited(t *testing.T) {
 	assert.Empty(t, l.Data)
 }
 
-func TestWorkspaceThatCannotStartIsStartedLater(t *testing.T) {
+func TestFailedWorkspaceStartIsRetried(t *testing.T) {
 	t.Parallel()
 	f, s := open(t)
 	f.cannotStart = errors.New("the store is slow")
@@ -157,27 +157,27 @@ func TestWorkspaceThatCannotStartIsStartedLater(t *testing.T) {
 	assert.Len(t, f.running, 1)
 }
 
-func TestDeletedWorkspaceIsGoneForGood(t *testing.T) {
+func TestDeletedWorkspaceIsErased(t *testing.T) {
 	t.Parallel()
 	f, s := open(t)
 	ctx, w, other := t.Context(), create(t, s, "acme"), create(t, s, "other")
 	claim := &domain.NumberClaim{Number: "+12025550155", WorkspaceID: w.ID}
-	lost := &domain.NumberClaim{Number: "+12025550156", WorkspaceID: other.ID} // taken over by another workspace
+	lost := &domain.NumberClaim{Number: "+12025550156", WorkspaceID: other.ID} // another workspace has acquired the number
 	number := func(id, e164 string) *domain.PhoneNumber {
 		return &domain.PhoneNumber{Meta: domain.Meta{ID: id, WorkspaceID: w.ID, Environment: domain.Live}, Number: e164}
 	}
 	f.put(t, number("number_1", claim.Number), number("number_2", lost.Number))
 	f.put(t, claim, lost)
 
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(s.DeleteWorkspace(ctx, domain.Principal{WorkspaceID: w.ID}, w.ID)), "it is the principal's own")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(s.DeleteWorkspace(ctx, domain.Principal{WorkspaceID: w.ID}, w.ID)), "a principal cannot delete its own workspace")
 	require.NoError(t, s.DeleteWorkspace(ctx, operator, w.ID))
-	assert.Equal(t, []string{w.ID}, f.refused, "before anything is erased")
+	assert.Equal(t, []string{w.ID}, f.refused, "credentials are dropped before the erasure")
 	_, err := s.AnyWorkspace(ctx, w.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(s.DeleteWorkspace(ctx, operator, w.ID)))
 
 	require.Len(t, f.jobs, 1)
-	for range 2 { // a job that was interrupted runs again
+	for range 2 { // an interrupted job runs again
 		require.NoError(t, f.jobs[0](ctx))
 	}
 	assert.Equal(t, []string{w.ID}, f.stopped)
@@ -185,7 +185,7 @@ func TestDeletedWorkspaceIsGoneForGood(t *testing.T) {
 	assert.Contains(t, f.forgotten, w.ID)
 	assert.Contains(t, f.noBlobs, w.ID)
 	assert.False(t, f.exists(t, number("number_1", "")))
-	assert.False(t, f.exists(t, claim), "the number is free")
+	assert.False(t, f.exists(t, claim), "the claim of the number is deleted")
 	assert.True(t, f.exists(t, lost), "the number belongs to another workspace")
 	assert.False(t, f.exists(t, &domain.DeletedWorkspace{ID: w.ID}))
 	assert.NotNil(t, f.running[other.ID])
@@ -194,7 +194,7 @@ func TestDeletedWorkspaceIsGoneForGood(t *testing.T) {
 	assert.Len(t, l.Data, 1)
 }
 
-func TestDeletionThatWasCutOffIsResumed(t *testing.T) {
+func TestInterruptedWorkspaceDeletionIsResumed(t *testing.T) {
 	t.Parallel()
 	f, s := open(t)
 	gone := &domain.DeletedWorkspace{ID: "ws_1", At: time.Now()}
@@ -209,7 +209,7 @@ func TestDeletionThatWasCutOffIsResumed(t *testing.T) {
 	assert.False(t, f.exists(t, gone))
 }
 
-func TestChangedPlanBeginsATariffWithAnEvent(t *testing.T) {
+func TestPlanChangeStartsTariffAndSendsEvent(t *testing.T) {
 	t.Parallel()
 	f, s := open(t)
 	ctx, w := t.Context(), create(t, s, "acme")
@@ -217,7 +217,7 @@ func TestChangedPlanBeginsATariffWithAnEvent(t *testing.T) {
 	w, err := s.UpdateWorkspace(ctx, p, func(w *domain.Workspace) error { w.Plan = domain.Professional; return nil })
 	require.NoError(t, err)
 	assert.Equal(t, 1, w.Tariff)
-	assert.Equal(t, w, f.running[w.ID], "the actors know it")
+	assert.Equal(t, w, f.running[w.ID], "the actors got the new settings")
 	assert.True(t, f.exists(t, &domain.Tariff{WorkspaceID: w.ID, Number: 0}))
 	assert.True(t, f.exists(t, &domain.Tariff{WorkspaceID: w.ID, Number: 1}))
 	events, err := f.Events(ctx, w.ID, 0, 10)
@@ -226,7 +226,7 @@ func TestChangedPlanBeginsATariffWithAnEvent(t *testing.T) {
 	assert.Equal(t, event.WorkspaceUpdated, events[0].Type)
 }
 
-func TestRateWindowsOfAWorkspaceAreItsOwn(t *testing.T) {
+func TestRateWindowsAreStoredPerWorkspace(t *testing.T) {
 	t.Parallel()
 	_, s := open(t)
 	ctx := t.Context()
@@ -238,7 +238,7 @@ func TestRateWindowsOfAWorkspaceAreItsOwn(t *testing.T) {
 	}
 }
 
-func TestFirstStartFillsAnEmptyStoreOnce(t *testing.T) {
+func TestBootstrapFillsEmptyStoreOnce(t *testing.T) {
 	t.Parallel()
 	f, _ := open(t)
 	b := workspaces.Bootstrap{Store: f, Keys: f, Plan: domain.Starter, Owns: func(string) bool { return true }}
@@ -252,7 +252,7 @@ func TestFirstStartFillsAnEmptyStoreOnce(t *testing.T) {
 	assert.Nil(t, again)
 }
 
-func TestOfflineAndLocalCommandsAreInTheAuditLog(t *testing.T) {
+func TestOfflineAndLocalCommandsAreAudited(t *testing.T) {
 	t.Parallel()
 	f, s := open(t)
 	ctx := t.Context()
@@ -266,7 +266,7 @@ func TestOfflineAndLocalCommandsAreInTheAuditLog(t *testing.T) {
 	assert.Equal(t, w.ID, key.WorkspaceID)
 	assert.Equal(t, []string{"workspace.created " + w.ID}, actions(w.ID))
 	require.NoError(t, o.DeleteWorkspace(ctx, w.ID, "ws_operator"))
-	assert.True(t, f.exists(t, &domain.DeletedWorkspace{ID: w.ID}), "the next start erases it")
+	assert.True(t, f.exists(t, &domain.DeletedWorkspace{ID: w.ID}), "the next start erases the data")
 
 	local, _, _, err := s.Local().CreateWorkspace(ctx, &domain.Workspace{Name: "local"})
 	require.NoError(t, err)

@@ -97,7 +97,7 @@ func (s *Services) connectCalls(cfg *Config, references *record.References, camp
 		Redactor:      n.Redactor,
 		CheckCallerID: s.Numbers.CheckCallerID,
 		Script:        s.Scripts.Script,
-		Mind: func(p domain.Principal, c domain.Call, from string) conversation.AgentRuntime {
+		AgentRuntime: func(p domain.Principal, c domain.Call, from string) conversation.AgentRuntime {
 			return s.AgentRuntime.ForMessages(p, c, from)
 		},
 		Log: cfg.Node.Log,
@@ -140,13 +140,13 @@ func (s *Services) connectReports(cfg *Config, campaignReader record.CampaignRea
 		},
 	})
 	s.Exports = exports.New(exports.Config{
-		Store: store, Blobs: n.Blobs(), Jobs: s.jobs, Sources: exportSources{campaignReader, s.Contacts}, Usage: s.Usage.Usage, OffsetBefore: s.Events.OffsetBefore,
+		Store: store, Blobs: n.Blobs(), Jobs: s.jobs, Campaigns: exportCampaigns{campaignReader, s.Contacts}, Usage: s.Usage.Usage, OffsetBefore: s.Events.OffsetBefore,
 		Background: n.Context, OnCalls: s.hasLiveCalls, PublicURL: cfg.Node.PublicURL, Log: cfg.Node.Log,
 	})
-	s.Decisions = decisions.New(decisions.Config{Store: store, Campaigns: campaignReader, Country: s.DNC.Country, ChainKey: cfg.Keys.DecisionLogKey})
+	s.Decisions = decisions.New(decisions.Config{Store: store, Campaigns: campaignReader, Country: s.DNC.DefaultCountry, ChainKey: cfg.Keys.DecisionLogKey})
 	s.DataRequests = datarequests.New(datarequests.Config{
 		Store: store, Blobs: n.Blobs(), Lists: n.DNC(), Keys: cfg.Keys, Jobs: s.jobs, Campaigns: campaignReader, Contacts: s.Contacts, Calls: s.Calls,
-		Appointments: s.Appointments, Decisions: s.Decisions, Exports: s.Exports, Bulk: s.Bulk, OptOutKey: sms.OptOutKey, Country: s.DNC.Country, Background: n.Context,
+		Appointments: s.Appointments, Decisions: s.Decisions, Exports: s.Exports, Bulk: s.Bulk, OptOutKey: sms.OptOutKey, Country: s.DNC.DefaultCountry, Background: n.Context,
 		Quarantined: n.Quarantined, OnCalls: s.hasLiveCalls,
 	})
 	s.Trunks = trunks.New(trunks.Config{
@@ -169,15 +169,15 @@ func (s *Services) retention(cfg *Config) *retention.Service {
 	return retention.New(retention.Config{
 		Store: s.Node.Store(), Workspaces: s.Node, Blobs: s.Node.Blobs(), Calls: s.Calls, Appointments: s.Appointments, Events: s.Events, DecisionKey: cfg.Keys.DecisionLogKey, Log: cfg.Node.Log,
 		Steps: []retention.Step{
-			{What: "names of messages", Sweep: s.SMS.DeleteSeenMessages},
-			{What: "counts of attempts", Sweep: ignoreTime(s.Node.DeleteOldNumberDays)},
-			{What: "revocations of tokens", Sweep: func(ctx context.Context, workspaceID string, now time.Time) error {
+			{Name: "received message ids", Sweep: s.SMS.DeleteSeenMessages},
+			{Name: "attempt counts", Sweep: ignoreTime(s.Node.DeleteOldNumberDays)},
+			{Name: "OAuth grants and revocations", Sweep: func(ctx context.Context, workspaceID string, now time.Time) error {
 				return errors.Join(s.OAuth.SweepOAuth(ctx, workspaceID, now), s.Users.SweepSessions(ctx, workspaceID, now))
 			}},
-			{What: "bulk jobs", Sweep: ignoreTime(s.Bulk.SweepBulks)},
-			{What: "exports", Sweep: s.Exports.SweepExports},
-			{What: "data requests", Sweep: s.DataRequests.SweepDataRequests},
-			{What: "idempotency keys", Sweep: ignoreTime(s.Idempotency.SweepReplies)},
+			{Name: "bulk jobs", Sweep: ignoreTime(s.Bulk.SweepBulks)},
+			{Name: "exports", Sweep: s.Exports.SweepExports},
+			{Name: "data requests", Sweep: s.DataRequests.SweepDataRequests},
+			{Name: "idempotency keys", Sweep: ignoreTime(s.Idempotency.SweepReplies)},
 		},
 	})
 }
@@ -194,8 +194,8 @@ func (s *Services) alertRules(cfg *Config) *alerts.Service {
 	return alerts.New(rules)
 }
 
-// exportSources provides the rows that exports contain.
-type exportSources struct {
+// exportCampaigns reads campaigns and the rows of their exports.
+type exportCampaigns struct {
 	record.CampaignReader
 	*contacts.Service
 }

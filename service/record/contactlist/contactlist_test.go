@@ -97,7 +97,7 @@ func (f *fixture) ordinals(state string, added record.TimeRange) (all []int) {
 	}
 }
 
-func TestImportSaysWhatIsWrongWithEachRow(t *testing.T) {
+func TestContactImportReportsErrorOfEachRow(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	checks := contactlist.Checks{
@@ -131,7 +131,7 @@ func TestImportSaysWhatIsWrongWithEachRow(t *testing.T) {
 	assert.Equal(t, map[string]domain.Reason{"+4930123456": "destination_not_allowed", number(3): "missing_variable", number(4): "dnc"}, reasons, "the results show them")
 }
 
-func TestImportStopsWhereItIsNotKnownWhoMayBeCalled(t *testing.T) {
+func TestContactImportStopsWhenDNCCheckFails(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	unknown := errors.New("the store cannot be reached")
@@ -143,7 +143,7 @@ func TestImportStopsWhereItIsNotKnownWhoMayBeCalled(t *testing.T) {
 	assert.ErrorIs(t, in.Read(numbered(0, 1)), unknown)
 }
 
-func TestImportsContinueTheLastChunk(t *testing.T) {
+func TestContactImportFillsLastChunkOfEarlierUpload(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.add(0, contactlist.Checks{}, numbered(0, domain.ChunkSize+10))
@@ -157,7 +157,7 @@ func TestImportsContinueTheLastChunk(t *testing.T) {
 	assert.Equal(t, []int{domain.ChunkSize + 10, domain.ChunkSize + 29}, []int{added[0], added[19]})
 }
 
-func TestContactsAreFoundByTheirState(t *testing.T) {
+func TestContactsAreListedByState(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.add(0, contactlist.Checks{}, numbered(0, 600))
@@ -188,7 +188,7 @@ func TestContactsAreFoundByTheirState(t *testing.T) {
 	assert.Equal(t, 597, n)
 }
 
-func TestChangedContactIsReadAsItIsNow(t *testing.T) {
+func TestReaderReturnsEditedContact(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.add(0, contactlist.Checks{}, numbered(0, 3))
