@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// answererDetected stores whether a person or a machine has answered the call.
-func (c *call) answererDetected(ctx actor.Context, m conversation.AnswererDetected) {
+// onAnswererDetected stores whether a person or a machine has answered the call.
+func (c *call) onAnswererDetected(ctx actor.Context, m conversation.AnswererDetected) {
 	if c.stage >= flushing || c.call.AnsweredBy == m.By {
 		return
 	}

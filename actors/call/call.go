@@ -145,21 +145,21 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // one case per mess
 	case beginCall:
 		c.start(ctx)
 	case lines.PermitBound:
-		c.permitBound(ctx)
+		c.onPermitBound(ctx)
 	case lines.LeaseExpired:
-		c.stageTimedOut(ctx, stageTimeout{stage: awaitingPermit})
+		c.onStageTimeout(ctx, stageTimeout{stage: awaitingPermit})
 	case legPrepared:
-		c.legPrepared(ctx, m)
+		c.onLegPrepared(ctx, m)
 	case dialogEvent:
 		c.handleDialogEvent(ctx, m)
 	case mediaEvent:
 		c.handleMediaEvent(ctx, m)
 	case trunk.Slot:
-		c.slotGranted(ctx, m)
+		c.onSlotGranted(ctx, m)
 	case trunk.SlotDenied:
-		c.slotRefused(ctx, m)
+		c.onSlotDenied(ctx, m)
 	case conversation.PathwayEnded:
-		c.agentEnded(ctx, m)
+		c.onAgentEnded(ctx, m)
 	case conversation.Fault:
 		c.reportFault(ctx, m)
 	case conversation.OptOutRequested:
@@ -167,27 +167,27 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // one case per mess
 			c.cfg.OnOptOut(c.call, m.Channel, m.Keyword)
 		}
 	case conversation.ConversationFinished:
-		c.conversationFinished(ctx, m)
+		c.onConversationFinished(ctx, m)
 	case HangUp:
 		c.handleHangup(ctx, m)
 	case stageTimeout:
-		c.stageTimedOut(ctx, m)
+		c.onStageTimeout(ctx, m)
 	case maxDurationReached:
 		c.endAnswered(ctx, byService, domain.ReasonMaxDuration)
 	case trunk.SpendCapReached:
 		c.endAnswered(ctx, byService, domain.ReasonSpendCap)
 	case commitDone:
-		c.commitDone(ctx, m)
+		c.onCommitDone(ctx, m)
 	case repeatEnd:
 		c.notifyOwner(ctx)
 	case AcknowledgeEnd:
-		c.endAcknowledged(ctx)
+		c.onEndAcknowledged(ctx)
 	case *actor.DeadLetterResponse:
-		c.ownerGone(ctx)
+		c.reportOwnerGone(ctx)
 	case *actor.Stopping:
 		c.stopping = true // Calls handles the end of the call; the stop of the conversation is no failure
 	case *actor.Terminated:
-		c.conversationDied(ctx, m)
+		c.onConversationDied(ctx, m)
 	case mailbox.TaskPanicked:
 		panic(m)
 	default:
@@ -195,7 +195,7 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // one case per mess
 	}
 }
 
-func (c *call) commitDone(ctx actor.Context, m commitDone) {
+func (c *call) onCommitDone(ctx actor.Context, m commitDone) {
 	c.commits.finishCommit(ctx, m)
 	if c.agent.leaving && c.commits.isIdle() {
 		c.agentHangsUp(ctx)
@@ -206,8 +206,8 @@ func (c *call) commitDone(ctx actor.Context, m commitDone) {
 	c.checkFlushed(ctx)
 }
 
-// ownerGone reports to Calls that the owner did not receive the end of the call.
-func (c *call) ownerGone(ctx actor.Context) {
+// reportOwnerGone reports to Calls that the owner did not receive the end of the call.
+func (c *call) reportOwnerGone(ctx actor.Context) {
 	if c.stage == notifying {
 		ctx.Send(ctx.Parent(), ownerGone{*c.result.ended})
 	}
@@ -248,8 +248,8 @@ func (c *call) start(ctx actor.Context) {
 	c.timers.schedule(ctx, bindTimeout, stageTimeout{stage: awaitingPermit})
 }
 
-// permitBound sends the INVITE, or prepares the answer of an inbound call.
-func (c *call) permitBound(ctx actor.Context) {
+// onPermitBound sends the INVITE, or prepares the answer of an inbound call.
+func (c *call) onPermitBound(ctx actor.Context) {
 	if c.stage != awaitingPermit {
 		return
 	}
@@ -261,7 +261,7 @@ func (c *call) permitBound(ctx actor.Context) {
 	c.sendInvite(ctx)
 }
 
-func (c *call) stageTimedOut(ctx actor.Context, m stageTimeout) {
+func (c *call) onStageTimeout(ctx actor.Context, m stageTimeout) {
 	if m.stage != c.stage || m.leg != 0 && m.leg != c.leg {
 		return
 	}
@@ -276,7 +276,7 @@ func (c *call) stageTimedOut(ctx actor.Context, m stageTimeout) {
 	case resuming:
 		c.endCall(ctx, interrupted(), byService) // the peer did not answer the BYE
 	case talking:
-		c.dialogEnded(ctx, sip.Ended{}) // the peer did not answer the BYE
+		c.onDialogEnded(ctx, sip.Ended{}) // the peer did not answer the BYE
 	case preparing, dialling, flushing, notifying:
 	}
 }
@@ -291,7 +291,7 @@ func (c *call) receiveMore(ctx actor.Context) {
 	case retryCommit:
 		c.commits.retryCommit(ctx)
 	case conversation.CheckpointTaken:
-		c.checkpointTaken(ctx, m)
+		c.onCheckpointTaken(ctx, m)
 	case conversation.BusyChanged:
 		c.resources.setBusy(m.Busy)
 	case prepareHandover, conversation.ConversationSuspended, handOver, cancelHandover:
@@ -303,33 +303,33 @@ func (c *call) receiveMore(ctx actor.Context) {
 	case retryReopen:
 		c.reopenLeg(ctx)
 	case resumptionTimedOut:
-		c.resumptionFailed(ctx, "no answer in time")
+		c.failResumption(ctx, "no answer in time")
 	case legReopened:
-		c.legReopened(ctx, m)
+		c.onLegReopened(ctx, m)
 	case reofferAnswered:
-		c.reofferAnswered(ctx, m)
+		c.onReofferAnswered(ctx, m)
 	case AddListener:
 		c.listen(ctx, m)
 	case PauseRecording:
 		c.pauseRecording(ctx, m)
 	case conversation.RequestTransfer:
-		c.transferRequested(ctx, m)
+		c.onTransferRequested(ctx, m)
 	case conversation.ActionPerformed:
-		c.actionTaken(ctx, m)
+		c.onActionTaken(ctx, m)
 	case conversation.IntentRecognized:
-		c.intentDetected(ctx, m)
+		c.onIntentDetected(ctx, m)
 	case conversation.AgentHandedOver:
-		c.agentChanged(ctx, m)
+		c.onAgentChanged(ctx, m)
 	case conversation.AnswererDetected:
-		c.answererDetected(ctx, m)
+		c.onAnswererDetected(ctx, m)
 	case StartTransfer, SpeakText, SendDigits:
 		c.handleAPIRequest(ctx, m)
 	case targetFound, referProgress, summarySpoken, summaryTimedOut, musicReady, transferLegTimedOut:
 		c.handleTransfer(ctx, m)
 	case referChecked:
-		c.referChecked(ctx, m)
+		c.onReferChecked(ctx, m)
 	case peerProbed:
-		c.peerProbed(ctx, m)
+		c.onPeerProbed(ctx, m)
 	case transferleg.LegPrepared, transferleg.LegRinging, transferleg.LegAnswered, transferleg.LegRefused, transferleg.LegEnded, transferleg.MediaEvent, transferleg.DialogEvent:
 		c.handleTransferLeg(ctx, m)
 	}

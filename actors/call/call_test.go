@@ -319,7 +319,7 @@ func TestDrainRefusesNewCallsAndWaitsForLiveOnes(t *testing.T) {
 	receive(t, drained)
 	c := h.store.readCall(id)
 	assert.Equal(t, "confirmed", c.Disposition)
-	assert.True(t, c.RecordingAvailable, "its recording is kept")
+	assert.True(t, c.RecordingAvailable, "its recording is stored")
 }
 
 func TestGetLiveCallsListsALiveCall(t *testing.T) {

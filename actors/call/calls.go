@@ -124,7 +124,7 @@ func (c *Calls) Receive(ctx actor.Context) {
 	}
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		c.started(ctx)
+		c.onStarted(ctx)
 	case StartOutbound:
 		c.start(ctx, setupOfOutbound(&m))
 	case StartInbound:
@@ -150,7 +150,7 @@ func (c *Calls) Receive(ctx actor.Context) {
 	case Ended:
 		c.storeEnd(ctx, m)
 	case endStored:
-		c.endStored(ctx, m)
+		c.onEndStored(ctx, m)
 	case ownerGone:
 		c.findStoredEnd(ctx, m.Ended)
 	case *actor.DeadLetterResponse:
@@ -160,7 +160,7 @@ func (c *Calls) Receive(ctx actor.Context) {
 	case repeatEnds:
 		c.repeatEnds(ctx)
 	case *actor.Terminated:
-		c.callDied(ctx, m.Who)
+		c.onCallDied(ctx, m.Who)
 	case *actor.Stopping, *actor.Restarting:
 		c.abandonAll()
 	default:
@@ -240,9 +240,9 @@ func (c *Calls) census() LiveCalls {
 	return now
 }
 
-// callDied handles the stop of a call actor. If the owner has not acknowledged the end, Calls ends the dialog and
+// onCallDied handles the stop of a call actor. If the owner has not acknowledged the end, Calls ends the dialog and
 // reports the end.
-func (c *Calls) callDied(ctx actor.Context, who *actor.PID) {
+func (c *Calls) onCallDied(ctx actor.Context, who *actor.PID) {
 	id, ok := c.byPID[who.Id]
 	if !ok {
 		return
@@ -253,8 +253,8 @@ func (c *Calls) callDied(ctx actor.Context, who *actor.PID) {
 		return // GetLiveCalls counts the call until the shard moves to the other process
 	}
 	b.pid = nil
-	c.handoverAnswered(ctx, b, false)
-	c.resumptionDecided(ctx, id) // the actor may have failed during its resumption
+	c.countHandoverAnswer(ctx, b, false)
+	c.onResumptionDone(ctx, id) // the actor may have failed during its resumption
 	c.releaseReservations(ctx, b)
 	e, recording, done := b.resources.abandon(time.Now().UTC())
 	b.recording = recording
@@ -426,7 +426,7 @@ func commitEnd(ctx context.Context, store Store, e Ended) (m endStored) {
 	return m
 }
 
-func (c *Calls) endStored(ctx actor.Context, m endStored) {
+func (c *Calls) onEndStored(ctx actor.Context, m endStored) {
 	b := c.entries[m.callID]
 	if b == nil {
 		return

@@ -119,9 +119,9 @@ func (c *call) trackCheckpoint(then func(actor.Context, bool)) func(actor.Contex
 	}
 }
 
-// checkpointTaken takes the state of the conversation. The next commit stores the state; if no commit is running,
+// onCheckpointTaken takes the state of the conversation. The next commit stores the state; if no commit is running,
 // one starts.
-func (c *call) checkpointTaken(ctx actor.Context, m conversation.CheckpointTaken) {
+func (c *call) onCheckpointTaken(ctx actor.Context, m conversation.CheckpointTaken) {
 	c.checkpoint.conversation, c.checkpoint.dirty = m.Saved, true
 	c.checkpoint.pendingActs = max(c.checkpoint.pendingActs, m.ToolCalls)
 	c.storeCheckpoint(ctx)

@@ -121,12 +121,12 @@ func TestUnsuitableCheckpointsAreNotResumable(t *testing.T) {
 		"long ago": func(_ *domain.Call, _ *domain.Attempt, now *time.Time) {
 			*now = now.Add(recovery.MaxAge + time.Second)
 		},
-		"it is over":          func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.Status = domain.CallCompleted },
-		"it was not answered": func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.AnsweredAt = nil },
-		"it is handed on":     func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.Status = domain.CallTransferring },
-		"nothing was kept":    func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.ResumeState = nil },
-		"of a later version":  func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.ResumeState = []byte(`{"leg":"x"}`) },
-		"no dialog":           func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.Legs = []domain.AttemptLeg{{Number: 1}} },
+		"it is over":              func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.Status = domain.CallCompleted },
+		"it was not answered":     func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.AnsweredAt = nil },
+		"it is being transferred": func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.Status = domain.CallTransferring },
+		"no checkpoint":           func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.ResumeState = nil },
+		"of a later version":      func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.ResumeState = []byte(`{"leg":"x"}`) },
+		"no dialog":               func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.Legs = []domain.AttemptLeg{{Number: 1}} },
 	} {
 		c, a, at := c, a, now
 		change(&c, &a, &at)

@@ -86,8 +86,8 @@ func (cfg *Config) beforeConversation(callID string) func(any) {
 	return func(msg any) { cfg.BeforeMessage("conversation", callID, msg) }
 }
 
-// actionTaken commits an event about an action of the agent.
-func (c *call) actionTaken(ctx actor.Context, m conversation.ActionPerformed) {
+// onActionTaken commits an event about an action of the agent.
+func (c *call) onActionTaken(ctx actor.Context, m conversation.ActionPerformed) {
 	if c.stage >= flushing {
 		return
 	}
@@ -97,8 +97,8 @@ func (c *call) actionTaken(ctx actor.Context, m conversation.ActionPerformed) {
 	}, nil)
 }
 
-// intentDetected commits an event about an intent of the caller.
-func (c *call) intentDetected(ctx actor.Context, m conversation.IntentRecognized) {
+// onIntentDetected commits an event about an intent of the caller.
+func (c *call) onIntentDetected(ctx actor.Context, m conversation.IntentRecognized) {
 	if c.stage >= flushing {
 		return
 	}
@@ -126,8 +126,8 @@ func (c *call) reportEscalation(ctx actor.Context, m conversation.RequestTransfe
 	}, nil)
 }
 
-// agentChanged stores that another agent continues the call. The call record names the agent that currently speaks.
-func (c *call) agentChanged(ctx actor.Context, m conversation.AgentHandedOver) {
+// onAgentChanged stores that another agent continues the call. The call record names the agent that currently speaks.
+func (c *call) onAgentChanged(ctx actor.Context, m conversation.AgentHandedOver) {
 	if c.stage >= flushing {
 		return
 	}
@@ -184,9 +184,9 @@ func (o *callSetup) spokenVariables(answeredAt time.Time) map[string]string {
 	return v
 }
 
-// conversationDied ends the call with an internal error if its conversation has failed.
-func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
-	if c.stopping || c.transferLegDied(ctx, m.Who) {
+// onConversationDied ends the call with an internal error if its conversation has failed.
+func (c *call) onConversationDied(ctx actor.Context, m *actor.Terminated) {
+	if c.stopping || c.onTransferLegDied(ctx, m.Who) {
 		return
 	}
 	if c.agent.conversation == nil || m.Who.Id != c.agent.conversation.Id {

@@ -396,6 +396,6 @@ func TestCallersReachTheirGoalsByWords(t *testing.T) { //nolint:tparallel // par
 	pressed := of["keys"]
 	sum -= reached["keys"]
 	t.Logf("dialogues: by words %d of %d reached their goal, by keys %d of %d", sum, len(all)-pressed, reached["keys"], pressed)
-	assert.Equal(t, pressed, reached["keys"], "who presses keys reaches his goal")
+	assert.Equal(t, pressed, reached["keys"], "every dialogue by keys reaches its goal")
 	assert.GreaterOrEqual(t, float64(sum), least*float64(len(all)-pressed))
 }

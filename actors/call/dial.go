@@ -83,7 +83,7 @@ func prepareFailureLevel(err error) slog.Level {
 	return slog.LevelError
 }
 
-func (c *call) legPrepared(ctx actor.Context, m legPrepared) {
+func (c *call) onLegPrepared(ctx actor.Context, m legPrepared) {
 	if m.leg == c.leg && c.stage == talking && c.hangup.reason != "" && m.err == nil {
 		c.sendBye(ctx) // the call was answered and ended before its dialog was known here
 		return
@@ -92,7 +92,7 @@ func (c *call) legPrepared(ctx actor.Context, m legPrepared) {
 		return
 	}
 	if _, is := errors.AsType[*leg.BlockedError](m.err); is {
-		c.nextLegBlocked(ctx, m.err)
+		c.endBlockedCall(ctx, m.err)
 		return
 	}
 	if m.err != nil && c.in == nil && c.hangup.requested {
@@ -101,7 +101,7 @@ func (c *call) legPrepared(ctx actor.Context, m legPrepared) {
 	}
 	if m.err != nil {
 		c.log.Log(context.Background(), prepareFailureLevel(m.err), "leg of a call was not set up", slog.Any("error", m.err))
-		c.mediaRefused(m.err)
+		c.recordMediaRefusal(m.err)
 		v := domain.Verdict{Outcome: domain.OutcomeFailed, Reason: m.reason}
 		if m.reason == domain.ReasonInternal {
 			v.RetryOn = "failed"
@@ -127,7 +127,7 @@ func (c *call) legPrepared(ctx actor.Context, m legPrepared) {
 	}
 }
 
-func (c *call) legRinging(ctx actor.Context, e sip.Ringing) {
+func (c *call) onLegRinging(ctx actor.Context, e sip.Ringing) {
 	c.reached = true
 	c.setDialog(e.State)
 	l := c.legRecord(c.leg)
@@ -144,7 +144,7 @@ func (c *call) legRinging(ctx actor.Context, e sip.Ringing) {
 	c.commit(ctx, event.CallRinging, event.NewCallData(&c.call), nil)
 }
 
-func (c *call) legAnswered(ctx actor.Context, e sip.Answered) {
+func (c *call) onLegAnswered(ctx actor.Context, e sip.Answered) {
 	if c.stage != preparing && c.stage != dialling {
 		return
 	}
@@ -161,7 +161,7 @@ func (c *call) legAnswered(ctx actor.Context, e sip.Answered) {
 	}
 	if err != nil {
 		c.log.Warn("SDP answer refused", slog.Any("error", err))
-		c.mediaRefused(err)
+		c.recordMediaRefusal(err)
 		c.stage = talking
 		c.endAnswered(ctx, byService, domain.ReasonMediaRefused)
 		return
@@ -177,7 +177,7 @@ func (c *call) answerInAck(ctx actor.Context, e sip.Accepted) {
 	}
 	if err != nil {
 		c.log.Warn("SDP answer refused", slog.Any("error", err))
-		c.mediaRefused(err)
+		c.recordMediaRefusal(err)
 		c.endAnswered(ctx, byService, domain.ReasonMediaRefused)
 	}
 }

@@ -71,7 +71,7 @@ func (h *fixture) countToneTenths(id string, hz int) (n int) {
 		}
 	}
 	h.blobs.mu.Unlock()
-	require.NotEmpty(h.t, kept, "a recording is kept")
+	require.NotEmpty(h.t, kept, "a recording is stored")
 	file, err := wav.Decode(kept)
 	require.NoError(h.t, err)
 	pcm := file.Channel(1)
@@ -111,7 +111,7 @@ func TestCallerHearsEarlyMediaOfTheTransferTarget(t *testing.T) {
 	require.NoError(t, h.hangUp(id))
 	h.waitForEnd(id)
 	h.waitUntilFinished(id)
-	assert.GreaterOrEqual(t, h.countToneTenths(id, 1900), 7, "tenths of a second of early sound in what the caller heard")
+	assert.GreaterOrEqual(t, h.countToneTenths(id, 1900), 7, "tenths of a second of early media in the caller's audio")
 }
 
 func TestAnswerWithoutSDPUsesTheSDPOfTheEarlyDialog(t *testing.T) {

@@ -45,7 +45,7 @@ func (c *call) endCall(ctx actor.Context, v domain.Verdict, by string) {
 	c.timers.schedule(ctx, finishTimeout, stageTimeout{stage: ending})
 }
 
-func (c *call) conversationFinished(ctx actor.Context, m conversation.ConversationFinished) {
+func (c *call) onConversationFinished(ctx actor.Context, m conversation.ConversationFinished) {
 	if c.stage != ending {
 		return
 	}
@@ -81,7 +81,7 @@ func (c *call) notifyOwner(ctx actor.Context) {
 	c.timers.stopRepeat = mailbox.SendAfter(ctx, repeatEndEvery, repeatEnd{})
 }
 
-func (c *call) endAcknowledged(ctx actor.Context) {
+func (c *call) onEndAcknowledged(ctx actor.Context) {
 	if c.stage != notifying {
 		return
 	}
@@ -90,9 +90,9 @@ func (c *call) endAcknowledged(ctx actor.Context) {
 	ctx.Poison(ctx.Self())
 }
 
-// agentEnded hangs up once the answer is stored. After a crash between the BYE and that commit the call would count
+// onAgentEnded hangs up once the answer is stored. After a crash between the BYE and that commit the call would count
 // as interrupted. The wait is limited by answerStoreTimeout.
-func (c *call) agentEnded(ctx actor.Context, m conversation.PathwayEnded) {
+func (c *call) onAgentEnded(ctx actor.Context, m conversation.PathwayEnded) {
 	c.agent.engineFailed = c.agent.engineFailed || m.AgentUnable
 	if c.agent.leaving || c.commits.isIdle() {
 		c.agentHangsUp(ctx)
@@ -145,7 +145,7 @@ func (c *call) endAnswered(ctx actor.Context, by string, reason domain.Reason) {
 		s.Close() // no audio follows a BYE; makeFinalRecord reads the statistics again
 	}
 	if alone {
-		c.dialogEnded(ctx, sip.Ended{ByRemote: true}) // the peer that sent the REFER has hung up already
+		c.onDialogEnded(ctx, sip.Ended{ByRemote: true}) // the peer that sent the REFER has hung up already
 	}
 }
 
@@ -165,8 +165,8 @@ func (c *call) sendBye(ctx actor.Context) {
 	}
 }
 
-// dialogEnded handles the end of the dialog, whichever side ended it.
-func (c *call) dialogEnded(ctx actor.Context, e sip.Ended) {
+// onDialogEnded handles the end of the dialog, whichever side ended it.
+func (c *call) onDialogEnded(ctx actor.Context, e sip.Ended) {
 	switch {
 	case c.stage == resuming:
 		c.reportResumption(ctx, recovery.ResultRefused)

@@ -59,8 +59,8 @@ func (f *failover) useSlot(s *trunk.Slot) {
 	}
 }
 
-// legRefused handles the end of an unanswered leg. The response code decides whether another leg follows.
-func (c *call) legRefused(ctx actor.Context, f outcome.Final) {
+// onLegRefused handles the end of an unanswered leg. The response code decides whether another leg follows.
+func (c *call) onLegRefused(ctx actor.Context, f outcome.Final) {
 	if c.in != nil {
 		c.endCall(ctx, cancelled(), byRemote)
 		return
@@ -186,9 +186,9 @@ func (c *call) requestSlot(ctx actor.Context, v domain.Verdict) {
 	mailbox.SendAfter(ctx, wait+rerouteTimeout-slotWait, stageTimeout{stage: rerouting, leg: c.leg})
 }
 
-// slotRefused ends the call because no other target is available. If all other targets are only busy and no phone
+// onSlotDenied ends the call because no other target is available. If all other targets are only busy and no phone
 // has alerted, the attempt does not count.
-func (c *call) slotRefused(ctx actor.Context, m trunk.SlotDenied) {
+func (c *call) onSlotDenied(ctx actor.Context, m trunk.SlotDenied) {
 	if c.stage != rerouting || m.Generation != c.leg {
 		return
 	}
@@ -205,8 +205,8 @@ func (c *call) slotRefused(ctx actor.Context, m trunk.SlotDenied) {
 	c.endCall(ctx, v, c.result.by)
 }
 
-// slotGranted starts the next leg. The leg is stored before its INVITE is sent.
-func (c *call) slotGranted(ctx actor.Context, m trunk.Slot) {
+// onSlotGranted starts the next leg. The leg is stored before its INVITE is sent.
+func (c *call) onSlotGranted(ctx actor.Context, m trunk.Slot) {
 	if c.stage != rerouting || m.Generation != c.leg {
 		ctx.Send(c.cfg.Trunks, trunk.ReturnSlot{CallID: m.CallID, Key: m.Key})
 		return
@@ -237,8 +237,8 @@ func (c *call) openNextLeg(ctx actor.Context, slot trunk.Slot) {
 	})
 }
 
-// nextLegBlocked ends a call whose next leg is on a do-not-call list. The verdict of the previous leg stays.
-func (c *call) nextLegBlocked(ctx actor.Context, err error) {
+// endBlockedCall ends a call whose next leg is on a do-not-call list. The verdict of the previous leg stays.
+func (c *call) endBlockedCall(ctx actor.Context, err error) {
 	c.log.Info("next leg not placed", slog.Any("error", err))
 	now := time.Now().UTC()
 	l := c.legRecord(c.leg)

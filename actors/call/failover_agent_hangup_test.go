@@ -74,7 +74,7 @@ func TestAgentResumesWhenNoPauseReasonRemains(t *testing.T) {
 	a.pause(nil, pausedByHold)
 	a.resume(nil, pausedByTransfer, true)
 	assert.Equal(t, uint8(pausedByHold), a.pausedBy)
-	assert.True(t, a.transferred, "kept for the conversation until it goes on")
+	assert.True(t, a.transferred, "stored until the conversation continues")
 	a.resume(nil, pausedByHold, false)
 	assert.Zero(t, a.pausedBy)
 }

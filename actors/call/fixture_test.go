@@ -404,7 +404,7 @@ func (h *fixture) waitUntil(limit time.Duration, what string, f func() bool) {
 			seen := slices.Clone(h.phoneLog.events)
 			h.phoneLog.mu.Unlock()
 			h.t.Logf("phones: %+v", seen)
-			h.t.Logf("sip: %+v, lines in use %d, sessions %d", h.ua.Counters(), h.permitsInUse(), h.engine.Live())
+			h.t.Logf("sip: %+v, permits in use %d, sessions %d", h.ua.Counters(), h.permitsInUse(), h.engine.Live())
 			h.t.Fatalf("%s: not within %s", what, limit)
 		}
 	}

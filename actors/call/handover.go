@@ -178,7 +178,7 @@ func (c *Calls) handleHandover(ctx actor.Context, msg any) {
 			c.checkHandover(ctx)
 			return
 		}
-		c.handoverAnswered(ctx, b, m.ready)
+		c.countHandoverAnswer(ctx, b, m.ready)
 	}
 }
 
@@ -192,13 +192,13 @@ func (c *Calls) sendAll(ctx actor.Context, msg any) {
 	}
 }
 
-// handoverAnswered counts the answer of a call to prepareHandover.
-func (c *Calls) handoverAnswered(ctx actor.Context, b *callEntry, still bool) {
+// countHandoverAnswer counts the answer of a call to prepareHandover.
+func (c *Calls) countHandoverAnswer(ctx actor.Context, b *callEntry, ready bool) {
 	if !b.preparing {
 		return
 	}
 	b.preparing = false
-	if still {
+	if ready {
 		c.handover.result.Ready++
 	} else {
 		c.handover.result.Left++

@@ -57,7 +57,7 @@ func readMusic(ctx context.Context, speaker speech.Synthesizer, name, voice stri
 	return m
 }
 
-func (c *call) holdMusicReady(m musicReady) {
+func (c *call) onHoldMusicReady(m musicReady) {
 	if m.err != nil {
 		c.log.Warn("hold music could not be loaded", slog.Any("error", m.err))
 		return
@@ -92,8 +92,8 @@ func (h *holdMusic) play(s leg.Session, held bool) {
 	}
 }
 
-// peerHeld handles a hold by the peer: the agent pauses, and the other party of a bridge hears the music.
-func (c *call) peerHeld(ctx actor.Context, e media.Hold) {
+// onPeerHold handles a hold by the peer: the agent pauses, and the other party of a bridge hears the music.
+func (c *call) onPeerHold(ctx actor.Context, e media.Hold) {
 	if t := c.transfers.current; t != nil && t.stage == bridged {
 		c.audio.music.play(t.resources.Session(), e.Deaf)
 	}

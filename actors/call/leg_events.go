@@ -40,7 +40,7 @@ func (c *call) options(ctx actor.Context) media.Options {
 
 func (c *call) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 	if _, gone := m.event.(sip.Ended); gone && m.leg != c.leg && c.stage == talking {
-		c.formerLegEnded(ctx, m.leg)
+		c.closeFormerLeg(ctx, m.leg)
 		return
 	}
 	if m.leg != c.leg || c.stage >= ending {
@@ -54,20 +54,20 @@ func (c *call) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 		c.reached = true
 		c.updateResources()
 	case sip.Ringing:
-		c.legRinging(ctx, e)
+		c.onLegRinging(ctx, e)
 	case sip.Early:
 		if s := c.resources.Session(); s != nil && s.Accept(e.Body) == nil { // preview of early media; the SDP of the answer decides
 			c.audio.previewedTag = e.State.RemoteTag
 		}
-		c.legRinging(ctx, sip.Ringing{Code: e.Code, State: e.State})
+		c.onLegRinging(ctx, sip.Ringing{Code: e.Code, State: e.State})
 	case sip.Answered:
-		c.legAnswered(ctx, e)
+		c.onLegAnswered(ctx, e)
 	case sip.Refused:
-		c.legRefused(ctx, e.Final)
+		c.onLegRefused(ctx, e.Final)
 	case sip.Accepted:
 		c.answerInAck(ctx, e)
 	case sip.Reoffer:
-		c.mediaRefused(leg.AnswerReoffer(c.log, c.resources.Session(), e))
+		c.recordMediaRefusal(leg.AnswerReoffer(c.log, c.resources.Session(), e))
 	case sip.InfoDigit:
 		if s := c.resources.Session(); s != nil {
 			s.Pressed(e.Key, time.Duration(e.DurationMs)*time.Millisecond)
@@ -78,7 +78,7 @@ func (c *call) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 		c.handleReplaces(ctx, e)
 	case sip.Ended:
 		if !c.handleReferrerBye(ctx, e) {
-			c.dialogEnded(ctx, e)
+			c.onDialogEnded(ctx, e)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func (c *call) handleMediaEvent(ctx actor.Context, m mediaEvent) {
 		}
 		return
 	case media.Hold:
-		c.peerHeld(ctx, e)
+		c.onPeerHold(ctx, e)
 		return
 	case media.KeyWorn:
 		leg.RenewKey(c.log, c.audio.session, c.resources.Dialog())

@@ -25,9 +25,9 @@ func (c *Calls) recoverPanic(ctx actor.Context) {
 	case GetLiveCalls, HangUp, StartTransfer, SpeakText, SendDigits, PauseRecording, AddListener, DrainCalls:
 		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the request could not be processed; try again").With("retry_after", 1))
 	case StartOutbound:
-		c.startFailed(ctx, setupOfOutbound(&m))
+		c.reportFailedStart(ctx, setupOfOutbound(&m))
 	case StartInbound:
-		c.startFailed(ctx, setupOfInbound(&m))
+		c.reportFailedStart(ctx, setupOfInbound(&m))
 	case endStored:
 		if entry := c.entries[m.callID]; entry != nil {
 			entry.storing = false // repeatEnds sends the end again
@@ -36,14 +36,14 @@ func (c *Calls) recoverPanic(ctx actor.Context) {
 		c.repeatScheduled = false
 		c.scheduleRepeat(ctx)
 	case *actor.Terminated:
-		c.childDied(ctx, m.Who)
+		c.onChildDied(ctx, m.Who)
 	default:
 		c.recordings.ReceiveAgain(ctx)
 	}
 }
 
-// startFailed reports the end of a call whose start panicked, unless a call entry exists.
-func (c *Calls) startFailed(ctx actor.Context, o *callSetup) {
+// reportFailedStart reports the end of a call whose start panicked, unless a call entry exists.
+func (c *Calls) reportFailedStart(ctx actor.Context, o *callSetup) {
 	if c.entries[o.call.ID] != nil {
 		return
 	}
@@ -56,10 +56,10 @@ func (c *Calls) startFailed(ctx actor.Context, o *callSetup) {
 	c.reportEnd(ctx, entry, nil)
 }
 
-// childDied handles the stop of a call actor after the first try panicked.
-func (c *Calls) childDied(ctx actor.Context, who *actor.PID) {
+// onChildDied handles the stop of a call actor after the first try panicked.
+func (c *Calls) onChildDied(ctx actor.Context, who *actor.PID) {
 	if _, ok := c.byPID[who.Id]; ok {
-		c.callDied(ctx, who)
+		c.onCallDied(ctx, who)
 		return
 	}
 	for _, entry := range c.entries {

@@ -28,7 +28,7 @@ func (peerProbed) Control() {}
 func (c *call) probePeer(ctx actor.Context, s leg.Session, d leg.Dialog, transferLeg *actor.PID) {
 	m := peerProbed{session: s, transferLeg: transferLeg, packets: s.Stats().PacketsReceived}
 	if d == nil {
-		c.peerProbed(ctx, m)
+		c.onPeerProbed(ctx, m)
 		return
 	}
 	root, self := ctx.ActorSystem().Root, ctx.Self()
@@ -38,7 +38,7 @@ func (c *call) probePeer(ctx actor.Context, s leg.Session, d leg.Dialog, transfe
 	})
 }
 
-func (c *call) peerProbed(ctx actor.Context, m peerProbed) {
+func (c *call) onPeerProbed(ctx actor.Context, m peerProbed) {
 	if c.stage != talking {
 		return
 	}

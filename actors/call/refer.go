@@ -25,7 +25,7 @@ func (c *call) handleReferrerBye(ctx actor.Context, e sip.Ended) bool {
 	}
 	t.referrerGone = true
 	c.log.Info("peer hung up before its REFER succeeded")
-	c.formerLegEnded(ctx, c.leg)
+	c.closeFormerLeg(ctx, c.leg)
 	return true
 }
 
@@ -64,8 +64,8 @@ func (c *call) adoptTransferLeg(ctx actor.Context) {
 	c.agent.resume(ctx, pausedByTransfer, true)
 }
 
-// formerLegEnded closes the record of the leg whose dialog was replaced.
-func (c *call) formerLegEnded(ctx actor.Context, leg int) {
+// closeFormerLeg closes the record of the leg whose dialog was replaced.
+func (c *call) closeFormerLeg(ctx actor.Context, leg int) {
 	if leg < 1 || leg > len(c.call.Legs) || leg > len(c.attempt.Legs) {
 		return
 	}
@@ -116,7 +116,7 @@ func (c *call) takeOverDialog(ctx actor.Context, by *sip.Incoming, n int, durabl
 		var err error
 		if body, err = c.audio.session.Answer(by.Body); err != nil {
 			by.Reject(488, 0, leg.RefusalWarning(err)...)
-			c.mediaRefused(err)
+			c.recordMediaRefusal(err)
 			c.failTransfer(ctx, string(domain.ReasonMediaRefused))
 			return
 		}
@@ -151,7 +151,7 @@ func (c *call) refer(ctx actor.Context, to sip.ReferTo) {
 	d.Refer(to, func(p sip.ReferProgress) { root.Send(self, referProgress{generation, p}) })
 }
 
-func (c *call) referProgress(ctx actor.Context, m referProgress) {
+func (c *call) onReferProgress(ctx actor.Context, m referProgress) {
 	t, p := c.transfers.current, m.progress
 	if t == nil || m.generation != c.transfers.generation || t.stage != referring {
 		return
@@ -191,7 +191,7 @@ func (c *call) checkRefer(ctx actor.Context) {
 	})
 }
 
-func (c *call) referChecked(ctx actor.Context, m referChecked) {
+func (c *call) onReferChecked(ctx actor.Context, m referChecked) {
 	t := c.transfers.current
 	if t == nil || m.generation != c.transfers.generation || t.stage != referring {
 		return

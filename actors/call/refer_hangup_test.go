@@ -34,7 +34,7 @@ func TestCallContinuesIfThePeerHangsUpAfterItsRefer(t *testing.T) {
 			p.waitForDialog().Refer(sip.ReferTo{URI: "sip:" + c.target + "@anywhere.example"}, func(r sip.ReferProgress) { got <- r })
 			require.Equal(t, 202, receive(t, got).Code)
 			p.waitForDialog().Bye(16, "")
-			h.waitUntil(5*time.Second, "the far end has left", p.hasEnded)
+			h.waitUntil(5*time.Second, "the peer has hung up", p.hasEnded)
 			if c.hangUp {
 				h.waitUntil(5*time.Second, "its leg is over and the target is called", func() bool {
 					legs := h.store.readCall(id).Legs

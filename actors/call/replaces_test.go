@@ -19,7 +19,7 @@ func TestReplacesIsAcceptedOnlyFromTheWorkspace(t *testing.T) {
 	for name, c := range map[string]struct {
 		ours bool
 		code int // 0: answered
-	}{"a stranger": {false, 403}, "one of ours": {true, 0}} {
+	}{"a stranger": {false, 403}, "from the workspace": {true, 0}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t, fixtureOptions{trunkInWorkspace: func(env domain.Environment, in *sip.Incoming) (string, bool) {

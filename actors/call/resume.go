@@ -110,8 +110,8 @@ func (c *Calls) resumeCalls(ctx actor.Context, n int) {
 	}
 }
 
-// started spawns the resumable calls and queues recordings that earlier processes have left.
-func (c *Calls) started(ctx actor.Context) {
+// onStarted spawns the resumable calls and queues recordings that earlier processes have left.
+func (c *Calls) onStarted(ctx actor.Context) {
 	c.startResumable(ctx)
 	resumable := make(map[string]bool, len(c.cfg.Resumable)) // their calls still write to the spool files
 	for _, s := range c.cfg.Resumable {
@@ -126,7 +126,7 @@ func (c *Calls) receiveMore(ctx actor.Context) {
 	case ResumeCalls:
 		c.resumeCalls(ctx, concurrentResumptions)
 	case resumptionDone:
-		c.resumptionDecided(ctx, m.callID)
+		c.onResumptionDone(ctx, m.callID)
 	case PrepareHandover, CancelHandover, HandOver, handoverAnswer:
 		c.handleHandover(ctx, m)
 	default:
@@ -134,9 +134,9 @@ func (c *Calls) receiveMore(ctx actor.Context) {
 	}
 }
 
-// resumptionDecided starts the resumption of the next call. Each call counts once, whether it reports a result or
+// onResumptionDone starts the resumption of the next call. Each call counts once, whether it reports a result or
 // its actor stops.
-func (c *Calls) resumptionDecided(ctx actor.Context, id string) {
+func (c *Calls) onResumptionDone(ctx actor.Context, id string) {
 	if b := c.entries[id]; b != nil && b.resuming && !b.resumptionDecided {
 		b.resumptionDecided = true
 		c.resumeCalls(ctx, 1)
@@ -222,7 +222,7 @@ func reopenLeg(cfg *Config, v *leg.Resources, number int, o media.Options, r sip
 	return m
 }
 
-func (c *call) legReopened(ctx actor.Context, m legReopened) {
+func (c *call) onLegReopened(ctx actor.Context, m legReopened) {
 	c.resumption.recordingMissing = m.missing
 	if m.err == nil || c.stage != resuming || c.resumption.failed {
 		return
@@ -237,8 +237,8 @@ func (c *call) legReopened(ctx actor.Context, m legReopened) {
 	c.endResumed(ctx)
 }
 
-// reofferAnswered handles the peer's answer to the re-INVITE.
-func (c *call) reofferAnswered(ctx actor.Context, m reofferAnswered) {
+// onReofferAnswered handles the peer's answer to the re-INVITE.
+func (c *call) onReofferAnswered(ctx actor.Context, m reofferAnswered) {
 	if c.stage != resuming || c.resumption.failed {
 		return
 	}
@@ -253,15 +253,15 @@ func (c *call) reofferAnswered(ctx actor.Context, m reofferAnswered) {
 		err = s.Accept(m.answer.Body)
 	}
 	if err != nil {
-		c.mediaRefused(err)
-		c.resumptionFailed(ctx, err.Error())
+		c.recordMediaRefusal(err)
+		c.failResumption(ctx, err.Error())
 		return
 	}
 	c.continueCall(ctx, s)
 }
 
-// resumptionFailed ends a call that could not be resumed.
-func (c *call) resumptionFailed(ctx actor.Context, why string) {
+// failResumption ends a call that could not be resumed.
+func (c *call) failResumption(ctx actor.Context, why string) {
 	if c.stage != resuming || c.resumption.failed {
 		return
 	}

@@ -109,7 +109,7 @@ func TestAllResumableCallsAreResumedDespiteFailures(t *testing.T) {
 	const all = 60 // more than run at the same time
 	h := newFixture(t, fixtureOptions{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, a := h.dialUntilCheckpoint()
-	for what, dies := range map[string]bool{"the far end hangs up": false, "its actor panics": true} {
+	for what, dies := range map[string]bool{"the peer hangs up": false, "its actor panics": true} {
 		var asked atomic.Int64
 		end := make(chan struct{})
 		m := resumingUserAgent{onResume: func(r sip.Resumption) (leg.Dialog, error) {

@@ -201,8 +201,8 @@ func (o *callSetup) invalidState(text string) error {
 // notTalking returns the error for a request that needs an answered call.
 func (o *callSetup) notTalking() error { return o.invalidState("the call is not answered") }
 
-// mediaRefused stores in the call's record why the peer's SDP was refused. It ignores other errors.
-func (o *callSetup) mediaRefused(err error) {
+// recordMediaRefusal stores in the call's record why the peer's SDP was refused. It ignores other errors.
+func (o *callSetup) recordMediaRefusal(err error) {
 	if leg.IsMediaRefusal(err) {
 		o.call.MediaIssue = "The SDP was refused: " + err.Error() + "."
 	}

@@ -222,7 +222,7 @@ func speakSummary(ctx context.Context, speaker speech.Synthesizer, r speech.Requ
 	return m
 }
 
-func (c *call) summarySpoken(ctx actor.Context, m summarySpoken) {
+func (c *call) onSummarySpoken(ctx actor.Context, m summarySpoken) {
 	t := c.transfers.current
 	if t == nil || m.generation != c.transfers.generation {
 		return
@@ -310,7 +310,7 @@ func (c *call) failTransfer(ctx actor.Context, why string) {
 	}
 	c.finishTransfer(ctx, domain.TransferFailed, why)
 	if t.referrerGone {
-		c.dialogEnded(ctx, sip.Ended{ByRemote: true}) // the peer that sent the REFER has hung up already
+		c.onDialogEnded(ctx, sip.Ended{ByRemote: true}) // the peer that sent the REFER has hung up already
 		return
 	}
 	c.agent.resume(ctx, pausedByTransfer, false)
@@ -350,13 +350,13 @@ func (c *call) commitTransfer(ctx actor.Context, then func(actor.Context, bool))
 func (c *call) handleTransfer(ctx actor.Context, msg any) {
 	switch m := msg.(type) {
 	case targetFound:
-		c.targetFound(ctx, m)
+		c.onTargetFound(ctx, m)
 	case referProgress:
-		c.referProgress(ctx, m)
+		c.onReferProgress(ctx, m)
 	case summarySpoken:
-		c.summarySpoken(ctx, m)
+		c.onSummarySpoken(ctx, m)
 	case musicReady:
-		c.holdMusicReady(m)
+		c.onHoldMusicReady(m)
 	case summaryTimedOut:
 		if m.generation == c.transfers.generation {
 			c.connectTransfer(ctx)

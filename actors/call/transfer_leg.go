@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// transferLegPrepared commits the transfer leg before its INVITE.
-func (c *call) transferLegPrepared(ctx actor.Context, m transferleg.LegPrepared) {
+// onTransferLegPrepared commits the transfer leg before its INVITE.
+func (c *call) onTransferLegPrepared(ctx actor.Context, m transferleg.LegPrepared) {
 	t := c.transfers.currentOf(ctx.Sender())
 	if t == nil || t.stage != calling || c.stage != talking {
 		return
@@ -46,8 +46,8 @@ func (c *call) transferLegPrepared(ctx actor.Context, m transferleg.LegPrepared)
 
 const roleTransfer = "transfer"
 
-// transferLegRinging stores the dialog of a provisional response, so that the leg can be cancelled after a crash.
-func (c *call) transferLegRinging(ctx actor.Context, m transferleg.LegRinging) {
+// onTransferLegRinging stores the dialog of a provisional response, so that the leg can be cancelled after a crash.
+func (c *call) onTransferLegRinging(ctx actor.Context, m transferleg.LegRinging) {
 	t := c.transfers.currentOf(ctx.Sender())
 	if t == nil || t.stage != calling || t.leg == 0 {
 		return
@@ -85,8 +85,8 @@ func ringingPhrase(code int) string {
 	return "Ringing"
 }
 
-// transferLegAnswered commits the answer. The ACK follows once the commit is durable.
-func (c *call) transferLegAnswered(ctx actor.Context, m transferleg.LegAnswered) {
+// onTransferLegAnswered commits the answer. The ACK follows once the commit is durable.
+func (c *call) onTransferLegAnswered(ctx actor.Context, m transferleg.LegAnswered) {
 	t := c.transfers.currentOf(ctx.Sender())
 	if t == nil || t.stage != calling || c.stage != talking {
 		return
@@ -110,8 +110,8 @@ func (c *call) transferLegAnswered(ctx actor.Context, m transferleg.LegAnswered)
 	}
 }
 
-// transferLegRefused closes the record of a transfer leg that was not answered.
-func (c *call) transferLegRefused(ctx actor.Context, m transferleg.LegRefused) {
+// onTransferLegRefused closes the record of a transfer leg that was not answered.
+func (c *call) onTransferLegRefused(ctx actor.Context, m transferleg.LegRefused) {
 	t := c.transfers.anyOf(ctx.Sender())
 	if t == nil || t.leg == 0 || c.stage >= flushing {
 		return
@@ -132,27 +132,27 @@ func (c *call) transferLegRefused(ctx actor.Context, m transferleg.LegRefused) {
 	}
 }
 
-// transferLegEnded handles the end of a transfer leg.
-func (c *call) transferLegEnded(ctx actor.Context, m transferleg.LegEnded) {
+// onTransferLegEnded handles the end of a transfer leg.
+func (c *call) onTransferLegEnded(ctx actor.Context, m transferleg.LegEnded) {
 	if ctx.Sender() == nil {
 		return
 	}
-	c.mediaRefused(m.MediaErr)
+	c.recordMediaRefusal(m.MediaErr)
 	t := c.transfers.currentOf(ctx.Sender())
 	if left := c.transfers.ending[ctx.Sender().Id]; left != nil {
 		c.closeTransferLeg(left)
-		c.transferLegGone(ctx, left)
+		c.removeTransferLeg(ctx, left)
 		return
 	}
 	if t == nil {
 		if a := c.transfers.adopted; a != nil && a.Equal(ctx.Sender()) {
-			c.dialogEnded(ctx, m.Dialog)
+			c.onDialogEnded(ctx, m.Dialog)
 		}
 		return
 	}
 	c.closeTransferLeg(t)
 	if t.stage == bridged {
-		c.callerReturned(ctx, t)
+		c.returnCaller(ctx, t)
 		return
 	}
 	pid := t.pid
@@ -172,8 +172,8 @@ func (c *call) transferLegEnded(ctx actor.Context, m transferleg.LegEnded) {
 	c.failTransfer(ctx, why)
 }
 
-// callerReturned returns the caller to the agent after the other party has hung up.
-func (c *call) callerReturned(ctx actor.Context, t *transfer) {
+// returnCaller returns the caller to the agent after the other party has hung up.
+func (c *call) returnCaller(ctx actor.Context, t *transfer) {
 	pid := t.pid
 	t.pid = nil
 	c.finishTransfer(ctx, domain.TransferReturned, "")
@@ -199,8 +199,8 @@ func (c *call) closeTransferLeg(t *transfer) {
 
 const sipOK = 200
 
-// transferLegGone removes a transfer leg that was being ended.
-func (c *call) transferLegGone(ctx actor.Context, t *transfer) {
+// removeTransferLeg removes a transfer leg that was being ended.
+func (c *call) removeTransferLeg(ctx actor.Context, t *transfer) {
 	delete(c.transfers.ending, t.pid.Id)
 	t.resources.Close()
 	ctx.Poison(t.pid)
@@ -256,10 +256,10 @@ func (c *call) handleTransferLegDialog(ctx actor.Context, e sip.Event) {
 	}
 	switch e := e.(type) {
 	case sip.Reoffer:
-		c.mediaRefused(leg.AnswerReoffer(c.log, s, e))
+		c.recordMediaRefusal(leg.AnswerReoffer(c.log, s, e))
 	case sip.Accepted:
 		if s != nil {
-			c.mediaRefused(s.Accept(e.Body)) // without audio the answering person hangs up
+			c.recordMediaRefusal(s.Accept(e.Body)) // without audio the answering person hangs up
 		}
 	case sip.InfoDigit:
 		if s != nil {
@@ -280,15 +280,15 @@ const (
 func (c *call) handleTransferLeg(ctx actor.Context, msg any) {
 	switch m := msg.(type) {
 	case transferleg.LegPrepared:
-		c.transferLegPrepared(ctx, m)
+		c.onTransferLegPrepared(ctx, m)
 	case transferleg.LegRinging:
-		c.transferLegRinging(ctx, m)
+		c.onTransferLegRinging(ctx, m)
 	case transferleg.LegAnswered:
-		c.transferLegAnswered(ctx, m)
+		c.onTransferLegAnswered(ctx, m)
 	case transferleg.LegRefused:
-		c.transferLegRefused(ctx, m)
+		c.onTransferLegRefused(ctx, m)
 	case transferleg.LegEnded:
-		c.transferLegEnded(ctx, m)
+		c.onTransferLegEnded(ctx, m)
 	case transferleg.MediaEvent:
 		c.handleTransferLegMedia(ctx, m.Event)
 	case transferleg.DialogEvent:
@@ -296,9 +296,9 @@ func (c *call) handleTransferLeg(ctx actor.Context, msg any) {
 	}
 }
 
-// transferLegDied ends the dialog of a transfer leg whose actor has failed. It returns false if who is no transfer
+// onTransferLegDied ends the dialog of a transfer leg whose actor has failed. It returns false if who is no transfer
 // leg.
-func (c *call) transferLegDied(ctx actor.Context, who *actor.PID) bool {
+func (c *call) onTransferLegDied(ctx actor.Context, who *actor.PID) bool {
 	if t := c.transfers.current; t != nil && t.pid != nil && t.pid.Id == who.Id {
 		t.resources.Release()
 		c.closeTransferLeg(t)
@@ -315,12 +315,12 @@ func (c *call) transferLegDied(ctx actor.Context, who *actor.PID) bool {
 	if t := c.transfers.ending[who.Id]; t != nil {
 		t.resources.Release()
 		c.closeTransferLeg(t)
-		c.transferLegGone(ctx, t)
+		c.removeTransferLeg(ctx, t)
 		return true
 	}
 	if c.transfers.adopted != nil && c.transfers.adopted.Id == who.Id && c.stage == talking {
 		c.endAnswered(ctx, byService, domain.ReasonInternal)
-		c.dialogEnded(ctx, sip.Ended{}) // no event follows for the adopted dialog
+		c.onDialogEnded(ctx, sip.Ended{}) // no event follows for the adopted dialog
 		return true
 	}
 	return false

@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// transferRequested handles a transfer that the pathway or the agent requests.
-func (c *call) transferRequested(ctx actor.Context, m conversation.RequestTransfer) {
+// onTransferRequested handles a transfer that the pathway or the agent requests.
+func (c *call) onTransferRequested(ctx actor.Context, m conversation.RequestTransfer) {
 	if c.stage != talking {
 		return
 	}
@@ -29,7 +29,7 @@ func (c *call) findTarget(ctx actor.Context, who TransferDestination, w transfer
 	c.transfers.generation++
 	generation := c.transfers.generation
 	if find == nil {
-		c.targetFound(ctx, targetFound{generation: generation, options: w, err: domain.Errorf(domain.CodeDestinationNotAllowed, "transfers are not available")})
+		c.onTargetFound(ctx, targetFound{generation: generation, options: w, err: domain.Errorf(domain.CodeDestinationNotAllowed, "transfers are not available")})
 		return
 	}
 	mailbox.RunTask(ctx, transferStepTimeout, func(bound context.Context) any {
@@ -39,7 +39,7 @@ func (c *call) findTarget(ctx actor.Context, who TransferDestination, w transfer
 	})
 }
 
-func (c *call) targetFound(ctx actor.Context, m targetFound) {
+func (c *call) onTargetFound(ctx actor.Context, m targetFound) {
 	if m.generation != c.transfers.generation || c.stage != talking {
 		if m.options.refer != nil {
 			m.options.refer.Refuse(sipForbidden)

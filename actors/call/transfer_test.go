@@ -374,10 +374,10 @@ func TestForbiddenReferOfThePeerIsRefused(t *testing.T) {
 		to     string
 		code   int
 	}{
-		"not allowed":    {false, "sip:" + silentNumber + "@anywhere.example", 403},
-		"not a number":   {true, "sip:anybody@anywhere.example;x", 403},
-		"not reachable":  {true, "sip:+19005550123@anywhere.example", 403},
-		"not our scheme": {true, "tel:110", 403},
+		"not allowed":   {false, "sip:" + silentNumber + "@anywhere.example", 403},
+		"not a number":  {true, "sip:anybody@anywhere.example;x", 403},
+		"not reachable": {true, "sip:+19005550123@anywhere.example", 403},
+		"not a SIP URI": {true, "tel:110", 403},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

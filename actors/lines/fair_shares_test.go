@@ -38,7 +38,7 @@ func TestPermitsPerMinuteAreSpreadEvenlyOverCampaigns(t *testing.T) {
 		for _, n := range each[1:] {
 			assert.LessOrEqual(s, n, 1, "in one second")
 		}
-		assert.InDelta(s, 177, before, 3, "three minutes less what keeps jitter out")
+		assert.InDelta(s, 177, before, 3, "three minutes, less the extra second of each window")
 		assert.InDelta(s, len(a.permits()), len(b.permits()), 2)
 	})
 }
@@ -235,7 +235,7 @@ func runRandomLoad(s *fixture, draw *rand.Rand, limit, perMinute int, seed uint6
 			live = live[1:]
 		}
 		if u := s.usage(); u.Active > limit {
-			s.Fatalf("seed %d: %d lines of %d", seed, u.Active, limit)
+			s.Fatalf("seed %d: %d permits of %d", seed, u.Active, limit)
 		}
 		time.Sleep(time.Duration(draw.IntN(2000)) * time.Millisecond)
 		synctest.Wait()

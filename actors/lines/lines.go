@@ -93,7 +93,7 @@ func (l *Lines) Receive(ctx actor.Context) {
 		l.cancelWakeUp()
 		l.releaseCapacity()
 	case censusResult:
-		l.censusReceived(ctx, m)
+		l.onCensusReceived(ctx, m)
 	case retryCensus:
 		if m.epoch == l.epoch {
 			l.startCensus(ctx)
@@ -121,7 +121,7 @@ func (l *Lines) Receive(ctx actor.Context) {
 	case GetUsage:
 		ctx.Respond(l.currentUsage())
 	case *actor.Terminated:
-		l.actorDied(ctx, m.Who)
+		l.onActorStopped(ctx, m.Who)
 	case wakeUp:
 		if m.generation == l.generation {
 			l.grantWaiting(ctx)
@@ -149,7 +149,7 @@ func (l *Lines) startCensus(ctx actor.Context) {
 	})
 }
 
-func (l *Lines) censusReceived(ctx actor.Context, m censusResult) {
+func (l *Lines) onCensusReceived(ctx actor.Context, m censusResult) {
 	if m.epoch != l.epoch || l.hasCensus {
 		return
 	}
@@ -342,8 +342,8 @@ func (l *Lines) releaseCallPermits(k pidKey) {
 	delete(l.bound, k)
 }
 
-// actorDied releases the permits of a stopped call, or removes a stopped campaign.
-func (l *Lines) actorDied(ctx actor.Context, who *actor.PID) {
+// onActorStopped releases the permits of a stopped call, or removes a stopped campaign.
+func (l *Lines) onActorStopped(ctx actor.Context, who *actor.PID) {
 	k := keyOf(who)
 	l.releaseCallPermits(k)
 	if s := l.requesters[k]; s != nil {

@@ -156,7 +156,7 @@ func TestStoppedCallReleasesItsPermit(t *testing.T) {
 		require.Len(s, c.permits(), 1)
 		assert.Equal(s, 7, c.permits()[0].Generation)
 		require.True(s, s.bindPermit(c.permits()[0], "call_1", call))
-		require.True(s, s.bindPermit(c.permits()[0], "call_1", call), "asked twice")
+		require.True(s, s.bindPermit(c.permits()[0], "call_1", call), "repeated bind")
 		s.requestPermits(c, lines.RequestPermits{})
 		assert.Len(s, c.permits(), 1)
 		s.stop(call)

@@ -118,11 +118,11 @@ func (p *phoneRegistrar) Receive(ctx actor.Context) {
 	case *actor.Started, loadRegistrations:
 		p.loadRegistrations(ctx)
 	case registrationsLoaded:
-		p.registrationsLoaded(ctx, m)
+		p.onRegistrationsLoaded(ctx, m)
 	case RegisterPhone:
 		p.queueRegister(ctx, m.Update)
 	case registrationsSaved:
-		p.registrationsSaved(ctx, m)
+		p.onRegistrationsSaved(ctx, m)
 	case SetPhones:
 		p.setPhones(ctx, m.Phones)
 	case FindPhone:
@@ -167,7 +167,7 @@ func readRegistrations(ctx context.Context, store Store, ws string) (m registrat
 	}
 }
 
-func (p *phoneRegistrar) registrationsLoaded(ctx actor.Context, m registrationsLoaded) {
+func (p *phoneRegistrar) onRegistrationsLoaded(ctx actor.Context, m registrationsLoaded) {
 	if m.err != nil {
 		p.cfg.Log.Warn("registrations of phones could not be read; trying again", slog.Any("error", m.err))
 		mailbox.SendAfter(ctx, loadRetry, loadRegistrations{})
@@ -273,7 +273,7 @@ func (p *phoneRegistrar) makeChange(fresh map[string][]registrar.Binding) commit
 	return c
 }
 
-func (p *phoneRegistrar) registrationsSaved(ctx actor.Context, m registrationsSaved) {
+func (p *phoneRegistrar) onRegistrationsSaved(ctx actor.Context, m registrationsSaved) {
 	fresh, asking := p.saving, p.awaitingCommit
 	p.saving, p.awaitingCommit = nil, nil
 	if m.err != nil {

@@ -83,8 +83,8 @@ func (t *Trunks) readSpend(ctx actor.Context) {
 	})
 }
 
-// spendRead adds the read amounts to what this process has counted since.
-func (t *Trunks) spendRead(ctx actor.Context, m spendRead) {
+// onSpendRead adds the read amounts to what this process has counted since.
+func (t *Trunks) onSpendRead(ctx actor.Context, m spendRead) {
 	if m.err != nil {
 		mailbox.SendAfter(ctx, readRetry, spendReadDue{})
 		return

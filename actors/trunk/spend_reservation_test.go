@@ -113,9 +113,9 @@ func TestUnansweredLegReleasesItsReservation(t *testing.T) {
 			sys.Root.Send(ask, slotRequest(id))
 			synctest.Wait()
 			require.Contains(t, a.grantedKeys(), id)
-			sys.Root.Send(ask, slotRequest(id+" beside"))
+			sys.Root.Send(ask, slotRequest(id+" at the same time"))
 			synctest.Wait()
-			require.NotContains(t, a.grantedKeys(), id+" beside")
+			require.NotContains(t, a.grantedKeys(), id+" at the same time")
 			switch id {
 			case "a":
 				sys.Root.Send(a.trunks, trunk.LegResult{CallID: id, Key: a.grantedKeys()[id], TrunkID: "one", Verdict: domain.Verdict{Reason: domain.ReasonBusy}})

@@ -220,7 +220,7 @@ func (b *trunkState) applyResult(m *LegResult, now time.Time) {
 		b.lastErr = "throttled"
 	case m.Verdict.Reason == domain.ReasonTrunkError || m.Verdict.Reason == domain.ReasonTrunkRejected:
 		b.lastErr = strings.TrimSpace(string(m.Verdict.Reason) + " " + responseText(m.Final))
-		b.targetFailed(m, now)
+		b.recordTargetFailure(m, now)
 	case m.Verdict.Reason == domain.ReasonCancelled || m.Verdict.Reason == domain.ReasonNotSent:
 		return
 	default:
@@ -241,9 +241,9 @@ func responseText(f outcome.Final) string {
 	return f.Reason
 }
 
-// targetFailed records a failure of a target. A target that sent Retry-After rests that long. A target that fails
+// recordTargetFailure records a failure of a target. A target that sent Retry-After rests that long. A target that fails
 // repeatedly, or misses OPTIONS as well, is tried last.
-func (b *trunkState) targetFailed(m *LegResult, now time.Time) {
+func (b *trunkState) recordTargetFailure(m *LegResult, now time.Time) {
 	h := b.health[m.Key]
 	if h == nil || m.Redirected {
 		return

@@ -190,7 +190,7 @@ func (t *Trunks) receiveOwn(ctx actor.Context) {
 	case spendReadDue:
 		t.readSpend(ctx)
 	case spendRead:
-		t.spendRead(ctx, m)
+		t.onSpendRead(ctx, m)
 	case reserveMinutes:
 		t.reserveMinutes(ctx)
 	case mailbox.TaskPanicked:

@@ -20,7 +20,7 @@ const (
 	maxResumptions = 3
 )
 
-// Checkpoint is the state of a live call for another process. The attempt's row stores it in domain.Attempt.Kept;
+// Checkpoint is the state of a live call for another process. The attempt's row stores it in domain.Attempt.ResumeState;
 // the dialog is stored with the row's leg.
 type Checkpoint struct {
 	At           time.Time                `json:"at"`

@@ -98,15 +98,15 @@ func (l *transferLeg) Receive(ctx actor.Context) {
 	case lines.LeaseExpired:
 		l.endLeg(ctx, "no_line", sip.Ended{})
 	case lines.PermitBound:
-		l.permitBound(ctx)
+		l.onPermitBound(ctx)
 	case trunk.Slot:
-		l.slotGranted(ctx, m)
+		l.onSlotGranted(ctx, m)
 	case trunk.SlotDenied:
 		l.endLeg(ctx, m.Reason, sip.Ended{})
 	case DialLeg:
 		l.dial(ctx, m.Leg)
 	case inviteSent:
-		l.inviteSent(ctx, m)
+		l.onInviteSent(ctx, m)
 	case dialogEvent:
 		l.handleDialogEvent(ctx, m)
 	case mediaEvent:
@@ -126,7 +126,7 @@ func (l *transferLeg) Receive(ctx actor.Context) {
 	}
 }
 
-func (l *transferLeg) permitBound(ctx actor.Context) {
+func (l *transferLeg) onPermitBound(ctx actor.Context) {
 	if l.hangUpReason != "" {
 		l.endLeg(ctx, l.hangUpReason, sip.Ended{})
 		return
@@ -150,7 +150,7 @@ func (l *transferLeg) requestSlot(ctx actor.Context) {
 	})
 }
 
-func (l *transferLeg) slotGranted(ctx actor.Context, m trunk.Slot) {
+func (l *transferLeg) onSlotGranted(ctx actor.Context, m trunk.Slot) {
 	if l.hangUpReason != "" || m.Generation != l.invites {
 		ctx.Send(l.cfg.Trunks, trunk.ReturnSlot{CallID: m.CallID, Key: m.Key})
 		if l.hangUpReason != "" {
@@ -251,7 +251,7 @@ func offer(m leg.Media, order *Request, o media.Options) (opened leg.Session, bo
 	return opened, opened.Offer(), nil
 }
 
-func (l *transferLeg) inviteSent(ctx actor.Context, m inviteSent) {
+func (l *transferLeg) onInviteSent(ctx actor.Context, m inviteSent) {
 	switch {
 	case m.leg != l.leg || l.ended:
 	case m.err != nil && l.hangUpReason != "":
