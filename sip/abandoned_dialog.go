@@ -107,7 +107,7 @@ func (c *inviteClient) endEarly(cseq uint32) {
 	end := func() {
 		if !ended {
 			ended = true
-			c.endUnheard(cseq, func() bool { return cancelled })
+			c.endUnreceivedAnswer(cseq, func() bool { return cancelled })
 		}
 	}
 	c.cancelSent = true
@@ -120,9 +120,9 @@ func (c *inviteClient) endEarly(cseq uint32) {
 	d.after(cancelTimeout, end)
 }
 
-// endUnheard sends the ACK and BYE of a 2xx that may have gone to the earlier process. The call is over once the
+// endUnreceivedAnswer sends the ACK and BYE of a 2xx that may have gone to the earlier process. The call is over once the
 // remote party has answered the BYE or the CANCEL before it.
-func (c *inviteClient) endUnheard(cseq uint32, cancelled func() bool) {
+func (c *inviteClient) endUnreceivedAnswer(cseq uint32, cancelled func() bool) {
 	d := c.d
 	if c.final || d.acks.surplus > 0 {
 		return // this process received the final response

@@ -127,8 +127,8 @@ func (d *Dialog) bye(q850 int, text string) {
 	d.sendBye(Ended{Q850: q850, Text: text}, nil)
 }
 
-// endLost ends a call that the remote party no longer knows.
-func (d *Dialog) endLost(why string) {
+// endLostCall ends a call that the remote party no longer knows.
+func (d *Dialog) endLostCall(why string) {
 	if d.phase != answered {
 		return
 	}

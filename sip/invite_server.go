@@ -182,7 +182,7 @@ func (s *inviteServer) handleAck(m *received) {
 	case len(m.Body) > 0 && m.ContentType == message.ContentSDP:
 		d.emit(Accepted{Body: m.Body})
 	case tx.offerless && tx.request == s.initial: // without an answer to its offer a call has no media (RFC 3261 §13.2.2.4)
-		d.endLost("the ACK brought no answer to the offer")
+		d.endLostCall("the ACK brought no answer to the offer")
 	}
 	s.sendPendingBye()
 }

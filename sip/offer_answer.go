@@ -162,7 +162,7 @@ func (a *offerAnswer) handleResponse(o *offer, method string, m *received, err e
 	case m == nil:
 		a.conclude(o, OfferResult{Err: err})
 		if errors.Is(err, ErrTimeout) && d.phase == answered {
-			d.endLost("an offer was not answered")
+			d.endLostCall("an offer was not answered")
 		}
 	case m.Code < 300:
 		a.accept(o, method, m)
@@ -183,7 +183,7 @@ func (a *offerAnswer) handleResponse(o *offer, method string, m *received, err e
 		a.sendOffer(o)
 	case m.Code == 481 || m.Code == 408:
 		a.conclude(o, OfferResult{Code: m.Code})
-		d.endLost("the remote party no longer knows the call")
+		d.endLostCall("the remote party no longer knows the call")
 	default:
 		if o.done == nil {
 			d.session.retryRefresh()

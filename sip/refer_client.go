@@ -113,7 +113,7 @@ func (c *referClient) handleResponse(f *referral, m *received, err error) {
 	case m.Code >= 300:
 		c.conclude(f, ReferProgress{Code: m.Code, Phrase: m.Phrase, Failed: true})
 		if m.Code == 481 || m.Code == 408 {
-			c.d.endLost("the remote party no longer knows the call")
+			c.d.endLostCall("the remote party no longer knows the call")
 		}
 	case strings.EqualFold(strings.TrimSpace(message.TextBefore(m.HeaderValue("Refer-Sub"), ";")), "false"): // no NOTIFY will follow (RFC 4488)
 		c.conclude(f, ReferProgress{Code: m.Code, Phrase: m.Phrase})

@@ -152,7 +152,7 @@ func (d *Dialog) Info(contentType string, body []byte) {
 		}
 		d.requests.send(dialogRequest{method: message.MethodInfo, contentType: contentType, body: body}, func(m *received, _ error) {
 			if m != nil && (m.Code == 481 || m.Code == 408) {
-				d.endLost("the remote party no longer knows the call")
+				d.endLostCall("the remote party no longer knows the call")
 			}
 		})
 	})

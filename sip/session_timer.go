@@ -94,7 +94,7 @@ func (s *sessionTimer) refresh() {
 		switch {
 		case d.phase != answered:
 		case m == nil, m.Code == 408, m.Code == 481:
-			d.endLost("a refresh was not answered")
+			d.endLostCall("a refresh was not answered")
 		case m.Code < 300:
 			d.remote.refreshTarget(m)
 			s.agree(m)

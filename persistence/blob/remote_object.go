@@ -35,7 +35,7 @@ type rangeResult struct {
 
 // openRemoteObject fetches the first range by get, with an empty ETag; later ranges must have the ETag of the
 // first. ctx bounds the first request only.
-func openRemoteObject(ctx context.Context, get func(ctx context.Context, from int64, into []byte, mark string) (rangeResult, error)) (*remoteObject, error) {
+func openRemoteObject(ctx context.Context, get func(ctx context.Context, from int64, into []byte, etag string) (rangeResult, error)) (*remoteObject, error) {
 	window := make([]byte, firstFetchSize)
 	p, err := get(ctx, 0, window, "")
 	if err != nil {

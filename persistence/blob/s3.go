@@ -132,8 +132,8 @@ func (s *S3) Open(ctx context.Context, workspace, name string) (io.ReadSeekClose
 
 // fetch reads the beginning of an object.
 func (s *S3) fetch(ctx context.Context, place string) (*remoteObject, error) {
-	f, err := openRemoteObject(ctx, func(ctx context.Context, from int64, into []byte, mark string) (rangeResult, error) {
-		return s.client.get(ctx, s.prefix+place, from, into, mark)
+	f, err := openRemoteObject(ctx, func(ctx context.Context, from int64, into []byte, etag string) (rangeResult, error) {
+		return s.client.get(ctx, s.prefix+place, from, into, etag)
 	})
 	if isNotFound(err) {
 		return nil, domain.ErrNotFound
@@ -160,7 +160,7 @@ func (s *S3) DeleteAll(ctx context.Context, workspace string) error {
 		return err
 	}
 	prefix := s.prefix + strings.TrimSuffix(place, "all")
-	if _, err = s.abortBefore(ctx, prefix, time.Now().Add(abandonedAfter)); err != nil {
+	if _, err = s.abortUploadsBefore(ctx, prefix, time.Now().Add(abandonedAfter)); err != nil {
 		return wrapStoreError("delete", workspace, err)
 	}
 	for after := ""; ; {
@@ -192,11 +192,11 @@ func (s *S3) deleteKeys(ctx context.Context, prefix string, keys []string) error
 // RemoveAbandoned removes the parts of uploads that began more than a day ago. It returns the number of those
 // uploads.
 func (s *S3) RemoveAbandoned(ctx context.Context) (int, error) {
-	n, err := s.abortBefore(ctx, s.prefix, time.Now().Add(-abandonedAfter))
+	n, err := s.abortUploadsBefore(ctx, s.prefix, time.Now().Add(-abandonedAfter))
 	return n, wrapStoreError("sweep", s.prefix, err)
 }
 
-func (s *S3) abortBefore(ctx context.Context, prefix string, before time.Time) (n int, err error) {
+func (s *S3) abortUploadsBefore(ctx context.Context, prefix string, before time.Time) (n int, err error) {
 	var all minio.ListMultipartUploadsResult
 	err = s.client.callShort(ctx, func(ctx context.Context) (failed error) {
 		all, failed = s.client.core.ListMultipartUploads(ctx, s.client.bucket, prefix, "", "", "", listPageSize)

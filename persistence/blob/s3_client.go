@@ -164,11 +164,11 @@ var errRange = errors.New("the store returned another range than requested")
 
 // get reads an object from an offset on, up to len(into) bytes. If etag is set, the object must have this ETag,
 // otherwise nothing is read.
-func (c *s3Client) get(ctx context.Context, key string, from int64, into []byte, mark string) (p rangeResult, err error) {
+func (c *s3Client) get(ctx context.Context, key string, from int64, into []byte, etag string) (p rangeResult, err error) {
 	var opts minio.GetObjectOptions
 	opts.Set("Range", fmt.Sprintf("bytes=%d-%d", from, from+int64(len(into))-1))
-	if mark != "" {
-		opts.Set("If-Match", mark)
+	if etag != "" {
+		opts.Set("If-Match", etag)
 	}
 	err = c.callShort(ctx, func(ctx context.Context) error {
 		body, info, header, failed := c.core.GetObject(ctx, c.bucket, key, opts)

@@ -222,7 +222,7 @@ func (d *Driver) checkDisk() error {
 func (d *Driver) stage(b *batchDraft, r *request) (persistence.Result, error) {
 	c := &r.commit
 	if r.claim != noClaim {
-		return persistence.Result{}, takeShard(b, c, r.claim)
+		return persistence.Result{}, applyClaim(b, c, r.claim)
 	}
 	if c.ID != "" {
 		if before, err := get(b, key(answerSpace, c.ID)); err != nil || before != nil {

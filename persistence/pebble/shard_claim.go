@@ -21,11 +21,11 @@ const (
 // noOwner is the token of a shard that was taken from its owner and has no new owner.
 const noOwner = "0|"
 
-// takeShard gives a shard, or all shards that were ever claimed, to a token. A claim of one shard ends the
+// applyClaim gives a shard, or all shards that were ever claimed, to a token. A claim of one shard ends the
 // ownership of a process that claimed all of them.
-func takeShard(b *batchDraft, c *persistence.Commit, what claimKind) error {
+func applyClaim(b *batchDraft, c *persistence.Commit, what claimKind) error {
 	if what == claimAll {
-		return takeAll(b, []byte(c.Token))
+		return claimAllShards(b, []byte(c.Token))
 	}
 	all, err := get(b, allKey)
 	if err != nil {
@@ -42,7 +42,7 @@ func takeShard(b *batchDraft, c *persistence.Commit, what claimKind) error {
 	return b.set(key(tokenSpace, c.Shard), []byte(c.Token))
 }
 
-func takeAll(b *batchDraft, token []byte) error {
+func claimAllShards(b *batchDraft, token []byte) error {
 	shards := [][]byte{key(tokenSpace, persistence.WholeStore), allKey}
 	for _, some := range []map[string][]byte{b.recent.older, b.recent.newer} { // shards may have been claimed in this batch
 		for k, v := range some {

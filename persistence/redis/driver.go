@@ -79,7 +79,7 @@ var _ persistence.Driver = (*Driver)(nil)
 // Open connects to the Redis at a URL (redis://[user:password@]host:port/db). It fails if Redis does not answer
 // within Options.Wait or if the data have another format. It warns of Redis settings that can lose commits.
 func Open(ctx context.Context, url string, o Options) (*Driver, error) {
-	settings, err := settingsOf(url, o.Wait)
+	settings, err := connectionOptions(url, o.Wait)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +113,8 @@ func Open(ctx context.Context, url string, o Options) (*Driver, error) {
 	return d, nil
 }
 
-// settingsOf returns the connection options for a URL. wait is Options.Wait.
-func settingsOf(url string, wait time.Duration) (*redis.Options, error) {
+// connectionOptions returns the connection options for a URL. wait is Options.Wait.
+func connectionOptions(url string, wait time.Duration) (*redis.Options, error) {
 	settings, err := redis.ParseURL(url)
 	if err != nil {
 		return nil, errors.New("redis: the URL is not redis://[user:password@]host:port/db") // err may contain the password

@@ -105,7 +105,7 @@ func parseRow(found *redis.SliceCmd) (value []byte, version uint64, err error) {
 
 // ReadRow reads a row of the Redis at a URL without changing anything. domain.ErrNotFound: there is no such row.
 func ReadRow(ctx context.Context, url string, k persistence.Key) (value []byte, version uint64, err error) {
-	settings, err := settingsOf(url, 0)
+	settings, err := connectionOptions(url, 0)
 	if err != nil {
 		return nil, 0, err
 	}

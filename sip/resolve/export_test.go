@@ -24,8 +24,8 @@ func ReadResponse(b []byte, name string, qtype uint16) (records []dns.RR, last s
 	}
 	chain := cnameChain{name: q.Name, ttl: maxTTL}
 	chain.follow(m, qtype)
-	preferred(chain.records)
-	byWeight(recordsOf[*dns.SRV](chain.records))
+	preferredServices(chain.records)
+	sortByWeight(recordsOf[*dns.SRV](chain.records))
 	for _, rr := range chain.records {
 		addressOf(rr)
 	}

@@ -169,7 +169,7 @@ func (r *Resolver) services(t Target, host string, query queryFunc) ([]Target, e
 		if err != nil {
 			return nil, err
 		}
-		if names = preferred(records); len(names) > 0 {
+		if names = preferredServices(records); len(names) > 0 {
 			byNAPTR = true
 		} else {
 			names = []service{srvName(UDP, host), srvName(TCP, host), srvName(TLS, host)}
@@ -188,9 +188,9 @@ func (r *Resolver) services(t Target, host string, query queryFunc) ([]Target, e
 	return found, nil
 }
 
-// preferred sorts NAPTR records by order and preference (RFC 3403 §4.1). It keeps those that name an SRV record and
+// preferredServices sorts NAPTR records by order and preference (RFC 3403 §4.1). It keeps those that name an SRV record and
 // a supported transport.
-func preferred(records []dns.RR) []service {
+func preferredServices(records []dns.RR) []service {
 	networks := map[string]string{"sip+d2u": UDP, "sip+d2t": TCP, "sips+d2t": TLS}
 	naptrs := recordsOf[*dns.NAPTR](records)
 	slices.SortStableFunc(naptrs, func(a, b *dns.NAPTR) int {
@@ -227,7 +227,7 @@ func servers(t Target, host string, s service, query queryFunc) ([]Target, error
 	}
 	var found []Target
 	var last error
-	for _, srv := range byWeight(recordsOf[*dns.SRV](records)) {
+	for _, srv := range sortByWeight(recordsOf[*dns.SRV](records)) {
 		if hostOf(srv.Target) == "" || srv.Port == 0 || len(found) >= maxFound {
 			continue // the target "." means that the service is not offered
 		}
@@ -249,8 +249,8 @@ func servers(t Target, host string, s service, query queryFunc) ([]Target, error
 	return found, nil
 }
 
-// byWeight sorts SRV records by priority, and randomly by weight within a priority (RFC 2782).
-func byWeight(left []*dns.SRV) []*dns.SRV {
+// sortByWeight sorts SRV records by priority, and randomly by weight within a priority (RFC 2782).
+func sortByWeight(left []*dns.SRV) []*dns.SRV {
 	slices.SortStableFunc(left, func(a, b *dns.SRV) int { return cmp.Compare(a.Priority, b.Priority) })
 	sorted := make([]*dns.SRV, 0, len(left))
 	for len(left) > 0 {

@@ -71,7 +71,7 @@ func (t *Transport) bestAddress(bound []netip.Addr, to netip.AddrPort) int {
 		if first < 0 {
 			first = i
 		}
-		if a == t.addresses.toward(to) {
+		if a == t.addresses.sourceAddress(to) {
 			return i
 		}
 	}
@@ -130,7 +130,7 @@ func (t *Transport) SentBy(f Flow) string {
 			port = uint16(t.cfg.PublicPort & 0xFFFF)
 		}
 	case !ip.IsValid() || ip.IsUnspecified():
-		ip = t.addresses.toward(f.Addr)
+		ip = t.addresses.sourceAddress(f.Addr)
 	}
 	if port == 0 {
 		port = uint16(resolve.DefaultPort(f.Network) & 0xFFFF)
@@ -161,8 +161,8 @@ type localAddress struct {
 	until time.Time
 }
 
-// toward asks the system for the source address towards a peer. Nothing is sent.
-func (o *localAddresses) toward(peer netip.AddrPort) netip.Addr {
+// sourceAddress asks the system for the source address towards a peer. Nothing is sent.
+func (o *localAddresses) sourceAddress(peer netip.AddrPort) netip.Addr {
 	local := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	if !peer.IsValid() || peer.Port() == 0 {
 		return local
