@@ -35,9 +35,9 @@ type workspaceAlerts struct {
 
 func alertKey(rule, subject string) string { return rule + "/" + subject }
 
-func (r *ruleCheck) run(ctx context.Context, now time.Time) (known map[string]bool, mails bool, err error) {
-	known = make(map[string]bool)
-	of := make(map[string]*workspaceAlerts)
+func (r *ruleCheck) run(ctx context.Context, now time.Time) (active map[string]bool, hasEmails bool, err error) {
+	active = make(map[string]bool)
+	byWorkspace := make(map[string]*workspaceAlerts)
 	var rules []*domain.AlertRule
 	for _, ws := range r.cfg.Workspaces() {
 		if r.activeWorkspaces != nil && !r.activeWorkspaces[ws] {
@@ -50,8 +50,8 @@ func (r *ruleCheck) run(ctx context.Context, now time.Time) (known map[string]bo
 		if len(s.rules)+len(s.alerts)+s.emailCount == 0 {
 			continue
 		}
-		known[ws], of[ws] = true, s
-		mails = mails || s.emailCount > 0
+		active[ws], byWorkspace[ws] = true, s
+		hasEmails = hasEmails || s.emailCount > 0
 		for _, rule := range s.rules {
 			if !rule.Paused {
 				rules = append(rules, rule)
@@ -62,7 +62,7 @@ func (r *ruleCheck) run(ctx context.Context, now time.Time) (known map[string]bo
 	if len(rules) > 0 {
 		read = r.cfg.ReadValues(ctx, rules)
 	}
-	for ws, s := range of {
+	for ws, s := range byWorkspace {
 		sent, err := r.commitChanges(ctx, ws, s, read, now)
 		if errors.Is(err, domain.ErrFenced) { // the workspace was deleted or moved
 			continue
@@ -70,9 +70,9 @@ func (r *ruleCheck) run(ctx context.Context, now time.Time) (known map[string]bo
 		if err != nil {
 			return nil, false, err
 		}
-		mails = mails || sent
+		hasEmails = hasEmails || sent
 	}
-	return known, mails, nil
+	return active, hasEmails, nil
 }
 
 // readWorkspace reads the rules, alerts and the number of emails of a workspace.

@@ -198,26 +198,26 @@ func (a *Numbers) check(ctx actor.Context, q pendingRequest) {
 		return
 	}
 	q.numeric = n
-	on := numberKey{q.Environment, q.Number}
-	if s := a.reservations[q.CallID]; s != nil && s.requester != nil && s.numberKey == on { // a repeated request
+	key := numberKey{q.Environment, q.Number}
+	if s := a.reservations[q.CallID]; s != nil && s.requester != nil && s.numberKey == key { // a repeated request
 		s.requester, s.generation = q.requester, q.Generation
 		if s.granted != nil {
 			a.grant(ctx, s, *s.granted)
 		}
 		return
 	}
-	if q.Exclusive && a.isTaken(ctx, on, time.Now()) {
+	if q.Exclusive && a.isTaken(ctx, key, time.Now()) {
 		ctx.Send(q.requester, NumberDenied{CallID: q.CallID, Generation: q.Generation, Reason: Busy})
 		return
 	}
-	s := &reservation{numberKey: on, expires: q.Until, requester: q.requester, generation: q.Generation}
+	s := &reservation{numberKey: key, expires: q.Until, requester: q.requester, generation: q.Generation}
 	a.reserve(ctx, q.CallID, s)
-	mark, listed := a.cfg.Lists.SnapshotFilters(a.cfg.Workspace, q.Scrub, n)
+	filters, listed := a.cfg.Lists.SnapshotFilters(a.cfg.Workspace, q.Scrub, n)
 	if !listed && a.cfg.FrequencyCaps().PerNumberPerDay == 0 {
-		a.grant(ctx, s, NumberGranted{CallID: q.CallID, Filters: mark})
+		a.grant(ctx, s, NumberGranted{CallID: q.CallID, Filters: filters})
 		return
 	}
-	a.withRow(ctx, on, func(ctx actor.Context) { a.lookUp(ctx, q, mark, listed) })
+	a.withRow(ctx, key, func(ctx actor.Context) { a.lookUp(ctx, q, filters, listed) })
 }
 
 // grant replies to the sender of the last request.
@@ -228,37 +228,37 @@ func (a *Numbers) grant(ctx actor.Context, s *reservation, g NumberGranted) {
 }
 
 // withRow runs do once no other request uses the row of a number.
-func (a *Numbers) withRow(ctx actor.Context, on numberKey, do func(actor.Context)) {
-	if a.busyRows[on] {
-		a.rowQueues[on] = append(a.rowQueues[on], do)
+func (a *Numbers) withRow(ctx actor.Context, key numberKey, do func(actor.Context)) {
+	if a.busyRows[key] {
+		a.rowQueues[key] = append(a.rowQueues[key], do)
 		return
 	}
-	a.busyRows[on] = true
+	a.busyRows[key] = true
 	do(ctx)
 }
 
 // releaseRow starts the next work that waits for the row of a number.
-func (a *Numbers) releaseRow(ctx actor.Context, on numberKey) {
-	q := a.rowQueues[on]
+func (a *Numbers) releaseRow(ctx actor.Context, key numberKey) {
+	q := a.rowQueues[key]
 	if len(q) == 0 {
-		delete(a.busyRows, on)
+		delete(a.busyRows, key)
 		return
 	}
-	if a.rowQueues[on] = q[1:]; len(q) == 1 {
-		delete(a.rowQueues, on)
+	if a.rowQueues[key] = q[1:]; len(q) == 1 {
+		delete(a.rowQueues, key)
 	}
 	q[0](ctx)
 }
 
 // lookUp reads from the store what memory cannot answer.
-func (a *Numbers) lookUp(ctx actor.Context, q pendingRequest, mark dnc.FilterSnapshot, listed bool) {
+func (a *Numbers) lookUp(ctx actor.Context, q pendingRequest, filters dnc.FilterSnapshot, listed bool) {
 	if a.reservations[q.CallID] == nil { // the request was withdrawn while it waited
 		a.releaseRow(ctx, numberKey{q.Environment, q.Number})
 		return
 	}
 	cfg, incarnation, capped := a.cfg, a.incarnation, a.cfg.FrequencyCaps().PerNumberPerDay > 0
 	mailbox.RunTask(ctx, lookupTimeout, func(bound context.Context) any {
-		m := lookupDone{incarnation: incarnation, request: q, filters: mark}
+		m := lookupDone{incarnation: incarnation, request: q, filters: filters}
 		if listed {
 			if m.match, m.err = cfg.Lists.FindMatch(bound, cfg.Workspace, q.Scrub, q.numeric); m.err != nil || m.match != nil {
 				return m
@@ -278,16 +278,16 @@ func (a *Numbers) onLookupDone(ctx actor.Context, m lookupDone) {
 	if m.incarnation != a.incarnation {
 		return
 	}
-	id, on := m.request.CallID, numberKey{m.request.Environment, m.request.Number}
+	id, key := m.request.CallID, numberKey{m.request.Environment, m.request.Number}
 	s := a.reservations[id]
 	if s == nil || s.requester == nil {
-		a.releaseRow(ctx, on)
+		a.releaseRow(ctx, key)
 		return
 	}
 	deny := func(d NumberDenied) {
 		d.CallID, d.Generation = id, s.generation
 		a.removeReservation(id)
-		a.releaseRow(ctx, on)
+		a.releaseRow(ctx, key)
 		ctx.Send(s.requester, d)
 	}
 	if m.err != nil {
@@ -314,13 +314,13 @@ func (a *Numbers) onLookupDone(ctx actor.Context, m lookupDone) {
 		a.grant(ctx, s, g)
 		return
 	}
-	a.releaseRow(ctx, on)
+	a.releaseRow(ctx, key)
 	a.grant(ctx, s, g)
 }
 
 // isTaken reports whether a call with a number is live or about to start.
-func (a *Numbers) isTaken(ctx actor.Context, on numberKey, now time.Time) bool {
-	for id, s := range a.byNumber[on] {
+func (a *Numbers) isTaken(ctx actor.Context, key numberKey, now time.Time) bool {
+	for id, s := range a.byNumber[key] {
 		if s.expires.IsZero() || now.Before(s.expires) {
 			return true
 		}
@@ -391,11 +391,11 @@ func (a *Numbers) onUncountAttempt(ctx actor.Context, m UncountAttempt) {
 	if a.cfg.FrequencyCaps().PerNumberPerDay == 0 {
 		return
 	}
-	on := numberKey{m.Environment, m.Number}
-	a.withRow(ctx, on, func(ctx actor.Context) {
+	key := numberKey{m.Environment, m.Number}
+	a.withRow(ctx, key, func(ctx actor.Context) {
 		cfg, incarnation := a.cfg, a.incarnation
 		mailbox.RunTask(ctx, lookupTimeout, func(bound context.Context) any {
-			done := uncountDone{incarnation, on}
+			done := uncountDone{incarnation, key}
 			row := &domain.NumberAttempts{WorkspaceID: cfg.Workspace, Environment: m.Environment, Number: m.Number}
 			version, err := cfg.Store.Get(bound, row)
 			if errors.Is(err, domain.ErrNotFound) {
