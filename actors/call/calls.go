@@ -142,7 +142,7 @@ func (c *Calls) Receive(ctx actor.Context) {
 	case SendDigits:
 		c.forwardToCall(ctx, m.CallID)
 	case GetLiveCalls:
-		ctx.Respond(c.census())
+		ctx.Respond(c.listLiveCalls())
 	case DrainCalls:
 		c.draining = true
 		c.drainRequesters = append(c.drainRequesters, ctx.Sender())
@@ -224,7 +224,7 @@ func (c *Calls) hangUpCall(ctx actor.Context, m HangUp) {
 	}
 }
 
-func (c *Calls) census() LiveCalls {
+func (c *Calls) listLiveCalls() LiveCalls {
 	now := LiveCalls{Open: len(c.entries), PendingRecordings: c.recordings.Len(), RecordingsActive: c.recordings.Active()}
 	for id, b := range c.entries {
 		moves := b.canMove()

@@ -59,8 +59,8 @@ func (byeRetryDue) Control() {}
 // resumableSession is a media session that another process can continue from its state.
 type resumableSession interface{ Memo() media.Memo }
 
-// makeCheckpoint encodes the state that another process needs to resume the call. It returns nil if the call cannot
-// be resumed now: before the ACK, during a transfer, or while the conversation holds data that must not be stored.
+// makeCheckpoint encodes the state that another process needs to resume the call. It returns nil while the call
+// cannot be resumed: before the ACK, during a transfer, or with conversation data that must not be stored.
 func (c *call) makeCheckpoint(now time.Time) json.RawMessage {
 	if !c.canResumeElsewhere() {
 		return nil

@@ -24,18 +24,18 @@ const (
 	// backlogRetry is the delay before campaigns are tried again while inbound calls wait.
 	backlogRetry = 250 * time.Millisecond
 
-	censusTimeout  = 5 * time.Second
-	censusRetry    = 200 * time.Millisecond
+	listTimeout    = 5 * time.Second
+	listRetry      = 200 * time.Millisecond
 	maxTryRequests = 256 // TryPermit requests that wait for the list of live calls
 )
 
 // Lines is the actor that grants call permits of one direction. After a restart it rebuilds its state from the list
 // of live calls and refuses permits of earlier epochs.
 type Lines struct {
-	cfg       Config
-	epoch     string
-	hasCensus bool // the list of live calls has arrived
-	lastID    uint64
+	cfg          Config
+	epoch        string
+	hasLiveCalls bool // the list of live calls has arrived
+	lastID       uint64
 
 	leased            map[uint64]*permit    // permits that are not bound to a call
 	bound             map[pidKey][]*permit  // permits by call actor
@@ -88,15 +88,15 @@ func New(cfg Config) *Lines {
 func (l *Lines) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		l.startCensus(ctx)
+		l.requestLiveCalls(ctx)
 	case *actor.Stopping, *actor.Restarting:
 		l.cancelWakeUp()
 		l.releaseCapacity()
-	case censusResult:
-		l.onCensusReceived(ctx, m)
-	case retryCensus:
+	case liveCallsListed:
+		l.onLiveCallsListed(ctx, m)
+	case retryList:
 		if m.epoch == l.epoch {
-			l.startCensus(ctx)
+			l.requestLiveCalls(ctx)
 		}
 	case RequestPermits:
 		l.onRequestPermits(ctx, m)
@@ -129,16 +129,16 @@ func (l *Lines) Receive(ctx actor.Context) {
 	}
 }
 
-// startCensus requests the live calls and the starts of the last minute. No permit is granted before both are
+// requestLiveCalls requests the live calls and the starts of the last minute. No permit is granted before both are
 // known.
-func (l *Lines) startCensus(ctx actor.Context) {
+func (l *Lines) requestLiveCalls(ctx actor.Context) {
 	if l.cfg.ListLiveCalls == nil && l.cfg.ListRecentStarts == nil {
-		l.hasCensus = true
+		l.hasLiveCalls = true
 		return
 	}
 	cfg, epoch := l.cfg, l.epoch
-	mailbox.RunTask(ctx, censusTimeout, func(bound context.Context) any {
-		c := censusResult{epoch: epoch}
+	mailbox.RunTask(ctx, listTimeout, func(bound context.Context) any {
+		c := liveCallsListed{epoch: epoch}
 		if cfg.ListLiveCalls != nil {
 			c.live, c.err = cfg.ListLiveCalls(bound)
 		}
@@ -149,13 +149,13 @@ func (l *Lines) startCensus(ctx actor.Context) {
 	})
 }
 
-func (l *Lines) onCensusReceived(ctx actor.Context, m censusResult) {
-	if m.epoch != l.epoch || l.hasCensus {
+func (l *Lines) onLiveCallsListed(ctx actor.Context, m liveCallsListed) {
+	if m.epoch != l.epoch || l.hasLiveCalls {
 		return
 	}
 	if m.err != nil {
 		l.cfg.Log.Warn("list of live calls could not be read; trying again", slog.Any("error", m.err))
-		mailbox.SendAfter(ctx, censusRetry, retryCensus{l.epoch})
+		mailbox.SendAfter(ctx, listRetry, retryList{l.epoch})
 		return
 	}
 	l.minute.restoreStarts(m.opened)
@@ -167,7 +167,7 @@ func (l *Lines) onCensusReceived(ctx actor.Context, m censusResult) {
 		l.addLease(&permit{id: l.lastID, forCampaign: c.Campaign, callID: c.CallID})
 		l.moveToCall(ctx, c.Call, l.lastID)
 	}
-	l.hasCensus = true
+	l.hasLiveCalls = true
 	for _, who := range l.tryRequests {
 		ctx.Send(who, l.permitOrDenial())
 	}
@@ -210,7 +210,7 @@ func (l *Lines) cancelRequest(ctx actor.Context) {
 func (l *Lines) tryPermit(ctx actor.Context) {
 	switch {
 	case ctx.Sender() == nil:
-	case l.hasCensus:
+	case l.hasLiveCalls:
 		ctx.Respond(l.permitOrDenial())
 		l.grantWaiting(ctx)
 	case len(l.tryRequests) < maxTryRequests:
@@ -355,7 +355,7 @@ func (l *Lines) onActorStopped(ctx actor.Context, who *actor.PID) {
 
 // grantWaiting grants permits to campaigns as far as the limits allow, and sets the timer for the next try.
 func (l *Lines) grantWaiting(ctx actor.Context) {
-	if !l.hasCensus {
+	if !l.hasLiveCalls {
 		return
 	}
 	now := time.Now()

@@ -334,7 +334,7 @@ func TestNoPermitIsGrantedBeforeLiveCallsAreListed(t *testing.T) {
 		start := time.Now()
 		_, err := mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.TryPermit{})
 		require.NoError(t, err)
-		assert.Equal(t, 400*time.Millisecond, time.Since(start), "it waited for the third census")
+		assert.Equal(t, 400*time.Millisecond, time.Since(start), "it waited for the third list")
 		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.TryPermit{})
 		require.Error(t, err)
 		sys.Root.Poison(call)

@@ -107,17 +107,17 @@ func (LeaseExpired) Control()   {}
 // Messages of the actor to itself.
 type (
 	wakeUp struct{ generation int }
-	// censusResult is the result of ListLiveCalls and ListRecentStarts. epoch identifies the actor instance that
+	// liveCallsListed is the result of ListLiveCalls and ListRecentStarts. epoch identifies the actor instance that
 	// requested it.
-	censusResult struct {
+	liveCallsListed struct {
 		epoch  string
 		live   []LiveCall
 		opened []time.Time
 		err    error
 	}
-	retryCensus struct{ epoch string }
+	retryList struct{ epoch string }
 )
 
-func (wakeUp) Control()       {}
-func (censusResult) Control() {}
-func (retryCensus) Control()  {}
+func (wakeUp) Control()          {}
+func (liveCallsListed) Control() {}
+func (retryList) Control()       {}

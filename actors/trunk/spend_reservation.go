@@ -175,8 +175,8 @@ func (l *spendLedger) dropRestoredSpend(call string) {
 	delete(l.restored, call)
 }
 
-// liveSpendByCall returns the cost of resumable calls so far: the live calls of this process, and the restored
-// amounts of calls that are not resumed here.
+// liveSpendByCall returns the cost of resumable calls so far. These are the live calls of this process, and calls
+// of earlier processes that are not resumed here.
 func (l *spendLedger) liveSpendByCall(now time.Time) map[string]domain.Amount {
 	out := make(map[string]domain.Amount, len(l.meters)+len(l.restored))
 	maps.Copy(out, l.restored)

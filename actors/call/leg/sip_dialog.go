@@ -1,5 +1,5 @@
-// Package leg holds one leg of a call: its SIP dialog, its media session, and the row that allows to end the leg
-// after a crash. It does not depend on the call or its conversation.
+// Package leg holds one leg of a call: its SIP dialog, its media session and its row in the store. The row allows
+// to end the leg after a crash. The package does not depend on the call or its conversation.
 package leg
 
 import (
