@@ -272,7 +272,7 @@ func (c *Conversation) onKey(ctx actor.Context, onKey byte) {
 	}
 	c.latency.beginByKey(c.cfg.Player.Mark())
 	if c.realtime.open {
-		c.realtime.connection.Key(onKey)
+		c.realtime.connection.SendKey(onKey)
 	}
 	c.advance(ctx, pathway.Digit{Key: onKey})
 	c.continueAfterTurn(ctx)

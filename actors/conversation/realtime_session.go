@@ -97,7 +97,7 @@ func (r *realtimeSession) addEarly(e speech.RealtimeEvent) {
 func (r *realtimeSession) setOpen() (early []speech.RealtimeEvent) {
 	r.open = true
 	for _, d := range r.results {
-		r.connection.Result(d.ID, d.Text)
+		r.connection.SendToolResult(d.ID, d.Text)
 	}
 	early, r.early, r.results = r.early, nil, nil
 	return early
@@ -108,7 +108,7 @@ func (r *realtimeSession) setOpen() (early []speech.RealtimeEvent) {
 func (r *realtimeSession) addResult(d pathway.SendToolResult) {
 	switch {
 	case r.open:
-		r.connection.Result(d.ID, d.Text)
+		r.connection.SendToolResult(d.ID, d.Text)
 	case r.round != 0 && len(r.results) < realtimeQueue:
 		r.results = append(r.results, d)
 	}
@@ -118,7 +118,7 @@ func (r *realtimeSession) addResult(d pathway.SendToolResult) {
 func (r *realtimeSession) requestAnswer(text string) {
 	if r.open {
 		r.busy = true
-		r.connection.Answer(text)
+		r.connection.RequestResponse(text)
 	}
 }
 
@@ -133,7 +133,7 @@ func (r *realtimeSession) addAnswer(e speech.RealtimeEvent) {
 // dropWaiting drops the answers that were not played.
 func (r *realtimeSession) dropWaiting() {
 	for _, answer := range r.waiting {
-		r.connection.Cut(answer.Item, 0)
+		r.connection.ReportPlayed(answer.Item, 0)
 	}
 	r.busy, r.waiting = false, nil
 }
@@ -168,7 +168,7 @@ func (r *realtimeSession) played(text string, heard time.Duration, interrupted b
 	if !interrupted {
 		return text
 	}
-	r.connection.Cut(answer.Item, heard)
+	r.connection.ReportPlayed(answer.Item, heard)
 	return pathway.MarkInterrupted(heardText(text, heard, answer.Feed.Len()))
 }
 

@@ -14,13 +14,15 @@ import (
 // recordingEngine is a realtime engine that records its calls.
 type recordingEngine struct{ calls []string }
 
-func (e *recordingEngine) Write([]byte)                  {}
-func (e *recordingEngine) End()                          {}
-func (e *recordingEngine) Close()                        { e.calls = append(e.calls, "close") }
-func (e *recordingEngine) Answer(text string)            { e.calls = append(e.calls, "answer "+text) }
-func (e *recordingEngine) Result(id, _ string)           { e.calls = append(e.calls, "result "+id) }
-func (e *recordingEngine) Cut(i string, _ time.Duration) { e.calls = append(e.calls, "cut "+i) }
-func (e *recordingEngine) Key(byte)                      {}
+func (e *recordingEngine) Write([]byte)                {}
+func (e *recordingEngine) End()                        {}
+func (e *recordingEngine) Close()                      { e.calls = append(e.calls, "close") }
+func (e *recordingEngine) RequestResponse(text string) { e.calls = append(e.calls, "answer "+text) }
+func (e *recordingEngine) SendToolResult(id, _ string) { e.calls = append(e.calls, "result "+id) }
+func (e *recordingEngine) ReportPlayed(i string, _ time.Duration) {
+	e.calls = append(e.calls, "cut "+i)
+}
+func (e *recordingEngine) SendKey(byte) {}
 
 func newOpenSession(e *recordingEngine) realtimeSession {
 	r := newRealtimeSession(pathway.StartRealtime{ModelRequest: pathway.ModelRequest{Round: 1}})

@@ -98,12 +98,14 @@ func (t *fakeRealtimeSession) Write(mu []byte) {
 	defer t.runtime.mu.Unlock()
 	t.runtime.heard = append(t.runtime.heard, mu...)
 }
-func (t *fakeRealtimeSession) End()                   {}
-func (t *fakeRealtimeSession) Close()                 { t.runtime.record("close") }
-func (t *fakeRealtimeSession) Answer(text string)     { t.runtime.record("answer %s", text) }
-func (t *fakeRealtimeSession) Result(id, text string) { t.runtime.record("result %s %s", id, text) }
-func (t *fakeRealtimeSession) Key(key byte)           { t.runtime.record("key %c", key) }
-func (t *fakeRealtimeSession) Cut(item string, heard time.Duration) {
+func (t *fakeRealtimeSession) End()                        {}
+func (t *fakeRealtimeSession) Close()                      { t.runtime.record("close") }
+func (t *fakeRealtimeSession) RequestResponse(text string) { t.runtime.record("answer %s", text) }
+func (t *fakeRealtimeSession) SendToolResult(id, text string) {
+	t.runtime.record("result %s %s", id, text)
+}
+func (t *fakeRealtimeSession) SendKey(key byte) { t.runtime.record("key %c", key) }
+func (t *fakeRealtimeSession) ReportPlayed(item string, heard time.Duration) {
 	t.runtime.record("cut %s %s", item, heard)
 }
 

@@ -43,8 +43,8 @@ type Engine struct {
 	Client *http.Client
 }
 
-// Live begins a conversation, and connects meanwhile.
-func (e *Engine) Live(o speech.RealtimeRequest, told func(speech.RealtimeEvent)) speech.RealtimeSession {
+// OpenSession begins a conversation, and connects meanwhile.
+func (e *Engine) OpenSession(o speech.RealtimeRequest, told func(speech.RealtimeEvent)) speech.RealtimeSession {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -115,14 +115,16 @@ func (s *stream) Close() {
 	})
 }
 
-// Answer has no meaning for the far end, which speaks when it wants to.
-func (s *stream) Answer(string) { go s.report(speech.RealtimeEvent{Kind: speech.RealtimeIdle}) }
+// RequestResponse has no meaning for the far end, which speaks when it wants to.
+func (s *stream) RequestResponse(string) {
+	go s.report(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
+}
 
-// Result has none either: nothing was wanted.
-func (s *stream) Result(string, string) {}
+// SendToolResult has none either: nothing was wanted.
+func (s *stream) SendToolResult(string, string) {}
 
-// Cut tells the far end that what it marked behind a place will not be heard.
-func (s *stream) Cut(item string, _ time.Duration) {
+// ReportPlayed tells the far end that what it marked behind a place will not be heard.
+func (s *stream) ReportPlayed(item string, _ time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, b := range s.bursts {
@@ -135,8 +137,8 @@ func (s *stream) Cut(item string, _ time.Duration) {
 	}
 }
 
-// Key tells the far end of a key.
-func (s *stream) Key(key byte) {
+// SendKey tells the far end of a key.
+func (s *stream) SendKey(key byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.send(message{Event: "dtmf", DTMF: &dtmf{Track: "inbound_track", Digit: string(key)}})

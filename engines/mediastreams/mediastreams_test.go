@@ -64,7 +64,7 @@ func opens(t *testing.T, url string, first time.Duration) (speech.RealtimeSessio
 	t.Helper()
 	told := make(chan speech.RealtimeEvent, 256)
 	e := &mediastreams.Engine{URL: url, Sign: signs, First: first, Client: http.DefaultClient}
-	l := e.Live(speech.RealtimeRequest{CallParameters: map[string]string{"call_id": "call_1", "workspace_id": "ws_1", "from": "+12025550100", "order": "7"}}, func(e speech.RealtimeEvent) { told <- e })
+	l := e.OpenSession(speech.RealtimeRequest{CallParameters: map[string]string{"call_id": "call_1", "workspace_id": "ws_1", "from": "+12025550100", "order": "7"}}, func(e speech.RealtimeEvent) { told <- e })
 	t.Cleanup(l.Close)
 	return l, told
 }
@@ -95,7 +95,7 @@ func TestAStreamGoesAsTheDocumentationShows(t *testing.T) {
 	assert.Equal(t, "1", sounds.Item)
 	until(t, told, speech.RealtimeAudioCleared)
 	assert.Equal(t, 4, sounds.Feed.Len())
-	l.Key('5')
+	l.SendKey('5')
 	again := until(t, told, speech.RealtimeAudioStarted)
 	assert.Equal(t, "2", again.Item)
 	until(t, told, speech.RealtimeEnded)
@@ -108,7 +108,7 @@ func TestWhoeverClosesAStreamSaysGoodbye(t *testing.T) {
 	url, over := plays(t, "testdata/stop.txt")
 	l, told := opens(t, url, time.Minute)
 	until(t, told, speech.RealtimeReady)
-	l.Answer("") // it means nothing, but that nobody speaks
+	l.RequestResponse("") // it means nothing, but that nobody speaks
 	until(t, told, speech.RealtimeIdle)
 	l.Close()
 	<-over

@@ -52,8 +52,8 @@ type Engine struct {
 	Client *http.Client
 }
 
-// Live begins a conversation, and connects meanwhile.
-func (e *Engine) Live(o speech.RealtimeRequest, told func(speech.RealtimeEvent)) speech.RealtimeSession {
+// OpenSession begins a conversation, and connects meanwhile.
+func (e *Engine) OpenSession(o speech.RealtimeRequest, told func(speech.RealtimeEvent)) speech.RealtimeSession {
 	if o.Model == "" {
 		o.Model = e.Model
 	}
@@ -122,8 +122,8 @@ func (s *session) Close() {
 	s.cancel(errGone)
 }
 
-// Answer has the far end speak.
-func (s *session) Answer(text string) {
+// RequestResponse has the far end speak.
+func (s *session) RequestResponse(text string) {
 	if text != "" {
 		for _, o := range itemsOf(line{Caller: true, Text: text}) {
 			s.send(o)
@@ -133,12 +133,12 @@ func (s *session) Answer(text string) {
 	s.wind(s.of.First, ErrSlow)
 }
 
-// Key does nothing: the far end hears no keys.
-func (s *session) Key(byte) {}
+// SendKey does nothing: the far end hears no keys.
+func (s *session) SendKey(byte) {}
 
-// Result tells the far end what came of a call. One of before this session has
+// SendToolResult tells the far end what came of a call. One of before this session has
 // a result already, by its history: the late one is told as a message.
-func (s *session) Result(id, text string) {
+func (s *session) SendToolResult(id, text string) {
 	s.mu.Lock()
 	own := s.wanted[id]
 	s.mu.Unlock()
@@ -151,8 +151,8 @@ func (s *session) Result(id, text string) {
 	s.send(resultOf(id, text))
 }
 
-// Cut tells the far end how much of an item was heard.
-func (s *session) Cut(name string, heard time.Duration) {
+// ReportPlayed tells the far end how much of an item was heard.
+func (s *session) ReportPlayed(name string, heard time.Duration) {
 	s.mu.Lock()
 	s.cut[name] = true
 	s.mu.Unlock()

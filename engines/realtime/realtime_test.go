@@ -23,7 +23,7 @@ import (
 func opens(t *testing.T, e *realtime.Engine, o speech.RealtimeRequest) (speech.RealtimeSession, <-chan speech.RealtimeEvent) {
 	t.Helper()
 	told := make(chan speech.RealtimeEvent, 256)
-	l := e.Live(o, func(e speech.RealtimeEvent) { told <- e })
+	l := e.OpenSession(o, func(e speech.RealtimeEvent) { told <- e })
 	t.Cleanup(l.Close)
 	return l, told
 }
@@ -65,12 +65,12 @@ func TestAConversationGoesAsTheDocumentationShows(t *testing.T) {
 	assert.Empty(t, until(t, told, speech.RealtimeResponseDone).Calls)
 	assert.Equal(t, 8, sounds.Feed.Len())
 	assert.Equal(t, "msg_003", until(t, told, speech.RealtimeSpeechStarted).Item)
-	l.Cut("item_C9G8p3", 1900*time.Microsecond)
+	l.ReportPlayed("item_C9G8p3", 1900*time.Microsecond)
 	assert.Equal(t, "msg_003", until(t, told, speech.RealtimeSpeechEnded).Item)
 	assert.Equal(t, speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: "msg_003", Text: "Goodbye then."}, until(t, told, speech.RealtimeCallerTranscript))
 	done := until(t, told, speech.RealtimeResponseDone)
 	assert.Equal(t, []speech.RealtimeToolCall{{ID: "call_sHlR7iaFwQ2YQOqm", Name: "end_call", Arguments: `{"outcome": "confirmed"}`}}, done.Calls)
-	l.Result(done.Calls[0].ID, "done")
+	l.SendToolResult(done.Calls[0].ID, "done")
 	for e := range told {
 		if e.Kind == speech.RealtimeFailed { // the transcript is over
 			assert.Equal(t, "engine_unreachable", speech.ErrorCode(e.Err))
@@ -176,9 +176,9 @@ func TestALateResultOfBeforeTheSessionIsTold(t *testing.T) {
 		SpeaksFirst: true, History: []speech.RealtimeHistoryEntry{{Text: "It is being done.", Call: &speech.RealtimeToolCall{ID: "call_1", Name: "orders", Arguments: "{}"}}},
 	})
 	until(t, told, speech.RealtimeResponseDone)
-	l.Result("call_1", `{"at":"Berlin"}`)
-	l.Result("call_2", "ok")
-	l.Answer("")
+	l.SendToolResult("call_1", `{"at":"Berlin"}`)
+	l.SendToolResult("call_2", "ok")
+	l.RequestResponse("")
 	until(t, told, speech.RealtimeResponseDone)
 	all := server.Told()
 	message, result := all[len(all)-3], all[len(all)-2]
@@ -218,7 +218,7 @@ func TestWhoSpeaksOverAnAnswerHearsNoMoreOfIt(t *testing.T) {
 	})
 	l, told := opens(t, engine(server), speech.RealtimeRequest{Interruptible: true, SpeaksFirst: true})
 	first := until(t, told, speech.RealtimeAudioStarted)
-	l.Cut(first.Item, 120*time.Millisecond)
+	l.ReportPlayed(first.Item, 120*time.Millisecond)
 	sound := append(enginetest.Mu("stop it"), silence(8000)...)
 	for i := 0; i+160 <= len(sound); i += 160 {
 		l.Write(sound[i : i+160])

@@ -221,7 +221,7 @@ func (s *session) setReady() {
 	s.past = past
 	s.mu.Unlock()
 	if s.order.SpeaksFirst {
-		s.Answer("")
+		s.RequestResponse("")
 	}
 	s.report(speech.RealtimeEvent{Kind: speech.RealtimeReady})
 	s.wake()

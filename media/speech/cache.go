@@ -10,17 +10,17 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// StreamingSynthesizer speaks while it still thinks how.
+// StreamingSynthesizer delivers audio while the rest is still being synthesized.
 type StreamingSynthesizer interface {
-	// StreamSpeech hands over what is said as it is made, 8 kHz mono µ-law in pieces of any length that out copies, and returns at
-	// its end or with why there is none. It says nothing once ctx is over.
+	// StreamSpeech calls out with pieces of 8 kHz mono µ-law audio of any length; out copies them. It returns after
+	// the last piece, or with an error. It stops calling out when ctx ends.
 	StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error
 }
 
-// ClipStreamer makes an Engine of a speaker that makes clips.
+// ClipStreamer makes a StreamingSynthesizer of a Synthesizer.
 type ClipStreamer struct{ Synthesizer }
 
-// StreamSpeech hands over the clip.
+// StreamSpeech delivers the whole clip as one piece.
 func (w ClipStreamer) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error {
 	clip, err := w.Speak(ctx, r)
 	if err == nil {
@@ -29,19 +29,18 @@ func (w ClipStreamer) StreamSpeech(ctx context.Context, r Request, out func(mu [
 	return err
 }
 
-// Cache caches the audio of an Engine in memory, up to a number of bytes. Nothing is
-// written to disk: texts contain names, results and responses of language models.
-// Concurrent requests for the same text share one synthesis. The synthesis is
-// cancelled when no request waits for it.
+// Cache caches the audio of an engine in memory, up to a number of bytes. Nothing is written to disk, because texts
+// contain names and responses of language models. Concurrent requests for the same text share one synthesis. The
+// synthesis is cancelled when no request waits for it.
 type Cache struct {
-	under StreamingSynthesizer
-	most  int
+	engine   StreamingSynthesizer
+	maxBytes int
 
-	mu     sync.Mutex
-	size   int
-	order  *list.List // the most recently used in front
-	known  map[Request]*list.Element
-	flight map[Request]*flight
+	mu      sync.Mutex
+	size    int
+	order   *list.List // most recently used first
+	entries map[Request]*list.Element
+	running map[Request]*synthesis
 }
 
 type entry struct {
@@ -49,8 +48,8 @@ type entry struct {
 	clip    media.Clip
 }
 
-// flight is a synthesis in progress.
-type flight struct {
+// synthesis is a request to the engine in progress.
+type synthesis struct {
 	feed    media.Feed
 	waiting int // requests
 	cancel  context.CancelFunc
@@ -59,21 +58,22 @@ type flight struct {
 	err     error
 }
 
-// NewCache returns a cache of at most most bytes in front of a speaker.
-func NewCache(under Synthesizer, most int) *Cache { return cacheOf(ClipStreamer{under}, most) }
+// NewCache returns a cache of at most most bytes in front of a synthesizer.
+func NewCache(under Synthesizer, most int) *Cache {
+	return newStreamingCache(ClipStreamer{under}, most)
+}
 
-// cacheOf is NewCache for an engine.
-func cacheOf(under StreamingSynthesizer, most int) *Cache {
+// newStreamingCache is NewCache for a StreamingSynthesizer.
+func newStreamingCache(under StreamingSynthesizer, most int) *Cache {
 	return &Cache{
-		under: under, most: most,
-		order: list.New(), known: make(map[Request]*list.Element), flight: make(map[Request]*flight),
+		engine: under, maxBytes: most,
+		order: list.New(), entries: make(map[Request]*list.Element), running: make(map[Request]*synthesis),
 	}
 }
 
-// Speak returns the audio of a request from the cache, from a synthesis in progress,
-// or from the engine, in this order.
+// Speak returns the audio from the cache, from a synthesis in progress, or from the engine, in this order.
 func (c *Cache) Speak(ctx context.Context, r Request) (media.Clip, error) {
-	clip, f := c.board(ctx, r)
+	clip, f := c.join(ctx, r)
 	if f == nil {
 		return clip, nil
 	}
@@ -86,9 +86,9 @@ func (c *Cache) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	}
 }
 
-// StreamSpeech is Speak in pieces, as the audio is made.
+// StreamSpeech is like Speak, but delivers the audio in pieces as it arrives.
 func (c *Cache) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error {
-	clip, f := c.board(ctx, r)
+	clip, f := c.join(ctx, r)
 	if f == nil {
 		out(clip)
 		return nil
@@ -110,49 +110,49 @@ func (c *Cache) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)
 	return f.err
 }
 
-// board returns the cached audio, or joins a synthesis in progress and starts one
-// where there is none.
-func (c *Cache) board(ctx context.Context, r Request) (media.Clip, *flight) {
+// join returns the cached audio. Without it, the caller joins the synthesis in progress, or starts one, and must
+// call leave.
+func (c *Cache) join(ctx context.Context, r Request) (media.Clip, *synthesis) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.known[r]; ok {
+	if e, ok := c.entries[r]; ok {
 		c.order.MoveToFront(e)
 		return value(e).clip, nil
 	}
-	f, ok := c.flight[r]
+	f, ok := c.running[r]
 	if !ok {
 		// Detached: the first request may end while others wait for the same audio.
-		f = &flight{done: make(chan struct{})}
+		f = &synthesis{done: make(chan struct{})}
 		ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
-		c.flight[r] = f
-		go c.fly(ctx, r, f)
+		c.running[r] = f
+		go c.synthesize(ctx, r, f)
 	}
 	f.waiting++
 	return nil, f
 }
 
 // leave cancels the synthesis when no request waits for it.
-func (c *Cache) leave(r Request, f *flight) {
+func (c *Cache) leave(r Request, f *synthesis) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f.waiting--; f.waiting > 0 {
 		return
 	}
 	f.cancel()
-	if c.flight[r] == f {
-		delete(c.flight, r)
+	if c.running[r] == f {
+		delete(c.running, r)
 	}
 }
 
-func (c *Cache) fly(ctx context.Context, r Request, f *flight) {
+func (c *Cache) synthesize(ctx context.Context, r Request, f *synthesis) {
 	f.err = errors.New("speech: the engine broke")
 	defer func() {
 		if cause := recover(); cause != nil {
 			f.clip, f.err = nil, fmt.Errorf("speech: the engine broke: %v", cause)
 		}
 		c.mu.Lock()
-		if c.flight[r] == f {
-			delete(c.flight, r)
+		if c.running[r] == f {
+			delete(c.running, r)
 		}
 		if f.err == nil {
 			c.addClip(r, f.clip)
@@ -161,29 +161,29 @@ func (c *Cache) fly(ctx context.Context, r Request, f *flight) {
 		f.feed.End()
 		close(f.done)
 	}()
-	if f.err = c.under.StreamSpeech(ctx, r, f.feed.Write); f.err != nil {
+	if f.err = c.engine.StreamSpeech(ctx, r, f.feed.Write); f.err != nil {
 		return
 	}
-	f.clip, _, _ = f.feed.Wait(ctx, 0) // all of it: nobody writes any more
+	f.clip, _, _ = f.feed.Wait(ctx, 0) // all of it, because the synthesis has ended
 }
 
-// addClip caches a clip and evicts the least recently used ones. The lock is held.
+// addClip caches a clip and evicts the least recently used ones. The caller holds the lock.
 func (c *Cache) addClip(r Request, clip media.Clip) {
-	if len(clip) > c.most || c.known[r] != nil {
+	if len(clip) > c.maxBytes || c.entries[r] != nil {
 		return
 	}
-	c.known[r] = c.order.PushFront(&entry{r, clip})
+	c.entries[r] = c.order.PushFront(&entry{r, clip})
 	c.size += len(clip)
-	for c.size > c.most {
+	for c.size > c.maxBytes {
 		last := c.order.Back()
 		old := value(last)
 		c.order.Remove(last)
-		delete(c.known, old.request)
+		delete(c.entries, old.request)
 		c.size -= len(old.clip)
 	}
 }
 
-// value is an entry of the order, which holds nothing else.
+// value returns the entry of a list element.
 func value(e *list.Element) *entry {
 	v, ok := e.Value.(*entry)
 	if !ok {
@@ -192,7 +192,7 @@ func value(e *list.Element) *entry {
 	return v
 }
 
-// Size is the number of cached bytes.
+// Size returns the number of cached bytes.
 func (c *Cache) Size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,59 +9,57 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// RealtimeRequest tells an engine that hears and speaks by itself what a
-// conversation is about.
+// RealtimeRequest configures a conversation with a realtime engine, which takes and returns audio.
 type RealtimeRequest struct {
-	Model         string // "": the engine's default
-	Voice         string // likewise
-	Language      string // as BCP 47 writes it
-	Instructions  string // its part
+	Model         string // "": the engine's default // "": the engine's default
+	Voice         string // "": the engine's default
+	Language      string // BCP 47 tag
+	Instructions  string // system prompt
 	History       []RealtimeHistoryEntry
 	Tools         []RealtimeTool
-	Keywords      []string      // that are likely to be said
-	EndOfTurn     time.Duration // so much silence ends the caller's turn; zero: the engine's default
-	Interruptible bool          // words of the caller cut its own
-	SpeaksFirst   bool          // it has the word
-	// About is what is told of the call to an engine of somebody's own, by name:
-	// call_id, workspace_id, and more.
+	Keywords      []string      // words that the caller is likely to say
+	EndOfTurn     time.Duration // silence that ends the caller's turn; 0: the engine's default
+	Interruptible bool          // the caller's speech interrupts the engine
+	SpeaksFirst   bool          // the engine speaks first
+	// CallParameters describe the call to a media stream server, by name: call_id, workspace_id and others.
 	CallParameters map[string]string
 }
 
-// RealtimeHistoryEntry is something that was said before, or done.
+// RealtimeHistoryEntry is an earlier utterance or tool call of the conversation.
 type RealtimeHistoryEntry struct {
 	Caller bool
 	Text   string
-	Call   *RealtimeToolCall // what was done, Text being its result; nil: it was said
+	Call   *RealtimeToolCall // tool call whose result is Text; nil: an utterance
 }
 
-// RealtimeTool is something that the engine may want done.
+// RealtimeTool is a tool that the engine may call.
 type RealtimeTool struct {
 	Name, Description string
 	Parameters        map[string]any // JSON Schema
 }
 
-// RealtimeToolCall is something that it wants done. Arguments are a stranger's.
+// RealtimeToolCall is a tool call of the engine. Arguments are untrusted.
 type RealtimeToolCall struct{ ID, Name, Arguments string }
 
-// RealtimeEventKind is what a LiveEvent tells.
+// RealtimeEventKind is the kind of a RealtimeEvent.
 type RealtimeEventKind uint8
 
-// The kinds of events. Item names what was said or heard.
+// Kinds of events, with the fields that each one sets.
 const (
-	RealtimeReady            RealtimeEventKind = iota + 1 // it hears
-	RealtimeSpeechStarted                                 // the caller begins to speak: Item
-	RealtimeSpeechEnded                                   // and stops
-	RealtimeCallerTranscript                              // what he said: Item, Text
-	RealtimeAudioStarted                                  // it speaks: Item, and Feed with what is there of it so far
-	RealtimeAgentTranscript                               // what it says: Item, and Text so far
-	RealtimeResponseDone                                  // its answer is over, but for the sound: Calls
-	RealtimeFailed                                        // it is gone: Err. Nothing follows
-	RealtimeIdle                                          // it says nothing more for now, though it was no answer of which there are only so many
-	RealtimeAudioCleared                                  // what was not heard yet of all that it says is taken back
-	RealtimeEnded                                         // it has no more to do with the caller, once he has heard what it says. Nothing follows
+	RealtimeReady            RealtimeEventKind = iota + 1 // the session is ready
+	RealtimeSpeechStarted                                 // the caller begins to speak (Item)
+	RealtimeSpeechEnded                                   // the caller stops speaking
+	RealtimeCallerTranscript                              // transcript of the caller's turn (Item, Text)
+	RealtimeAudioStarted                                  // the engine begins to speak (Item, Feed)
+	RealtimeAgentTranscript                               // transcript so far of the engine's speech (Item, Text)
+	RealtimeResponseDone                                  // the response is complete except for audio that is still playing (Calls)
+	RealtimeFailed                                        // the session failed (Err); the last event
+	RealtimeIdle                                          // the engine is silent for now; this does not count as a response
+	RealtimeAudioCleared                                  // audio that has not been played yet is discarded
+	RealtimeEnded                                         // the engine releases the caller after the remaining audio; the last event
 )
 
-// RealtimeEvent is something that such an engine tells.
+// RealtimeEvent is an event of a realtime session.
 type RealtimeEvent struct {
 	Kind  RealtimeEventKind
 	Item  string
@@ -71,36 +69,35 @@ type RealtimeEvent struct {
 	Err   error
 }
 
-// RealtimeSession is a conversation with such an engine. Its methods return at once and
-// may be called from any goroutine; Write may be called from the media clock.
+// RealtimeSession is a conversation with a realtime engine. Its methods return at once and may be called from any
+// goroutine. The media clock may call Write.
 type RealtimeSession interface {
 	Stream
-	// Answer has it speak; text, where there is any, is told it as the caller's.
-	Answer(text string)
-	// Result tells how a LiveCall ended.
-	Result(id, text string)
-	// Cut tells that no more of an item was heard than this.
-	Cut(item string, heard time.Duration)
-	// Key tells that the caller has pressed one.
-	Key(key byte)
+	// RequestResponse asks the engine to speak. A text, if any, is added as the caller's words.
+	RequestResponse(text string)
+	// SendToolResult sends the result of a tool call.
+	SendToolResult(id, text string)
+	// ReportPlayed reports how much of an item was played before it was interrupted.
+	ReportPlayed(item string, heard time.Duration)
+	// SendKey reports a key that the caller pressed.
+	SendKey(key byte)
 }
 
-// RealtimeEngine opens conversations. told is never called from within Open, a
-// method of the Live, or twice at once.
+// RealtimeEngine opens sessions. report is never called concurrently, nor from within OpenSession or a method of
+// the session.
 type RealtimeEngine interface {
-	Live(o RealtimeRequest, told func(RealtimeEvent)) RealtimeSession
+	OpenSession(o RealtimeRequest, told func(RealtimeEvent)) RealtimeSession
 }
 
-// NamedRealtimeEngine is such an engine with a name.
+// NamedRealtimeEngine is a realtime engine with its name.
 type NamedRealtimeEngine struct {
 	Name   string
 	Engine RealtimeEngine
-	// Alone: it finds the caller's turns and interruptions by itself and tells
-	// nothing of them, nor of words.
+	// IsMediaStream: the engine detects turns and interruptions itself and reports neither these nor any words.
 	IsMediaStream bool
 }
 
-// RealtimeEngines are the engines of an installation that hear and speak by themselves.
+// RealtimeEngines are the realtime engines of the installation.
 type RealtimeEngines struct {
 	all   []*realtimeEngineEntry
 	order []string
@@ -111,7 +108,7 @@ type realtimeEngineEntry struct {
 	health
 }
 
-// NewRealtimeEngines takes them; order names those that serve whoever names none.
+// NewRealtimeEngines returns the engines. order names those that serve agents that name none.
 func NewRealtimeEngines(all []NamedRealtimeEngine, order []string) *RealtimeEngines {
 	l := &RealtimeEngines{order: order}
 	for _, s := range all {
@@ -120,16 +117,15 @@ func NewRealtimeEngines(all []NamedRealtimeEngine, order []string) *RealtimeEngi
 	return l
 }
 
-// HasEngine says whether there is an engine of the name, or any where it is "".
+// HasEngine reports whether an engine with this name exists; with an empty name, whether any exists.
 func (l *RealtimeEngines) HasEngine(name string) bool { return l != nil && len(l.chain(name)) > 0 }
 
-// HasMediaStream says whether an engine that tells nothing of words may have the caller
-// of whoever names this one.
+// HasMediaStream reports whether a media stream server may serve an agent that names this engine.
 func (l *RealtimeEngines) HasMediaStream(name string) bool {
 	return l != nil && slices.ContainsFunc(l.chain(name), func(s *realtimeEngineEntry) bool { return s.IsMediaStream })
 }
 
-// chain are the engines for a name.
+// chain returns the engines for a name, in the order in which they are tried.
 func (l *RealtimeEngines) chain(name string) (all []*realtimeEngineEntry) {
 	names := l.order
 	if name != "" {
@@ -143,34 +139,33 @@ func (l *RealtimeEngines) chain(name string) (all []*realtimeEngineEntry) {
 	return all
 }
 
-// ErrResting says that the engine has failed so often of late that it is left alone.
+// ErrEngineSuspended is the error of an engine that is suspended after repeated failures.
 var ErrEngineSuspended = errors.New("speech: the engine has failed too often, and rests")
 
-// Open begins a conversation with the first engine for a name that is well, and
-// says which it is.
+// Open starts a session with the first engine for a name that is not suspended, and returns that engine.
 func (l *RealtimeEngines) Open(name string, o RealtimeRequest, told func(RealtimeEvent)) (RealtimeSession, NamedRealtimeEngine, error) {
 	all := l.chain(name)
 	if len(all) == 0 {
 		return nil, NamedRealtimeEngine{Name: name}, fmt.Errorf("speech: there is no engine %q", name)
 	}
 	now := time.Now()
-	i := slices.IndexFunc(all, func(s *realtimeEngineEntry) bool { return !s.rests(now) })
+	i := slices.IndexFunc(all, func(s *realtimeEngineEntry) bool { return !s.isSuspended(now) })
 	if i < 0 {
 		return nil, all[0].NamedRealtimeEngine, ErrEngineSuspended
 	}
 	s := all[i]
-	if i > 0 { // they are names of the first one's
+	if i > 0 { // model and voice belong to the first engine
 		o.Model, o.Voice = "", ""
 	}
-	return s.Engine.Live(o, func(e RealtimeEvent) {
+	return s.Engine.OpenSession(o, func(e RealtimeEvent) {
 		switch e.Kind { //nolint:exhaustive // the others tell nothing of its health
 		case RealtimeReady:
-			s.well()
+			s.recordSuccess()
 		case RealtimeFailed:
-			if s.IsMediaStream { // nothing of an agent's choice is in what it is asked for
-				s.ill(time.Now())
+			if s.IsMediaStream { // a media stream server gets no choice of the agent, so every failure is its own
+				s.countFailure(time.Now())
 			} else {
-				s.failed(e.Err, time.Now())
+				s.recordFailure(e.Err, time.Now())
 			}
 		}
 		told(e)

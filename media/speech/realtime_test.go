@@ -17,7 +17,7 @@ type liveEngine struct {
 	told   []func(speech.RealtimeEvent)
 }
 
-func (e *liveEngine) Live(o speech.RealtimeRequest, told func(speech.RealtimeEvent)) speech.RealtimeSession {
+func (e *liveEngine) OpenSession(o speech.RealtimeRequest, told func(speech.RealtimeEvent)) speech.RealtimeSession {
 	e.orders, e.told = append(e.orders, o), append(e.told, told)
 	return nil
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// LocalRecognizer is the recognizer of the machine.
+// LocalRecognizer is the name of the local recognizer.
 const LocalRecognizer = "pocketsphinx"
 
-// NamedRecognizer is a recognizer that has a name.
+// NamedRecognizer is a recognizer with its name.
 type NamedRecognizer struct {
 	Name          string
 	Recognizer    Recognizer
-	ResultTimeout time.Duration // the longest wait from the end of a turn to its text; zero: 3 s
+	ResultTimeout time.Duration // longest wait from the end of a turn to its text; 0: 3 s
 }
 
 type recognizerEntry struct {
@@ -23,14 +23,15 @@ type recognizerEntry struct {
 	health
 }
 
-// RecognizerChain is what calls hear with: one recognizer after the other, each with the whole turn, until one has understood it.
+// RecognizerChain tries several recognizers in turn. Each gets the whole turn, until one has recognized it.
 type RecognizerChain struct {
 	all   []*recognizerEntry
 	order []*recognizerEntry
-	local *recognizerEntry // nil: the machine has none
+	local *recognizerEntry // nil: no local recognizer
 }
 
-// NewRecognizerChain tries the recognizers in this order where nobody names one, and local (nil: none) last.
+// NewRecognizerChain returns a chain that tries the recognizers in this order, unless a request names one. The
+// local recognizer (nil: none) is the last.
 func NewRecognizerChain(all []NamedRecognizer, order []string, local Recognizer) *RecognizerChain {
 	h := &RecognizerChain{}
 	for _, l := range all {
@@ -59,22 +60,23 @@ func (h *RecognizerChain) named(name string) *recognizerEntry {
 	return nil
 }
 
-// HasEngine says whether there is a recognizer of the name.
+// HasEngine reports whether a recognizer with this name exists.
 func (h *RecognizerChain) HasEngine(engine string) bool {
 	return engine == "" || engine == LocalRecognizer && h.local != nil || h.named(engine) != nil
 }
 
-// SupportsLanguage says whether any of them understands a language.
+// SupportsLanguage reports whether any recognizer of the default order understands a language.
 func (h *RecognizerChain) SupportsLanguage(language string) bool {
 	return slices.ContainsFunc(h.order, func(l *recognizerEntry) bool { return l.Recognizer.SupportsLanguage(language) }) || h.local != nil && h.local.Recognizer.SupportsLanguage(language)
 }
 
-// TranscribesFreeSpeech says whether any of those that are tried unless one is named understands whatever is said.
+// TranscribesFreeSpeech reports whether any recognizer of the default order transcribes any speech of a language.
 func (h *RecognizerChain) TranscribesFreeSpeech(language string) bool {
 	return slices.ContainsFunc(h.order, func(l *recognizerEntry) bool { return l.Recognizer.TranscribesFreeSpeech(language) })
 }
 
-// SelectRecognizer are the ears of somebody who names an engine, where there are several; else the same ones.
+// SelectRecognizer returns the chain with the named engine first. A recognizer that is no chain is returned
+// unchanged.
 func SelectRecognizer(ears Recognizer, engine string) Recognizer {
 	if h, ok := ears.(*RecognizerChain); ok {
 		return h.SelectEngine(engine)
@@ -82,32 +84,32 @@ func SelectRecognizer(ears Recognizer, engine string) Recognizer {
 	return ears
 }
 
-// SelectEngine are the ears of somebody who names one of them, before the others.
+// SelectEngine returns a Recognizer that tries the named engine first.
 func (h *RecognizerChain) SelectEngine(engine string) Recognizer { return named{h, engine} }
 
-// named is a Hearing of which one engine was named.
+// named is a RecognizerChain with one engine first.
 type named struct {
 	*RecognizerChain
 	engine string
 }
 
-// SupportsLanguage says whether any of those that are tried understands a language.
+// SupportsLanguage reports whether any recognizer of the chain understands a language.
 func (n named) SupportsLanguage(language string) bool {
 	return slices.ContainsFunc(n.chain(n.engine), func(l *recognizerEntry) bool { return l.Recognizer.SupportsLanguage(language) })
 }
 
-// TranscribesFreeSpeech says whether any of them understands whatever is said.
+// TranscribesFreeSpeech reports whether any recognizer of the chain transcribes any speech of a language.
 func (n named) TranscribesFreeSpeech(language string) bool {
 	return slices.ContainsFunc(n.chain(n.engine), func(l *recognizerEntry) bool { return l.Recognizer.TranscribesFreeSpeech(language) })
 }
 
-// Open begins a turn.
+// Open starts a turn with the named engine first.
 func (n named) Open(w RecognitionRequest, told func(RecognitionResult)) Stream {
 	w.Engine = n.engine
 	return n.RecognizerChain.Open(w, told)
 }
 
-// chain are the recognizers of a request, the machine's own last.
+// chain returns the recognizers for a request in order. The local recognizer is the last.
 func (h *RecognizerChain) chain(engine string) []*recognizerEntry {
 	var all []*recognizerEntry
 	if engine != LocalRecognizer {
@@ -126,17 +128,17 @@ func (h *RecognizerChain) chain(engine string) []*recognizerEntry {
 	return all
 }
 
-// Open begins a turn with the first recognizer that is well.
+// Open starts a turn with the first recognizer that is not suspended.
 func (h *RecognizerChain) Open(w RecognitionRequest, told func(RecognitionResult)) Stream {
-	t := &hearingTurn{wanted: w, told: told}
+	t := &recognitionTurn{request: w, report: told}
 	now := time.Now()
 	for _, l := range h.chain(w.Engine) {
 		if l.Recognizer.SupportsLanguage(w.Language) {
-			t.tries = append(t.tries, l)
+			t.recognizers = append(t.recognizers, l)
 		}
 	}
-	if well := slices.DeleteFunc(slices.Clone(t.tries), func(l *recognizerEntry) bool { return l.rests(now) }); len(well) > 0 {
-		t.tries = well
+	if well := slices.DeleteFunc(slices.Clone(t.recognizers), func(l *recognizerEntry) bool { return l.isSuspended(now) }); len(well) > 0 {
+		t.recognizers = well
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,84 +146,84 @@ func (h *RecognizerChain) Open(w RecognitionRequest, told func(RecognitionResult
 	return t
 }
 
-// errNoRecognizer says that no recognizer knows the language.
+// errNoRecognizer is the error of a turn in a language that no recognizer supports.
 var errNoRecognizer = errors.New("speech: nobody understands the language")
 
-// hearingTurn is a turn that more than one recognizer may hear.
-type hearingTurn struct {
-	mu     sync.Mutex
-	wanted RecognitionRequest
-	told   func(RecognitionResult)
-	tries  []*recognizerEntry
-	at     int // how many were tried
-	stream Stream
-	sound  []byte
-	ended  bool
-	over   bool
-	timer  *time.Timer
-	faults []EngineFailure
+// recognitionTurn is the audio of one turn and the recognizers that have tried it.
+type recognitionTurn struct {
+	mu          sync.Mutex
+	request     RecognitionRequest
+	report      func(RecognitionResult)
+	recognizers []*recognizerEntry
+	at          int // number of recognizers tried
+	stream      Stream
+	audio       []byte
+	ended       bool
+	done        bool
+	timer       *time.Timer
+	failures    []EngineFailure
 }
 
-// next hands the turn to the next recognizer; err is why the one before failed. The lock is held.
-func (t *hearingTurn) next(err error) {
+// next passes the turn to the next recognizer. err is the error of the one before. The caller holds the lock.
+func (t *recognitionTurn) next(err error) {
 	if t.timer != nil {
 		t.timer.Stop()
 	}
-	if t.at >= len(t.tries) {
+	if t.at >= len(t.recognizers) {
 		if err == nil {
 			err = errNoRecognizer
 		}
-		t.over = true
-		go t.told(RecognitionResult{Final: true, Err: err, Failures: t.faults})
+		t.done = true
+		go t.report(RecognitionResult{Final: true, Err: err, Failures: t.failures})
 		return
 	}
-	l := t.tries[t.at]
+	l := t.recognizers[t.at]
 	t.at++
-	w, at := t.wanted, t.at
+	w, at := t.request, t.at
 	if w.Engine != l.Name {
 		w.Model = ""
 	}
 	w.Engine = l.Name
 	t.stream = l.Recognizer.Open(w, func(heard RecognitionResult) { t.takeResult(at, heard) })
-	if len(t.sound) > 0 {
-		t.stream.Write(t.sound)
+	if len(t.audio) > 0 {
+		t.stream.Write(t.audio)
 	}
 	if t.ended {
 		t.end()
 	}
 }
 
-// end ends the turn for the recognizer that hears it, and limits its time. The lock is held.
-func (t *hearingTurn) end() {
+// end ends the turn for the current recognizer and starts its timeout. The caller holds the lock.
+func (t *recognitionTurn) end() {
 	at := t.at
-	t.timer = time.AfterFunc(t.tries[at-1].ResultTimeout, func() { t.takeResult(at, RecognitionResult{Final: true, Err: ErrTranscriptTimeout}) })
+	t.timer = time.AfterFunc(t.recognizers[at-1].ResultTimeout, func() { t.takeResult(at, RecognitionResult{Final: true, Err: ErrTranscriptTimeout}) })
 	t.stream.End()
 }
 
-// takeResult takes what a recognizer tells; of one that was given up it is too late.
-func (t *hearingTurn) takeResult(at int, takeResult RecognitionResult) {
+// takeResult handles a result. A late result of an earlier recognizer is ignored.
+func (t *recognitionTurn) takeResult(at int, takeResult RecognitionResult) {
 	t.mu.Lock()
-	if t.over || at != t.at {
+	if t.done || at != t.at {
 		t.mu.Unlock()
 		return
 	}
 	if takeResult.Err == nil {
 		if takeResult.Final {
-			t.over = true
+			t.done = true
 			if t.timer != nil {
 				t.timer.Stop()
 			}
-			t.tries[at-1].well()
-			takeResult.Failures = t.faults
+			t.recognizers[at-1].recordSuccess()
+			takeResult.Failures = t.failures
 		}
 		t.mu.Unlock()
-		t.told(takeResult)
+		t.report(takeResult)
 		return
 	}
 	defer t.mu.Unlock()
-	l := t.tries[at-1]
-	l.failed(takeResult.Err, time.Now())
-	t.faults = append(t.faults, EngineFailure{Engine: l.Name, Err: fmt.Errorf("%s: %w", l.Name, takeResult.Err), Recovered: at < len(t.tries)})
+	l := t.recognizers[at-1]
+	l.recordFailure(takeResult.Err, time.Now())
+	t.failures = append(t.failures, EngineFailure{Engine: l.Name, Err: fmt.Errorf("%s: %w", l.Name, takeResult.Err), Recovered: at < len(t.recognizers)})
 	old := t.stream
 	t.next(takeResult.Err)
 	if old != nil {
@@ -229,33 +231,33 @@ func (t *hearingTurn) takeResult(at int, takeResult RecognitionResult) {
 	}
 }
 
-// Write takes sound, and keeps it for who comes next.
-func (t *hearingTurn) Write(mu []byte) {
+// Write passes audio to the current recognizer and keeps it for the next one.
+func (t *recognitionTurn) Write(mu []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.over || t.ended {
+	if t.done || t.ended {
 		return
 	}
-	t.sound = append(t.sound, mu[:min(len(mu), turnMost-len(t.sound))]...)
+	t.audio = append(t.audio, mu[:min(len(mu), turnMost-len(t.audio))]...)
 	t.stream.Write(mu)
 }
 
-// End says that the turn is over.
-func (t *hearingTurn) End() {
+// End ends the turn.
+func (t *recognitionTurn) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.over || t.ended {
+	if t.done || t.ended {
 		return
 	}
 	t.ended = true
 	t.end()
 }
 
-// Close gives up.
-func (t *hearingTurn) Close() {
+// Close cancels the turn.
+func (t *recognitionTurn) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.over = true
+	t.done = true
 	if t.timer != nil {
 		t.timer.Stop()
 	}

@@ -8,65 +8,66 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// RecognitionRequest tells a recognizer what it will hear.
+// RecognitionRequest configures the recognition of one turn of the caller.
 type RecognitionRequest struct {
-	Engine   string   // the name of a Listener, or LocalRecognizer; "": the first of the order
-	Model    string   // of that engine; "": its default
-	Language string   // as BCP 47 writes it
-	Phrases  []string // that are likely to be said; a recognizer by grammar understands nothing else
-	Keywords []string // names and terms that may be said, to be spelled like this
+	Engine   string   // the name of a Listener, or LocalRecognizer; "": the first of the order // name of a NamedRecognizer, or LocalRecognizer; "": the first in order
+	Model    string   // of that engine; "": its default // model of the engine; "": its default
+	Language string   // BCP 47 tag
+	Phrases  []string // expected phrases; a recognizer with a grammar recognizes nothing else
+	Keywords []string // names and terms, with the spelling that the text shall have
 }
 
-// RecognitionResult is what was understood of a stream so far.
+// RecognitionResult is what has been recognized of a turn so far.
 type RecognitionResult struct {
-	Text       string          // "": nothing was understood
+	Text       string          // "": nothing was understood // "": nothing was recognized
 	Confidence float64         // 0 to 1
-	Final      bool            // nothing follows
-	Err        error           // why nothing could be understood; Final then
-	Failures   []EngineFailure // engines that failed before this was understood; with Final
+	Final      bool            // the last result of the turn
+	Err        error           // why recognition failed; only with Final
+	Failures   []EngineFailure // engines that failed before this result; only with Final
 }
 
-// Stream is what one says in a turn.
+// Stream receives the audio of one turn.
 type Stream interface {
-	// Write takes 8 kHz mono µ-law of any length, which it copies. It never waits.
+	// Write copies 8 kHz mono µ-law audio of any length. It returns at once.
 	Write(mu []byte)
-	// End says that the turn is over: the final Heard follows.
+	// End ends the turn. The final RecognitionResult follows.
 	End()
-	// Close gives up: nothing is told afterwards, but for what is being told.
-	// Without it a stream must be ended.
+	// Close cancels the recognition. No result starts after Close, but one may be in progress. A stream without
+	// Close needs End.
 	Close()
 }
 
-// Recognizer turns sound into words.
+// Recognizer converts speech to text.
 type Recognizer interface {
-	// SupportsLanguage says whether it understands a language.
+	// SupportsLanguage reports whether the recognizer understands a language (BCP 47 tag).
 	SupportsLanguage(language string) bool
-	// TranscribesFreeSpeech says whether it understands whatever is said in it, not only phrases that are expected.
+	// TranscribesFreeSpeech reports whether the recognizer transcribes any speech of a language, not only expected
+	// phrases.
 	TranscribesFreeSpeech(language string) bool
-	// Open begins a turn and returns at once. told is called with what was
-	// understood, never twice at once, never from within Open or a method of
-	// the stream, and with one final Heard at the end.
+	// Open starts a turn and returns at once. report is called with each result, never concurrently and never from
+	// within Open or a method of the stream. The last result is final.
 	Open(w RecognitionRequest, told func(RecognitionResult)) Stream
 }
 
-// earKeeps is how much sound an Ear remembers, 2 s.
-const earKeeps = 16000
+// tapBytes is the size of the ring of an AudioTap: 2 s of audio.
+const tapBytes = 16000
 
-// lingers is how much sound may still come of what was over already, 440 ms: as a recording's gap is longer.
-const lingers = 3520
+// lateAudio is how much audio of a past moment may still arrive: 440 ms. The gap in a recording is longer for the
+// same reason.
+const lateAudio = 3520
 
-// AudioTap keeps the last two seconds of what the far end says, so that a turn can
-// begin with its first word, which was said before it was noticed.
+// AudioTap keeps the last two seconds of the caller's audio and copies it to streams. So a turn includes its first
+// word, which is spoken before speech is detected.
 type AudioTap struct {
 	mu     sync.Mutex
-	ring   [earKeeps]byte
+	ring   [tapBytes]byte
 	at, n  int
 	stream Stream
-	aside  Stream // hears besides
-	mute   int    // so much sound is still heard as silence
+	second Stream // second stream, at the same time
+	mute   int    // bytes of audio that streams still get as silence
 }
 
-// Frame takes sound; it does not wait, so that it can be called from the media clock.
+// Frame takes audio. It does not wait, so the media clock may call it.
 func (e *AudioTap) Frame(mu []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -80,68 +81,68 @@ func (e *AudioTap) Frame(mu []byte) {
 	}
 }
 
-// writeStreams gives sound to who hears it, and keeps it. The lock is held.
+// writeStreams writes audio to the streams and to the ring. The caller holds the lock.
 func (e *AudioTap) writeStreams(mu []byte) {
-	for _, s := range [...]Stream{e.stream, e.aside} {
+	for _, s := range [...]Stream{e.stream, e.second} {
 		if s != nil {
 			s.Write(mu)
 		}
 	}
 	for len(mu) > 0 {
 		k := copy(e.ring[e.at:], mu)
-		e.at, e.n = (e.at+k)%earKeeps, min(e.n+k, earKeeps)
+		e.at, e.n = (e.at+k)%tapBytes, min(e.n+k, tapBytes)
 		mu = mu[k:]
 	}
 }
 
-// Begin lets a stream hear from so long ago on.
+// Begin starts copying audio to a stream, from a time in the past (at most 2 s ago).
 func (e *AudioTap) Begin(s Stream, back time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.remember(s, back)
+	e.replay(s, back)
 	e.stream = s
 }
 
-// End lets no stream hear any more, but for one besides.
+// End stops copying to the stream of Begin. A stream of BeginSecond continues.
 func (e *AudioTap) End() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stream = nil
 }
 
-// BeginSecond lets a stream hear besides the one that hears already.
+// BeginSecond starts copying audio to a second stream, from a time in the past.
 func (e *AudioTap) BeginSecond(s Stream, back time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.remember(s, back)
-	e.aside = s
+	e.replay(s, back)
+	e.second = s
 }
 
-// EndSecond ends that.
+// EndSecond stops copying to the second stream.
 func (e *AudioTap) EndSecond() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.aside = nil
+	e.second = nil
 }
 
-// Forget forgets what was said so far, and hears nothing of what still comes of
-// it: it was secret.
+// Forget discards the stored audio and replaces audio that is still on its way with silence. It is called after
+// sensitive input.
 func (e *AudioTap) Forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.n, e.mute = 0, lingers
+	e.n, e.mute = 0, lateAudio
 }
 
-// remember has a stream hear what was said so long ago. The lock is held.
-func (e *AudioTap) remember(s Stream, back time.Duration) {
+// replay writes the stored audio of the last moments to a stream. The caller holds the lock.
+func (e *AudioTap) replay(s Stream, back time.Duration) {
 	n := min(int(back*8000/time.Second), e.n)
-	from := (e.at - n + earKeeps) % earKeeps
-	k := min(n, earKeeps-from)
+	from := (e.at - n + tapBytes) % tapBytes
+	k := min(n, tapBytes-from)
 	s.Write(e.ring[from : from+k])
 	s.Write(e.ring[:n-k])
 }
 
-// linear is the sound that a recognizer for 16 kHz takes, at half its rate.
+// linear converts µ-law to 16-bit samples at the same rate.
 func linear(mu []byte) []int16 {
 	out := make([]int16, len(mu))
 	for i, b := range mu {

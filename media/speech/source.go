@@ -12,17 +12,17 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// NamedSynthesizer is an engine that has a name.
+// NamedSynthesizer is an external engine with its name and defaults.
 type NamedSynthesizer struct {
 	Name              string
 	Engine            StreamingSynthesizer
-	Voice             string        // its default
-	Model             string        // its default
-	FirstAudioTimeout time.Duration // the longest wait for its first sound; zero: 2.5 s
-	PauseTimeout      time.Duration // the longest wait for more; zero: 2 s
+	Voice             string        // default voice
+	Model             string        // default model
+	FirstAudioTimeout time.Duration // longest wait for the first audio; 0: 2.5 s
+	PauseTimeout      time.Duration // longest wait between two pieces of audio; 0: 2 s
 }
 
-// What engines fail with, besides their own errors.
+// Errors of engines. ErrorCode maps them to codes that users see.
 var (
 	ErrFirstAudioTimeout = errors.New("speech: the engine sent no sound in time")
 	ErrAudioStalled      = errors.New("speech: the engine stopped in the midst of a sentence")
@@ -31,12 +31,12 @@ var (
 	ErrTranscriptTimeout = errors.New("speech: the engine did not tell in time what was said")
 	ErrRequestRefused    = errors.New("the engine refused")
 	ErrInvalidResponse   = errors.New("the engine answered something else than was asked for")
-	// ErrUnfit is an ErrRefused that the request is to blame for, as for a voice which the engine does not have: who asks may
-	// name what there is not, and that tells nothing of the engine's health.
+	// ErrRequestInvalid is an ErrRequestRefused that the request caused, for example by an unknown voice. It does
+	// not count as a failure of the engine.
 	ErrRequestInvalid = fmt.Errorf("%w what it was asked for", ErrRequestRefused)
 )
 
-// ErrorCode is a word for what an engine failed with, which may be shown to anybody.
+// ErrorCode returns the code of an engine's error. It contains no text of the engine, so any user may see it.
 func ErrorCode(err error) string {
 	for _, w := range []struct {
 		err  error
@@ -58,70 +58,71 @@ func ErrorCode(err error) string {
 }
 
 const (
-	sentenceLonger = 3 * 60 * 8000 // samples that no sentence takes
-	tiredAfter     = 3             // failures in a row
-	restAtFirst    = 10 * time.Second
-	restAtMost     = time.Minute
+	maxSentenceSamples       = 3 * 60 * 8000 // 8 kHz samples; longer audio of one sentence ends with ErrTooMuchAudio
+	failuresBeforeSuspension = 3             // consecutive failures
+	minSuspension            = 10 * time.Second
+	maxSuspension            = time.Minute
 )
 
-// EngineFailure says that an engine failed. Recovered: another one took its place.
+// EngineFailure reports a failure of an engine. Recovered: another engine took over.
 type EngineFailure struct {
 	Engine    string
 	Err       error
 	Recovered bool
 }
 
-// health tells whether an engine is worth a try: one that has failed often rests, so that nobody waits for it again and again.
+// health counts consecutive failures of an engine. After failuresBeforeSuspension of them the engine is suspended
+// for a while, so that calls do not wait for it again and again.
 type health struct {
-	mu    sync.Mutex
-	times int // that it failed in a row
-	until time.Time
+	mu             sync.Mutex
+	failures       int // consecutive failures
+	suspendedUntil time.Time
 }
 
-func (h *health) rests(now time.Time) bool {
+func (h *health) isSuspended(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return now.Before(h.until)
+	return now.Before(h.suspendedUntil)
 }
 
-func (h *health) well() {
+func (h *health) recordSuccess() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.times, h.until = 0, time.Time{}
+	h.failures, h.suspendedUntil = 0, time.Time{}
 }
 
-// failed counts a failure, unless the request is to blame for it.
-func (h *health) failed(err error, now time.Time) {
+// recordFailure counts a failure, except one that the request caused (ErrRequestInvalid).
+func (h *health) recordFailure(err error, now time.Time) {
 	if !errors.Is(err, ErrRequestInvalid) {
-		h.ill(now)
+		h.countFailure(now)
 	}
 }
 
-func (h *health) ill(now time.Time) {
+func (h *health) countFailure(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.times++; h.times >= tiredAfter {
-		h.until = now.Add(min(restAtFirst<<min(h.times-tiredAfter, 8), restAtMost))
+	if h.failures++; h.failures >= failuresBeforeSuspension {
+		h.suspendedUntil = now.Add(min(minSuspension<<min(h.failures-failuresBeforeSuspension, 8), maxSuspension))
 	}
 }
 
-type source struct {
+type synthesizerEntry struct {
 	NamedSynthesizer
 	health
 }
 
-func newSource(s NamedSynthesizer) *source {
+func newSynthesizerEntry(s NamedSynthesizer) *synthesizerEntry {
 	if s.FirstAudioTimeout == 0 {
 		s.FirstAudioTimeout = 2500 * time.Millisecond
 	}
 	if s.PauseTimeout == 0 {
 		s.PauseTimeout = 2 * time.Second
 	}
-	return &source{NamedSynthesizer: s}
+	return &synthesizerEntry{NamedSynthesizer: s}
 }
 
-// utter lets the engine speak within its times.
-func (s *source) utter(ctx context.Context, r Request, out func(mu []byte)) error {
+// synthesize streams the engine's audio to out and ends the request when a timeout passes.
+func (s *synthesizerEntry) synthesize(ctx context.Context, r Request, out func(mu []byte)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := ErrFirstAudioTimeout
@@ -137,7 +138,7 @@ func (s *source) utter(ctx context.Context, r Request, out func(mu []byte)) erro
 		if ctx.Err() != nil || len(piece) == 0 {
 			return
 		}
-		if got += len(piece); got > sentenceLonger {
+		if got += len(piece); got > maxSentenceSamples {
 			cancel(ErrTooMuchAudio)
 			return
 		}
@@ -159,8 +160,8 @@ func (s *source) utter(ctx context.Context, r Request, out func(mu []byte)) erro
 	return nil
 }
 
-// source finds one by name.
-func (v *SynthesizerChain) source(name string) *source {
+// source returns the external engine with this name, or nil.
+func (v *SynthesizerChain) source(name string) *synthesizerEntry {
 	for _, s := range v.sources {
 		if s.Name == name {
 			return s
@@ -169,8 +170,7 @@ func (v *SynthesizerChain) source(name string) *source {
 	return nil
 }
 
-// HasEngine says whether there is an engine of the name; "": whether there is any voice
-// at all, be it prompt files alone.
+// HasEngine reports whether an engine with this name exists. An empty name: whether any engine or WAV file exists.
 func (v *SynthesizerChain) HasEngine(engine string) bool {
 	if engine != "" && engine != LocalVoice && engine != PromptFilesEngine {
 		return v.source(engine) != nil
@@ -178,8 +178,8 @@ func (v *SynthesizerChain) HasEngine(engine string) bool {
 	return v.local != nil || engine == "" && len(v.order) > 0 || v.prompts != nil && v.prompts.HasFiles()
 }
 
-// chain are the engines beyond the machine's own that a request is tried with: the one it names, then the usual ones.
-func (v *SynthesizerChain) chain(r Request) []*source {
+// chain returns the external engines for a request: the requested one first, then the others in their order.
+func (v *SynthesizerChain) chain(r Request) []*synthesizerEntry {
 	if r.Engine == LocalVoice || r.Engine == PromptFilesEngine {
 		return nil
 	}
@@ -187,7 +187,7 @@ func (v *SynthesizerChain) chain(r Request) []*source {
 	if wanted == nil {
 		return v.order
 	}
-	all := []*source{wanted}
+	all := []*synthesizerEntry{wanted}
 	for _, s := range v.order {
 		if s != wanted {
 			all = append(all, s)
@@ -196,12 +196,13 @@ func (v *SynthesizerChain) chain(r Request) []*source {
 	return all
 }
 
-// tries are those of the chain that do not rest, and the machine's own as nil.
-func (v *SynthesizerChain) tries(r Request) []*source {
+// healthyChain returns the engines of the chain that are not suspended. A nil entry stands for the local engine,
+// which is last.
+func (v *SynthesizerChain) healthyChain(r Request) []*synthesizerEntry {
 	now := time.Now()
-	var all []*source
+	var all []*synthesizerEntry
 	for _, s := range v.chain(r) {
-		if !s.rests(now) {
+		if !s.isSuspended(now) {
 			all = append(all, s)
 		}
 	}
@@ -214,12 +215,12 @@ func (v *SynthesizerChain) tries(r Request) []*source {
 	return all
 }
 
-// requestFor is the request as an engine hears it; nil: the machine's own.
-func (v *SynthesizerChain) requestFor(s *source, r Request) Request {
+// requestFor returns the request with the voice and model of an engine. A nil engine is the local one.
+func (v *SynthesizerChain) requestFor(s *synthesizerEntry, r Request) Request {
 	if s == nil {
-		return v.atHome(r)
+		return v.localRequest(r)
 	}
-	meant := v.meant(r) == s
+	meant := v.preferredEngine(r) == s
 	r.Engine, r.Model = s.Name, s.Model
 	if !meant || r.Voice == "" {
 		r.Voice = s.Voice
@@ -227,17 +228,18 @@ func (v *SynthesizerChain) requestFor(s *source, r Request) Request {
 	return r
 }
 
-// meant is the engine whose voice a request names; nil: the machine's own.
-func (v *SynthesizerChain) meant(r Request) *source {
+// preferredEngine returns the engine whose voice the request names. Nil: the local engine.
+func (v *SynthesizerChain) preferredEngine(r Request) *synthesizerEntry {
 	if chain := v.chain(r); len(chain) > 0 {
 		return chain[0]
 	}
 	return nil
 }
 
-// atHome is the request as the machine's own engine hears it.
-func (v *SynthesizerChain) atHome(r Request) Request {
-	if v.meant(r) != nil {
+// localRequest returns the request for the local engine: without model, and with its language as the voice unless
+// it names a local voice.
+func (v *SynthesizerChain) localRequest(r Request) Request {
+	if v.preferredEngine(r) != nil {
 		r.Voice = ""
 	}
 	if r.Voice == "" {
@@ -247,50 +249,51 @@ func (v *SynthesizerChain) atHome(r Request) Request {
 	return r
 }
 
-// utter lets the engine that the request names speak.
-func (v *SynthesizerChain) utter(ctx context.Context, r Request, out func(mu []byte)) error {
+// synthesize streams the audio of the engine that the request names, and updates its health.
+func (v *SynthesizerChain) synthesize(ctx context.Context, r Request, out func(mu []byte)) error {
 	s := v.source(r.Engine)
 	if s == nil {
 		return ClipStreamer{v.local}.StreamSpeech(ctx, r, out)
 	}
-	err := s.utter(ctx, r, out)
+	err := s.synthesize(ctx, r, out)
 	switch {
 	case err == nil:
-		s.well()
+		s.recordSuccess()
 	case !errors.Is(err, context.Canceled):
-		s.failed(err, time.Now())
+		s.recordFailure(err, time.Now())
 	}
 	return err
 }
 
-// Utterance is something that is being said.
+// Utterance is audio that is complete or still being synthesized.
 type Utterance struct {
-	Clip media.Clip  // all of it
-	Feed *media.Feed // or, where this is not nil, what is still being made
-	Stop func()      // nobody listens any more; never nil
+	Clip media.Clip  // complete audio
+	Feed *media.Feed // audio in progress; nil: Clip is complete
+	Stop func()      // cancels the synthesis; never nil
 }
 
-// StartSpeaking is Speak that returns as soon as the first sound is there; the rest follows in the Feed until Stop. told hears of
-// engines that fail meanwhile, from any goroutine, also after Begin has returned.
+// StartSpeaking is like Speak, but returns as soon as the first audio exists. The rest follows in the Feed until
+// Stop is called. report is called for each engine that fails, from any goroutine, also after StartSpeaking has
+// returned.
 func (v *SynthesizerChain) StartSpeaking(ctx context.Context, r Request, told func(EngineFailure)) (Utterance, error) {
 	whole := func(clip media.Clip) Utterance { return Utterance{Clip: clip, Stop: func() {}} }
-	r, err := tidy(r)
+	r, err := normalizeRequest(r)
 	if err != nil || r.Text == "" {
 		return whole(nil), err
 	}
-	clip, err := v.prompt(ctx, r)
+	clip, err := v.promptFile(ctx, r)
 	if clip != nil || err != nil {
 		return whole(clip), err
 	}
 	if len(v.chain(r)) == 0 {
-		clip, err = v.whole.Speak(ctx, local(r))
+		clip, err = v.localCache.Speak(ctx, local(r))
 		return whole(clip), err
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	feed, failed := new(media.Feed), make(chan error, 1)
 	go func() {
 		defer feed.End()
-		failed <- v.follow(run, r, feed, told)
+		failed <- v.streamSentences(run, r, feed, told)
 	}()
 	_, over, err := feed.Wait(ctx, 0)
 	if over {
@@ -303,22 +306,22 @@ func (v *SynthesizerChain) StartSpeaking(ctx context.Context, r Request, told fu
 	return Utterance{Feed: feed, Stop: stop}, nil
 }
 
-// Prepare says something by the first engine alone, so that it need not be waited for when its time comes. Where that
-// fails nobody takes its place: it will be tried again, and told of, then.
+// Prepare synthesizes a text ahead of time, so that it plays without delay later. It uses the first engine only.
+// After an error the text is synthesized again when it is needed, and that failure is reported.
 func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (media.Clip, error) {
-	r, err := tidy(r)
+	r, err := normalizeRequest(r)
 	chain := v.chain(r)
 	if err != nil || r.Text == "" || len(chain) == 0 {
 		return v.Speak(ctx, r)
 	}
-	if clip, err := v.prompt(ctx, r); clip != nil || err != nil {
+	if clip, err := v.promptFile(ctx, r); clip != nil || err != nil {
 		return clip, err
 	}
 	var clips [][]byte
 	for _, sentence := range Sentences(r.Text) {
 		one := r
 		one.Text = sentence
-		clip, err := v.cached.Speak(ctx, v.requestFor(chain[0], one))
+		clip, err := v.sentenceCache.Speak(ctx, v.requestFor(chain[0], one))
 		if err != nil {
 			return nil, err
 		}
@@ -327,8 +330,8 @@ func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (media.Clip, 
 	return bytes.Join(clips, pause), nil
 }
 
-// follow says sentence after sentence, each by the first engine that can. While one sounds the next is already made.
-func (v *SynthesizerChain) follow(ctx context.Context, r Request, feed *media.Feed, told func(EngineFailure)) (first error) {
+// streamSentences writes the audio of all sentences to the feed. While one sentence plays, the next is synthesized.
+func (v *SynthesizerChain) streamSentences(ctx context.Context, r Request, feed *media.Feed, told func(EngineFailure)) (first error) {
 	sentences := Sentences(r.Text)
 	for i, sentence := range sentences {
 		one := r
@@ -336,13 +339,13 @@ func (v *SynthesizerChain) follow(ctx context.Context, r Request, feed *media.Fe
 		if i+1 < len(sentences) {
 			next := r
 			next.Text = sentences[i+1]
-			ahead := v.requestFor(v.tries(next)[0], next)
-			go func() { _, _ = v.cached.Speak(ctx, ahead) }() // its failure is told when its turn comes
+			ahead := v.requestFor(v.healthyChain(next)[0], next)
+			go func() { _, _ = v.sentenceCache.Speak(ctx, ahead) }() // an error is reported when the sentence itself is due
 		}
 		if i > 0 && feed.Len() > 0 {
 			feed.Write(pause)
 		}
-		if err := v.say(ctx, one, feed, told); err != nil && first == nil {
+		if err := v.streamSentence(ctx, one, feed, told); err != nil && first == nil {
 			first = err
 		}
 		if ctx.Err() != nil {
@@ -352,13 +355,13 @@ func (v *SynthesizerChain) follow(ctx context.Context, r Request, feed *media.Fe
 	return first
 }
 
-// say puts one sentence into the feed. Where an engine breaks off in its midst, what nobody heard of it is taken back, and
-// the next engine says it from its beginning.
-func (v *SynthesizerChain) say(ctx context.Context, r Request, feed *media.Feed, told func(EngineFailure)) (err error) {
-	tries := v.tries(r)
+// streamSentence writes one sentence to the feed. If an engine fails within the sentence, the audio that was not
+// played yet is removed, and the next engine speaks the sentence from its beginning.
+func (v *SynthesizerChain) streamSentence(ctx context.Context, r Request, feed *media.Feed, told func(EngineFailure)) (err error) {
+	tries := v.healthyChain(r)
 	for i, s := range tries {
 		begin := feed.Len()
-		if err = v.cached.StreamSpeech(ctx, v.requestFor(s, r), feed.Write); err == nil || ctx.Err() != nil {
+		if err = v.sentenceCache.StreamSpeech(ctx, v.requestFor(s, r), feed.Write); err == nil || ctx.Err() != nil {
 			return err
 		}
 		name := LocalVoice
@@ -373,7 +376,7 @@ func (v *SynthesizerChain) say(ctx context.Context, r Request, feed *media.Feed,
 	return err
 }
 
-// local is the request for the machine's own engine, whatever stands before it.
+// local returns the request for the local engine, whatever engine it names.
 func local(r Request) Request {
 	r.Engine, r.Model = LocalVoice, ""
 	return r

@@ -1,5 +1,6 @@
-// Package speech turns text into sound, and sound into words. It knows no call and no node of a conversation: it is handed a
-// text and returns its sound.
+// Package speech synthesizes and recognizes speech. Its interfaces are implemented by the engines of this machine
+// (espeak-ng, pocketsphinx, WAV files) and by the clients in package engines. SynthesizerChain and RecognizerChain
+// try several engines in turn. The package has no knowledge of calls or pathways.
 package speech
 
 import (
@@ -16,54 +17,55 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// The engines of the machine.
+// Names of the engines that need no external service.
 const (
 	LocalVoice        = "espeak-ng"
-	PromptFilesEngine = "wav" // prompt files alone, and espeak-ng where there is none
+	PromptFilesEngine = "wav" // plays WAV files of the prompt directory; a text without a file is spoken by espeak-ng
 )
 
-// Request is what shall be said. Two equal requests sound the same.
+// Request is a text to synthesize. Equal requests produce equal audio.
 type Request struct {
 	Text     string // "wav:NAME.wav" plays that file of the prompt directory
-	Engine   string // the name of a Source, or LocalVoice; "": the first of Config.Order
-	Voice    string // the engine's name of a voice, as "en-us" or "alloy"; "": the engine's default
-	Model    string // of the engine; "": its default
-	Language string // as BCP 47 writes it; "": the engine's default
-	Rate     int    // words a minute, 80 to 450; 0: the engine's default
+	Engine   string // the name of a Source, or LocalVoice; "": the first of Config.Order // name of a NamedSynthesizer, or LocalVoice; "": the first of Config.Order
+	Voice    string // the engine's name of a voice, as "en-us" or "alloy"; "": the engine's default // voice name of the engine, such as "en-us" or "alloy"; "": the engine's default
+	Model    string // of the engine; "": its default // model of the engine; "": its default
+	Language string // as BCP 47 writes it; "": the engine's default // BCP 47 tag; "": the engine's default
+	Rate     int    // words per minute, 80 to 450; 0: the engine's default
 }
 
-// Synthesizer turns text into sound. The clip is shared: it must not be changed.
+// Synthesizer converts text to a clip of 8 kHz µ-law audio. Several callers share the clip and must not change it.
 type Synthesizer interface {
 	Speak(ctx context.Context, r Request) (media.Clip, error)
 }
 
-// Config says what a Voice is made of. The zero value works.
+// Config configures a SynthesizerChain. The zero value works.
 type Config struct {
-	PromptDir   string             // WAV files that are played in place of speech; "": none
-	CacheBytes  int                // of memory; zero: 64 MB, over two hours
-	Concurrency int                // processes at once; zero: 4
-	Timeout     time.Duration      // of one sentence; zero: 10 s
-	Engine      Synthesizer        // the machine's own; nil: espeak-ng, where it is installed
-	Sources     []NamedSynthesizer // engines besides it
-	Order       []string           // the names of those that are tried where nobody names one
+	PromptDir   string             // WAV files that are played in place of speech; "": none // directory of WAV files that replace synthesized speech; "": none
+	CacheBytes  int                // memory for cached audio; 0: 64 MB, more than two hours
+	Concurrency int                // concurrent processes of espeak-ng; 0: 4
+	Timeout     time.Duration      // of one sentence; 0: 10 s
+	Engine      Synthesizer        // local engine; nil: espeak-ng, if it is installed
+	Sources     []NamedSynthesizer // external engines
+	Order       []string           // names of the external engines that serve requests without an engine name, in this order
 }
 
-// pause is the silence between two sentences, 200 ms.
+// pause is 200 ms of silence between two sentences.
 var pause = bytes.Repeat([]byte{g711.MuSilence}, 1600)
 
-// SynthesizerChain is what calls speak with: prompt files where there are any for the text, else engines, remembered. Where one
-// fails another takes its place; the machine's own comes last.
+// SynthesizerChain produces the speech of all calls. It plays the WAV file of a text if there is one, else it asks
+// the engines in turn and caches their audio. The local engine is the last one.
 type SynthesizerChain struct {
-	prompts *PromptFiles // nil: none
-	whole   *Cache       // what the machine itself says
-	cached  *Cache       // sentences
-	missing error        // why the machine has no engine
-	local   Synthesizer
-	sources []*source
-	order   []*source
+	prompts       *PromptFiles // nil: no prompt directory
+	localCache    *Cache       // texts that the local engine spoke
+	sentenceCache *Cache       // single sentences of all engines
+	localError    error        // why there is no local engine
+	local         Synthesizer
+	sources       []*synthesizerEntry
+	order         []*synthesizerEntry
 }
 
-// NewSynthesizerChain makes a Voice. Without an engine it still plays prompts: ask Missing, and say so in the log.
+// NewSynthesizerChain returns a chain of the configured engines. Without a local engine it still plays WAV files;
+// LocalEngineError then returns the reason.
 func NewSynthesizerChain(cfg Config) (*SynthesizerChain, error) {
 	if cfg.CacheBytes == 0 {
 		cfg.CacheBytes = 64 << 20
@@ -78,14 +80,14 @@ func NewSynthesizerChain(cfg Config) (*SynthesizerChain, error) {
 	if cfg.Engine == nil {
 		e, err := NewEspeak(cfg.Concurrency, cfg.Timeout)
 		if err != nil {
-			v.missing = err
+			v.localError = err
 		} else {
 			cfg.Engine = e
 		}
 	}
 	v.local = cfg.Engine
 	for _, s := range cfg.Sources {
-		v.sources = append(v.sources, newSource(s))
+		v.sources = append(v.sources, newSynthesizerEntry(s))
 	}
 	for _, name := range cfg.Order {
 		if s := v.source(name); s != nil {
@@ -100,41 +102,42 @@ func NewSynthesizerChain(cfg Config) (*SynthesizerChain, error) {
 			return nil, err
 		}
 	}
-	v.cached = cacheOf(engineFunc(v.utter), cfg.CacheBytes/2)
-	v.whole = NewCache(speakerFunc(v.compose), cfg.CacheBytes/2)
+	v.sentenceCache = newStreamingCache(streamingFunc(v.synthesize), cfg.CacheBytes/2)
+	v.localCache = NewCache(synthesizerFunc(v.compose), cfg.CacheBytes/2)
 	return v, nil
 }
 
 type (
-	speakerFunc func(ctx context.Context, r Request) (media.Clip, error)
-	engineFunc  func(ctx context.Context, r Request, out func(mu []byte)) error
+	synthesizerFunc func(ctx context.Context, r Request) (media.Clip, error)
+	streamingFunc   func(ctx context.Context, r Request, out func(mu []byte)) error
 )
 
 // Speak calls the function.
-func (f speakerFunc) Speak(ctx context.Context, r Request) (media.Clip, error) { return f(ctx, r) }
+func (f synthesizerFunc) Speak(ctx context.Context, r Request) (media.Clip, error) { return f(ctx, r) }
 
 // StreamSpeech calls the function.
-func (f engineFunc) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error {
+func (f streamingFunc) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error {
 	return f(ctx, r, out)
 }
 
-// LocalEngineError is why the machine itself can speak no text, wrapping ErrNotInstalled; nil where it can.
-func (v *SynthesizerChain) LocalEngineError() error { return v.missing }
+// LocalEngineError returns why no local engine can synthesize text, wrapping ErrNotInstalled. Nil: the local engine
+// works.
+func (v *SynthesizerChain) LocalEngineError() error { return v.localError }
 
-// Speak says a text of at most 4000 bytes. An empty text is no sound.
+// Speak returns the audio of a text of at most 4000 bytes. The audio of an empty text is empty.
 func (v *SynthesizerChain) Speak(ctx context.Context, r Request) (media.Clip, error) {
-	r, err := tidy(r)
+	r, err := normalizeRequest(r)
 	if err != nil || r.Text == "" {
 		return media.Clip{}, err
 	}
 	if len(v.chain(r)) == 0 {
-		return v.whole.Speak(ctx, local(r))
+		return v.localCache.Speak(ctx, local(r))
 	}
 	return v.compose(ctx, r)
 }
 
-// tidy is the request as it is remembered.
-func tidy(r Request) (Request, error) {
+// normalizeRequest returns the request in the form that is the cache key. It fails for a text over 4000 bytes.
+func normalizeRequest(r Request) (Request, error) {
 	if len(r.Text) > textMost {
 		return r, fmt.Errorf("%w: %d bytes, at most %d", ErrBadRequest, len(r.Text), textMost)
 	}
@@ -142,12 +145,13 @@ func tidy(r Request) (Request, error) {
 	return r, nil
 }
 
-// prompt looks for a file that stands for the text; nil: it has to be spoken.
-func (v *SynthesizerChain) prompt(ctx context.Context, r Request) (media.Clip, error) {
+// promptFile returns the audio of the WAV file that belongs to the text. Nil without an error: the text must be
+// synthesized.
+func (v *SynthesizerChain) promptFile(ctx context.Context, r Request) (media.Clip, error) {
 	explicit := strings.HasPrefix(r.Text, WAVPrefix)
 	switch {
 	case v.prompts != nil:
-		clip, err := v.prompts.Speak(ctx, v.atHome(r))
+		clip, err := v.prompts.Speak(ctx, v.localRequest(r))
 		if err == nil || explicit || !errors.Is(err, ErrNoPrompt) {
 			return clip, err
 		}
@@ -155,14 +159,15 @@ func (v *SynthesizerChain) prompt(ctx context.Context, r Request) (media.Clip, e
 		return nil, fmt.Errorf("%w: %s: there is no prompt directory", ErrNoPrompt, r.Text)
 	}
 	if v.local == nil && len(v.chain(r)) == 0 {
-		return nil, fmt.Errorf("%w: looked for %s.wav and %s.wav: %w", ErrNoPrompt, Slug(r.Text), PromptHash(r.Text), v.missing)
+		return nil, fmt.Errorf("%w: looked for %s.wav and %s.wav: %w", ErrNoPrompt, Slug(r.Text), PromptHash(r.Text), v.localError)
 	}
 	return nil, nil
 }
 
-// compose looks for a prompt, and else joins the sentences, which are said at the same time.
+// compose returns the WAV file of the text, or the joined audio of its sentences. The sentences are synthesized
+// concurrently.
 func (v *SynthesizerChain) compose(ctx context.Context, r Request) (media.Clip, error) {
-	clip, err := v.prompt(ctx, r)
+	clip, err := v.promptFile(ctx, r)
 	if clip != nil || err != nil {
 		return clip, err
 	}
@@ -183,10 +188,10 @@ func (v *SynthesizerChain) compose(ctx context.Context, r Request) (media.Clip, 
 	if len(clips) == 1 {
 		return clips[0], nil
 	}
-	return bytes.Join(pieces(clips), pause), nil
+	return bytes.Join(clipBytes(clips), pause), nil
 }
 
-func pieces(clips []media.Clip) [][]byte {
+func clipBytes(clips []media.Clip) [][]byte {
 	out := make([][]byte, len(clips))
 	for i, c := range clips {
 		out[i] = c
@@ -194,10 +199,10 @@ func pieces(clips []media.Clip) [][]byte {
 	return out
 }
 
-// sentence is the whole of one, by the first engine that says it.
+// sentence returns the audio of one sentence from the first engine that succeeds.
 func (v *SynthesizerChain) sentence(ctx context.Context, r Request) (clip media.Clip, err error) {
-	for _, s := range v.tries(r) {
-		if clip, err = v.cached.Speak(ctx, v.requestFor(s, r)); err == nil || ctx.Err() != nil {
+	for _, s := range v.healthyChain(r) {
+		if clip, err = v.sentenceCache.Speak(ctx, v.requestFor(s, r)); err == nil || ctx.Err() != nil {
 			return clip, err
 		}
 	}
