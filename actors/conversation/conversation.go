@@ -255,11 +255,11 @@ func (c *Conversation) onPlayed(ctx actor.Context, e media.Played) {
 }
 
 // onKey handles a key that the caller pressed.
-func (c *Conversation) onKey(ctx actor.Context, onKey byte) {
+func (c *Conversation) onKey(ctx actor.Context, key byte) {
 	if c.finished || c.state.Over() {
 		return
 	}
-	c.transcript.addKey(caller, onKey, c.state.IsSecretInput())
+	c.transcript.addKey(caller, key, c.state.IsSecretInput())
 	c.transcript.waitForKeys(ctx)
 	c.answeredByKey(ctx)
 	if c.agentPause.active {
@@ -272,8 +272,8 @@ func (c *Conversation) onKey(ctx actor.Context, onKey byte) {
 	}
 	c.latency.beginByKey(c.cfg.Player.Mark())
 	if c.realtime.open {
-		c.realtime.connection.SendKey(onKey)
+		c.realtime.connection.SendKey(key)
 	}
-	c.advance(ctx, pathway.Digit{Key: onKey})
+	c.advance(ctx, pathway.Digit{Key: key})
 	c.continueAfterTurn(ctx)
 }

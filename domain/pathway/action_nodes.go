@@ -81,13 +81,13 @@ func (v *validation) checkText(param, text string, most int) {
 	}
 }
 
-func (v *validation) checkID(param string, kind domain.Prefix, checkID string) {
-	if checkID == "" {
+func (v *validation) checkID(param string, kind domain.Prefix, id string) {
+	if id == "" {
 		v.addProblem(param, "is required")
 		return
 	}
-	if _, err := domain.ParseID(kind, checkID); err != nil {
-		v.addProblem(param, "there is no %s %q", kind, checkID)
+	if _, err := domain.ParseID(kind, id); err != nil {
+		v.addProblem(param, "there is no %s %q", kind, id)
 	}
 }
 

@@ -427,12 +427,12 @@ func isSameCondition(a, b *domain.When) bool {
 }
 
 // checkPhrases checks the phrases of an intent edge.
-func (v *validation) checkPhrases(param string, checkPhrases []string) {
-	if len(checkPhrases) > MaxEdgeWords {
-		v.addProblem(param, "has %d entries; %d at most", len(checkPhrases), MaxEdgeWords)
+func (v *validation) checkPhrases(param string, phrases []string) {
+	if len(phrases) > MaxEdgeWords {
+		v.addProblem(param, "has %d entries; %d at most", len(phrases), MaxEdgeWords)
 		return
 	}
-	for i, phrase := range checkPhrases {
+	for i, phrase := range phrases {
 		if normalizeWords(phrase) == "" || utf8.RuneCountInString(phrase) > maxName {
 			v.addProblem(fmt.Sprintf("%s[%d]", param, i), "must have a letter or digit, and at most %d characters", maxName)
 		}

@@ -334,13 +334,13 @@ func (w *stepper) bufferKey(key byte) {
 }
 
 // addKey adds a key to the input and reports whether the input is complete.
-func (w *stepper) addKey(n *domain.Node, addKey byte) bool {
+func (w *stepper) addKey(n *domain.Node, key byte) bool {
 	length := lengthOf(n)
-	if addKey == '#' && length > 1 && !slices.ContainsFunc(n.Values, func(v string) bool { return strings.Contains(v, "#") }) {
+	if key == '#' && length > 1 && !slices.ContainsFunc(n.Values, func(v string) bool { return strings.Contains(v, "#") }) {
 		w.completeInput(n)
 		return true
 	}
-	w.s.enteredKeys += string(addKey)
+	w.s.enteredKeys += string(key)
 	if len(w.s.enteredKeys) < length {
 		return false
 	}

@@ -397,8 +397,8 @@ func (v *validation) checkTexts() {
 	}
 }
 
-func (v *validation) checkPlaceholders(param, checkPlaceholders string) {
-	needed, optional := placeholderNames(checkPlaceholders)
+func (v *validation) checkPlaceholders(param, text string) {
+	needed, optional := placeholderNames(text)
 	for _, name := range slices.Concat(needed, optional) {
 		if name == "" || strings.ContainsAny(name, "{}") {
 			v.addProblem(param, "{{%s}} names no variable", name)
@@ -409,7 +409,7 @@ func (v *validation) checkPlaceholders(param, checkPlaceholders string) {
 			v.addProblem(param, "{{%s}} is neither declared nor built in, and has no fallback", name)
 		}
 	}
-	if strings.Count(checkPlaceholders, "{{") > strings.Count(checkPlaceholders, "}}") {
+	if strings.Count(text, "{{") > strings.Count(text, "}}") {
 		v.addProblem(param, "a {{ is not closed by }}")
 	}
 }

@@ -133,11 +133,11 @@ func (w *valueWalker) visitBytes(v reflect.Value) {
 }
 
 // visitText masks one text. Dates are skipped, because their digits can look like a number.
-func (w *valueWalker) visitText(visitText string, number bool) (masked string, found bool) {
-	if len(visitText) < len(w.n.national) || !number && isDate(visitText) {
-		return visitText, false
+func (w *valueWalker) visitText(text string, number bool) (masked string, found bool) {
+	if len(text) < len(w.n.national) || !number && isDate(text) {
+		return text, false
 	}
-	if masked, found = w.n.Mask(visitText); found {
+	if masked, found = w.n.Mask(text); found {
 		w.found = true
 	}
 	return masked, found && w.mask

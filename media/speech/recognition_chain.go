@@ -201,31 +201,31 @@ func (t *recognitionTurn) end() {
 }
 
 // takeResult handles a result. A late result of an earlier recognizer is ignored.
-func (t *recognitionTurn) takeResult(at int, takeResult RecognitionResult) {
+func (t *recognitionTurn) takeResult(at int, result RecognitionResult) {
 	t.mu.Lock()
 	if t.done || at != t.at {
 		t.mu.Unlock()
 		return
 	}
-	if takeResult.Err == nil {
-		if takeResult.Final {
+	if result.Err == nil {
+		if result.Final {
 			t.done = true
 			if t.timer != nil {
 				t.timer.Stop()
 			}
 			t.recognizers[at-1].recordSuccess()
-			takeResult.Failures = t.failures
+			result.Failures = t.failures
 		}
 		t.mu.Unlock()
-		t.report(takeResult)
+		t.report(result)
 		return
 	}
 	defer t.mu.Unlock()
 	l := t.recognizers[at-1]
-	l.recordFailure(takeResult.Err, time.Now())
-	t.failures = append(t.failures, EngineFailure{Engine: l.Name, Err: fmt.Errorf("%s: %w", l.Name, takeResult.Err), Recovered: at < len(t.recognizers)})
+	l.recordFailure(result.Err, time.Now())
+	t.failures = append(t.failures, EngineFailure{Engine: l.Name, Err: fmt.Errorf("%s: %w", l.Name, result.Err), Recovered: at < len(t.recognizers)})
 	old := t.stream
-	t.next(takeResult.Err)
+	t.next(result.Err)
 	if old != nil {
 		go old.Close()
 	}
