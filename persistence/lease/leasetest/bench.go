@@ -90,16 +90,16 @@ func (s Suite) BenchHandover(b *testing.B) {
 func (s Suite) BenchKill(b *testing.B) {
 	const rounds, shards = 9, 300
 	s.ShortLease = lease.DefaultLease
-	seat := s.JoinHolder(b, "parent", shards, lease.Options{})
+	holder := s.JoinHolder(b, "parent", shards, lease.Options{})
 	var durations []time.Duration
 	for b.Loop() {
 		for i := range rounds {
 			c := s.StartChild(b, fmt.Sprint("child", i), shards)
-			c.waitUntilShared(seat, shards)
+			c.waitUntilShared(holder, shards)
 			time.Sleep(2*lease.DefaultLease + time.Duration(i)*73*time.Millisecond) // at a varying time between two renewals
 			begun := time.Now()
 			c.Signal(syscall.SIGKILL)
-			WaitUntilShared(b, shards, seat)
+			WaitUntilShared(b, shards, holder)
 			durations = append(durations, time.Since(begun))
 		}
 	}

@@ -200,13 +200,13 @@ func (c *ChildNode) UsableShards() []string {
 }
 
 // waitUntilShared waits until a holder and the child share all shards. It returns how many the child has.
-func (c *ChildNode) waitUntilShared(seat *TestHolder, shards int) (had int) {
+func (c *ChildNode) waitUntilShared(holder *TestHolder, shards int) (had int) {
 	c.t.Helper()
 	Eventually(c.t, "they share the shards", func() bool {
 		had = len(c.UsableShards())
 		here := 0
 		for shard := range shards {
-			if _, ok := seat.UsableToken(shard); ok {
+			if _, ok := holder.UsableToken(shard); ok {
 				here++
 			}
 		}
@@ -218,17 +218,17 @@ func (c *ChildNode) waitUntilShared(seat *TestHolder, shards int) (had int) {
 const sharedShards = 24
 
 func testKilledNode(t *testing.T, s Suite) {
-	seat := s.JoinHolder(t, "parent", sharedShards, lease.Options{Lease: s.ShortLease})
+	holder := s.JoinHolder(t, "parent", sharedShards, lease.Options{Lease: s.ShortLease})
 	c := s.StartChild(t, "child", sharedShards)
-	c.waitUntilShared(seat, sharedShards)
-	before := seat.Tokens()
+	c.waitUntilShared(holder, sharedShards)
+	before := holder.Tokens()
 	c.Signal(syscall.SIGKILL)
-	WaitUntilShared(t, sharedShards, seat)
+	WaitUntilShared(t, sharedShards, holder)
 	top := uint64(0)
 	for _, token := range before {
 		top = max(top, token.Epoch())
 	}
-	for shard, token := range seat.Tokens() {
+	for shard, token := range holder.Tokens() {
 		if before[shard] != token && token.Epoch() <= top {
 			t.Errorf("shard %d was taken over with %q", shard, token)
 		}
@@ -236,11 +236,11 @@ func testKilledNode(t *testing.T, s Suite) {
 }
 
 func testPausedNode(t *testing.T, s Suite) {
-	seat := s.JoinHolder(t, "parent", sharedShards, lease.Options{Lease: s.ShortLease})
+	holder := s.JoinHolder(t, "parent", sharedShards, lease.Options{Lease: s.ShortLease})
 	c := s.StartChild(t, "child", sharedShards)
-	c.waitUntilShared(seat, sharedShards)
+	c.waitUntilShared(holder, sharedShards)
 	c.SendLine("halt")
-	WaitUntilShared(t, sharedShards, seat)
+	WaitUntilShared(t, sharedShards, holder)
 	c.Signal(syscall.SIGCONT)
 	fields := strings.Fields(c.ReadLine("halted"))
 	if fields[0] == "0" {
@@ -249,23 +249,23 @@ func testPausedNode(t *testing.T, s Suite) {
 	if len(fields) > 2 {
 		t.Errorf("after a pause the child still uses the shards %v", fields[2:])
 	}
-	c.waitUntilShared(seat, sharedShards)
+	c.waitUntilShared(holder, sharedShards)
 	if c.Lost == 0 {
 		t.Error("the child did not report the shards that it has lost")
 	}
 }
 
 func testLeavingNode(t *testing.T, s Suite) {
-	seat := s.JoinHolder(t, "parent", sharedShards, lease.Options{Lease: longLease})
+	holder := s.JoinHolder(t, "parent", sharedShards, lease.Options{Lease: longLease})
 	s.ShortLease = longLease
 	c := s.StartChild(t, "child", sharedShards)
 	// A shard may be used shortly before it is started. A shard that was never started is not stopped either.
-	Eventually(t, "the child has started its shards", func() bool { return c.waitUntilShared(seat, sharedShards) == c.Started-c.Released })
+	Eventually(t, "the child has started its shards", func() bool { return c.waitUntilShared(holder, sharedShards) == c.Started-c.Released })
 	c.SendLine("leave")
 	c.ReadLine("left")
 	if c.Lost != 0 || c.Released != c.Started {
 		t.Errorf("of %d shards the child has released %d and lost %d", c.Started, c.Released, c.Lost)
 	}
-	WaitUntilShared(t, sharedShards, seat)
-	Eventually(t, "it is gone", func() bool { return len(seat.Engine.Nodes()) == 1 })
+	WaitUntilShared(t, sharedShards, holder)
+	Eventually(t, "it is gone", func() bool { return len(holder.Engine.Nodes()) == 1 })
 }

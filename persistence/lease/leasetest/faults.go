@@ -26,33 +26,33 @@ type TestHolder struct {
 // JoinHolder starts a holder that joins, and leaves when the test ends.
 func (s Suite) JoinHolder(t testing.TB, id string, shards int, o lease.Options) *TestHolder {
 	t.Helper()
-	seat := &TestHolder{ID: id, Engine: s.engine(t, o), tokens: make(map[int]lease.Token)}
-	seat.Holder = lease.NewHolder(seat.Engine, lease.Config{
+	holder := &TestHolder{ID: id, Engine: s.engine(t, o), tokens: make(map[int]lease.Token)}
+	holder.Holder = lease.NewHolder(holder.Engine, lease.Config{
 		Self: lease.Node{ID: id}, Shards: shards, MaxHandovers: shards, RetryPause: 50 * time.Millisecond,
 		Start: func(_ context.Context, shard int, token lease.Token) error {
-			seat.mu.Lock()
-			defer seat.mu.Unlock()
-			seat.tokens[shard] = token
+			holder.mu.Lock()
+			defer holder.mu.Unlock()
+			holder.tokens[shard] = token
 			return nil
 		},
 		Stop: func(shard int, lost bool) {
-			seat.mu.Lock()
-			defer seat.mu.Unlock()
-			delete(seat.tokens, shard)
+			holder.mu.Lock()
+			defer holder.mu.Unlock()
+			delete(holder.tokens, shard)
 			if lost {
-				seat.lost++
+				holder.lost++
 			}
 		},
 	})
-	if err := seat.Join(t.Context()); err != nil {
+	if err := holder.Join(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		_ = seat.Leave(ctx)
+		_ = holder.Leave(ctx)
 	})
-	return seat
+	return holder
 }
 
 // Tokens returns the tokens with which shards were started.
@@ -195,9 +195,9 @@ func (s Suite) RunFaults(t *testing.T, server Server) {
 		ended := func(s *TestHolder) bool { return time.Since(s.Engine.Deadline()) > 0 }
 		Eventually(t, "both know that they may do nothing", func() bool { return ended(a) && ended(b) })
 		for shard := range shards {
-			for _, seat := range []*TestHolder{a, b} {
-				if token, ok := seat.UsableToken(shard); ok && ended(seat) {
-					t.Errorf("%s uses shard %d with %q though its lease has ended", seat.ID, shard, token)
+			for _, holder := range []*TestHolder{a, b} {
+				if token, ok := holder.UsableToken(shard); ok && ended(holder) {
+					t.Errorf("%s uses shard %d with %q though its lease has ended", holder.ID, shard, token)
 				}
 			}
 		}

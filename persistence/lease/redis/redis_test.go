@@ -59,8 +59,8 @@ func TestNodesRefillFlushedRedis(t *testing.T) {
 	a, b := s.JoinHolder(t, "a", 24, lease.Options{Lease: shortLease}), s.JoinHolder(t, "b", 24, lease.Options{Lease: shortLease})
 	leasetest.WaitUntilShared(t, 24, a, b)
 	top := lease.Token("")
-	for _, seat := range []*leasetest.TestHolder{a, b} {
-		for _, token := range seat.Tokens() {
+	for _, holder := range []*leasetest.TestHolder{a, b} {
+		for _, token := range holder.Tokens() {
 			if token.Epoch() > top.Epoch() {
 				top = token
 			}
@@ -74,8 +74,8 @@ func TestNodesRefillFlushedRedis(t *testing.T) {
 	})
 	require.NoError(t, err)
 	leasetest.Eventually(t, "all are claimed again", func() bool {
-		for _, seat := range []*leasetest.TestHolder{a, b} {
-			for _, token := range seat.Tokens() {
+		for _, holder := range []*leasetest.TestHolder{a, b} {
+			for _, token := range holder.Tokens() {
 				if token.Epoch() <= top.Epoch() {
 					return false
 				}
