@@ -166,7 +166,7 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // one case per mess
 		if c.cfg.OnOptOut != nil {
 			c.cfg.OnOptOut(c.call, m.Channel, m.Keyword)
 		}
-	case conversation.ConversationFinished:
+	case conversation.FinishReply:
 		c.onConversationFinished(ctx, m)
 	case HangUp:
 		c.handleHangup(ctx, m)
@@ -294,7 +294,7 @@ func (c *call) receiveMore(ctx actor.Context) {
 		c.onCheckpointTaken(ctx, m)
 	case conversation.BusyChanged:
 		c.resources.setBusy(m.Busy)
-	case prepareHandover, conversation.ConversationSuspended, handOver, cancelHandover:
+	case prepareHandover, conversation.SuspendReply, handOver, cancelHandover:
 		c.handleHandover(ctx, m)
 	case checkpointDue:
 		c.refreshCheckpoint(ctx)

@@ -45,7 +45,7 @@ func (c *call) endCall(ctx actor.Context, v domain.Verdict, by string) {
 	c.timers.schedule(ctx, finishTimeout, stageTimeout{stage: ending})
 }
 
-func (c *call) onConversationFinished(ctx actor.Context, m conversation.ConversationFinished) {
+func (c *call) onConversationFinished(ctx actor.Context, m conversation.FinishReply) {
 	if c.stage != ending {
 		return
 	}

@@ -77,7 +77,7 @@ func (c *call) handleHandover(ctx actor.Context, msg any) {
 		}
 		*p = conversationStopping
 		ctx.Send(c.agent.conversation, conversation.Suspend{})
-	case conversation.ConversationSuspended:
+	case conversation.SuspendReply:
 		if *p != conversationStopping {
 			return
 		}

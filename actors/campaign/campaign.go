@@ -140,9 +140,9 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.onContactChange(ctx, contactChange{ordinal: m.Ordinal, phone: m.Phone, rider: m.Rider})
 	case GetStatus:
 		a.onStatus(ctx)
-	case ContactsAdded, CampaignChanged, RulesChanged:
+	case ContactsAdded, RowChanged, RulesChanged:
 		a.readAgain(ctx)
-	case CampaignDeleted:
+	case RowDeleted:
 		a.retire(ctx)
 	case Drain:
 		a.draining = true

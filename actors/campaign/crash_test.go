@@ -209,7 +209,7 @@ func TestPanicAtAnyMessageLosesNoContact(t *testing.T) {
 	const n = 24
 	kinds := []string{
 		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.batchCommitted", "campaign.contactsRead", "campaign.snapshotLoaded",
-		"campaign.scriptRead", "campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.GetStatus", "campaign.CampaignChanged",
+		"campaign.scriptRead", "campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.GetStatus", "campaign.RowChanged",
 	}
 	for _, kind := range kinds {
 		for _, which := range []int{1, 4} {
@@ -227,7 +227,7 @@ func TestPanicAtAnyMessageLosesNoContact(t *testing.T) {
 				}
 				_, _ = w.request(campaign.Start{})
 				time.Sleep(2 * time.Second)
-				w.send(campaign.CampaignChanged{})
+				w.send(campaign.RowChanged{})
 				if w.store.progress().LastOpenAt.IsZero() {
 					_, _ = w.request(campaign.Start{})
 				}

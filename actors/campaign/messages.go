@@ -27,10 +27,10 @@ type (
 	GetStatus struct{}
 	// ContactsAdded reports that contacts were added in the store.
 	ContactsAdded struct{}
-	// CampaignChanged reports that the campaign's row was changed in the store.
-	CampaignChanged struct{}
-	// CampaignDeleted reports that the campaign was deleted from the store.
-	CampaignDeleted struct{}
+	// RowChanged reports that the campaign's row was changed in the store.
+	RowChanged struct{}
+	// RowDeleted reports that the campaign was deleted from the store.
+	RowDeleted struct{}
 	// EditContact changes a waiting contact. The reply is ContactRevised or a *domain.Error.
 	EditContact struct {
 		Ordinal int
@@ -68,18 +68,18 @@ const (
 type EligibilityCheck func(domain.Contact) (by SkipReason, ok bool)
 
 // Control implements mailbox.Control. Limits of the API bound the number of these messages.
-func (Start) Control()           {}
-func (Pause) Control()           {}
-func (Resume) Control()          {}
-func (Cancel) Control()          {}
-func (ContactsAdded) Control()   {}
-func (CampaignChanged) Control() {}
-func (CampaignDeleted) Control() {}
-func (EditContact) Control()     {}
-func (RemoveContact) Control()   {}
-func (Drain) Control()           {}
-func (DialogEnded) Control()     {}
-func (RulesChanged) Control()    {}
+func (Start) Control()         {}
+func (Pause) Control()         {}
+func (Resume) Control()        {}
+func (Cancel) Control()        {}
+func (ContactsAdded) Control() {}
+func (RowChanged) Control()    {}
+func (RowDeleted) Control()    {}
+func (EditContact) Control()   {}
+func (RemoveContact) Control() {}
+func (Drain) Control()         {}
+func (DialogEnded) Control()   {}
+func (RulesChanged) Control()  {}
 
 // Messages of a campaign to itself.
 type (

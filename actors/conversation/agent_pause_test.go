@@ -21,7 +21,7 @@ func (s *fakePlayer) record(what string, on bool) {
 }
 
 func transcriptLines(messages []any) []string {
-	f, _ := messages[len(messages)-1].(conversation.ConversationFinished)
+	f, _ := messages[len(messages)-1].(conversation.FinishReply)
 	var out []string
 	for _, g := range f.Segments {
 		out = append(out, g.Speaker+": "+g.Text)
@@ -63,7 +63,7 @@ func TestKeyDuringOutOfBandTextAnswersPrompt(t *testing.T) {
 		messages := s.close()
 		assert.Equal(t, []string{"play A", "play W", "play Y"}, s.player.actions())
 		assert.Equal(t, conversation.PathwayEnded{Outcome: domain.OutcomeConfirmed}, messages[0])
-		f, _ := messages[1].(conversation.ConversationFinished)
+		f, _ := messages[1].(conversation.FinishReply)
 		assert.True(t, f.Segments[1].Interrupted, "cut short")
 	})
 }
@@ -91,7 +91,7 @@ func TestPausedAgentIsSilentAndIgnoresKeys(t *testing.T) {
 		assert.Equal(t, []string{
 			"agent: Ask Ada", "human: [on the line]", "caller: [pressed 1]", "human: [pressed 5]", "agent: Ask Ada", "caller: [pressed 1]", "agent: Yes",
 		}, transcriptLines(messages))
-		f, _ := messages[len(messages)-1].(conversation.ConversationFinished)
+		f, _ := messages[len(messages)-1].(conversation.FinishReply)
 		assert.Equal(t, int64(61_000), f.Segments[1].EndMs-f.Segments[1].StartMs, "from when to when")
 	})
 }

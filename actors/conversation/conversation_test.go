@@ -213,11 +213,11 @@ func (s *fixture) Receive(ctx actor.Context) {
 			}
 			ctx.Send(s.pid, conversation.CheckpointStored{ToolCalls: m.ToolCalls})
 		}
-	case conversation.ConversationSuspended, conversation.BusyChanged:
+	case conversation.SuspendReply, conversation.BusyChanged:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.suspensions = append(s.suspensions, m)
-	case conversation.PathwayEnded, conversation.Fault, conversation.ConversationFinished, conversation.RequestTransfer, conversation.OptOutRequested, conversation.AnswererDetected, conversation.ActionPerformed, conversation.IntentRecognized, conversation.AgentHandedOver:
+	case conversation.PathwayEnded, conversation.Fault, conversation.FinishReply, conversation.RequestTransfer, conversation.OptOutRequested, conversation.AnswererDetected, conversation.ActionPerformed, conversation.IntentRecognized, conversation.AgentHandedOver:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.messages = append(s.messages, m)
@@ -292,7 +292,7 @@ func TestKeyInterruptsPromptAndNextPromptIsPrepared(t *testing.T) {
 		messages := s.close()
 		assert.Equal(t, []any{
 			conversation.PathwayEnded{Outcome: domain.OutcomeConfirmed},
-			conversation.ConversationFinished{
+			conversation.FinishReply{
 				Result: pathway.Result{Outcome: domain.OutcomeConfirmed},
 				Segments: []domain.Segment{
 					{Index: 0, Speaker: "agent", Text: "Ask Ada", StartMs: 100, EndMs: 600, Confidence: 1, Interrupted: true},
@@ -379,7 +379,7 @@ func TestAgentWithLateFirstWordsCountsAsUnable(t *testing.T) {
 				s.send(conversation.StartConversation{})
 				time.Sleep(c.stays)
 				messages := s.close()
-				end, ok := messages[len(messages)-1].(conversation.ConversationFinished)
+				end, ok := messages[len(messages)-1].(conversation.FinishReply)
 				require.True(t, ok, messages)
 				assert.Equal(t, c.unable, end.AgentUnable)
 			})
@@ -415,7 +415,7 @@ func TestSecretKeysAreNotRecorded(t *testing.T) {
 		s.pressKeys("4711")
 		time.Sleep(3 * time.Second)
 		messages := s.close()
-		f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
+		f, ok := messages[len(messages)-1].(conversation.FinishReply)
 		assert.True(t, ok)
 		var texts []string
 		for _, g := range f.Segments {

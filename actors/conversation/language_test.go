@@ -27,8 +27,8 @@ func TestPronunciationsChangeSpeechButNotTranscript(t *testing.T) {
 		assert.Zero(t, s.voice.synthesized["Ask Ada"])
 		s.voice.mu.Unlock()
 		all := s.close()
-		require.IsType(t, conversation.ConversationFinished{}, all[len(all)-1])
-		assert.Equal(t, "Ask Ada", all[len(all)-1].(conversation.ConversationFinished).Segments[0].Text)
+		require.IsType(t, conversation.FinishReply{}, all[len(all)-1])
+		assert.Equal(t, "Ask Ada", all[len(all)-1].(conversation.FinishReply).Segments[0].Text)
 	})
 }
 
@@ -85,7 +85,7 @@ func TestLanguageChangeSwitchesVoiceAndRecognizer(t *testing.T) {
 			}
 		}
 		assert.Equal(t, []conversation.Fault{{Stage: "stt", Code: "language_not_heard", Message: "no speech recognizer supports fr-FR; only keys are recognized", Recovered: true}}, faults)
-		require.IsType(t, conversation.ConversationFinished{}, all[len(all)-1])
-		assert.Equal(t, domain.OutcomeConfirmed, all[len(all)-1].(conversation.ConversationFinished).Result.Outcome)
+		require.IsType(t, conversation.FinishReply{}, all[len(all)-1])
+		assert.Equal(t, domain.OutcomeConfirmed, all[len(all)-1].(conversation.FinishReply).Result.Outcome)
 	})
 }

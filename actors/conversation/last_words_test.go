@@ -28,7 +28,7 @@ func (s *fixture) callerStops() { s.send(conversation.MediaEvent{Event: media.Sp
 func finishCount(t *testing.T, messages []any) (n int) {
 	t.Helper()
 	for _, m := range messages {
-		if _, ok := m.(conversation.ConversationFinished); ok {
+		if _, ok := m.(conversation.FinishReply); ok {
 			n++
 		}
 	}

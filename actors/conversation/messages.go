@@ -26,7 +26,7 @@ type (
 	HumanPresenceChanged struct{ Present bool }
 	// HumanKeyPressed reports a key that the human pressed.
 	HumanKeyPressed struct{ Key byte }
-	// FinishConversation ends the conversation after the end of the call. The reply is ConversationFinished.
+	// FinishConversation ends the conversation after the end of the call. The reply is FinishReply.
 	FinishConversation struct{}
 
 	engineFailed struct {
@@ -58,8 +58,8 @@ type (
 		Stage, Code, Message string
 		Recovered            bool
 	}
-	// ConversationFinished is the reply to FinishConversation.
-	ConversationFinished struct {
+	// FinishReply is the reply to FinishConversation.
+	FinishReply struct {
 		Result      pathway.Result
 		Segments    []domain.Segment
 		SlowestTurn time.Duration // the longest wait for the agent's reply
@@ -80,7 +80,7 @@ func (HumanKeyPressed) Control()      {}
 func (RequestTransfer) Control()      {}
 func (PathwayEnded) Control()         {}
 func (Fault) Control()                {}
-func (ConversationFinished) Control() {}
+func (FinishReply) Control()          {}
 func (engineFailed) Control()         {}
 func (lastWordsTimeout) Control()     {}
 func (delayedEnd) Control()           {}

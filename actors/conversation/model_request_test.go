@@ -124,7 +124,7 @@ func runOrderQuestion(t *testing.T, m *fakeRuntime, script domain.Script, then f
 
 func finalSegments(t *testing.T, messages []any) []domain.Segment {
 	t.Helper()
-	f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
+	f, ok := messages[len(messages)-1].(conversation.FinishReply)
 	require.True(t, ok)
 	return f.Segments
 }
@@ -150,7 +150,7 @@ func TestFirstSentencePlaysWhileModelContinues(t *testing.T) {
 	assert.Equal(t, int64(250), all[2].FirstTokenMs)
 	assert.Equal(t, []domain.Passage{{KnowledgeBaseID: "kb_1", SourceID: "src_1", Name: "hours"}}, all[2].Sources)
 	assert.Zero(t, all[3].FirstTokenMs)
-	over, ok := messages[len(messages)-1].(conversation.ConversationFinished)
+	over, ok := messages[len(messages)-1].(conversation.FinishReply)
 	require.True(t, ok)
 	require.Len(t, over.Turns, 1)
 	assert.Equal(t, int64(250), over.Turns[0].LLMFirstTokenMs, "of the answer's time, the model's part")

@@ -82,7 +82,7 @@ func TestUnexpectedWordsOnlyMatterForOptOut(t *testing.T) {
 		time.Sleep(700 * time.Millisecond)
 		assert.Equal(t, []string{"play A", "play B"}, s.player.actions(), "4 s after the prompt no key has come, whatever was said")
 		messages := s.close()
-		f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
+		f, ok := messages[len(messages)-1].(conversation.FinishReply)
 		assert.True(t, ok)
 		var words []string
 		for _, g := range f.Segments {

@@ -13,13 +13,13 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// finishedAndOptedOut counts the ConversationFinished messages and reports whether there was an opt-out.
+// finishedAndOptedOut counts the FinishReply messages and reports whether there was an opt-out.
 func finishedAndOptedOut(s *fixture) (finished int, optedOut bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range s.messages {
 		switch m.(type) {
-		case conversation.ConversationFinished:
+		case conversation.FinishReply:
 			finished++
 		case conversation.OptOutRequested:
 			optedOut = true
@@ -71,7 +71,7 @@ func TestLateRealtimeTranscriptWithOptOutCounts(t *testing.T) {
 				assert.Contains(t, segmentTexts(finalSegments(t, messages)), "please stop that")
 				ends := 0
 				for _, m := range messages {
-					if _, ok := m.(conversation.ConversationFinished); ok {
+					if _, ok := m.(conversation.FinishReply); ok {
 						ends++
 					}
 				}

@@ -115,7 +115,7 @@ func TestRedactedTextIsUsedButNotReported(t *testing.T) {
 		assert.Equal(t, []string{
 			"agent: Pin", "caller: [pressed [redacted]]", "agent: So [redacted], and your number?", "caller: my number is [redacted]",
 		}, transcriptLines(messages))
-		f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
+		f, ok := messages[len(messages)-1].(conversation.FinishReply)
 		require.True(t, ok)
 		assert.Equal(t, map[string]string{"pin": "[redacted]", "both": "[redacted] of Ada"}, f.Result.Variables)
 		assert.Equal(t, "pin [redacted]", f.Result.Notes)
@@ -124,7 +124,7 @@ func TestRedactedTextIsUsedButNotReported(t *testing.T) {
 		for _, message := range messages {
 			kinds = append(kinds, strings.TrimPrefix(fmt.Sprintf("%T", message), "conversation."))
 		}
-		assert.Subset(t, kinds, []string{"ActionPerformed", "Fault", "IntentRecognized", "RequestTransfer", "ConversationFinished"}, "all kinds of messages were sent")
+		assert.Subset(t, kinds, []string{"ActionPerformed", "Fault", "IntentRecognized", "RequestTransfer", "FinishReply"}, "all kinds of messages were sent")
 		last, _ := m.read.Load(3)
 		assert.Equal(t, "my number is [redacted]", last, "the watcher gets redacted text")
 

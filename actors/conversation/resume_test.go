@@ -43,7 +43,7 @@ func TestInterruptedPromptIsRepeatedAfterResume(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		assert.Equal(t, []string{"play A", "stop", "play Y"}, s.player.actions())
 		messages := s.close()
-		end, is := messages[len(messages)-1].(conversation.ConversationFinished)
+		end, is := messages[len(messages)-1].(conversation.FinishReply)
 		require.True(t, is)
 		assert.Equal(t, pathway.Result{Outcome: domain.OutcomeConfirmed}, end.Result)
 		assert.Equal(t, []domain.Segment{

@@ -46,7 +46,7 @@ func (s *fixture) callerPauses(text string) {
 
 func turnLatencies(t *testing.T, messages []any) []domain.TurnLatency {
 	t.Helper()
-	f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
+	f, ok := messages[len(messages)-1].(conversation.FinishReply)
 	require.True(t, ok)
 	require.NotEmpty(t, f.Turns)
 	return f.Turns

@@ -4,19 +4,19 @@ import "github.com/asynkron/protoactor-go/actor"
 
 type (
 	// Suspend suspends the conversation until EndSuspension or FinishConversation, before another process resumes
-	// it. The reply is ConversationSuspended.
+	// it. The reply is SuspendReply.
 	Suspend struct{}
 	// EndSuspension continues the conversation with the messages that arrived since Suspend.
 	EndSuspension struct{}
-	// ConversationSuspended is the reply to Suspend. Saved is valid until EndSuspension; nil: no other process
+	// SuspendReply is the reply to Suspend. Saved is valid until EndSuspension; nil: no other process
 	// could resume.
-	ConversationSuspended struct{ Saved *SavedState }
+	SuspendReply struct{ Saved *SavedState }
 )
 
 // Control implements mailbox.Control. The call bounds the number of these messages.
-func (Suspend) Control()               {}
-func (EndSuspension) Control()         {}
-func (ConversationSuspended) Control() {}
+func (Suspend) Control()       {}
+func (EndSuspension) Control() {}
+func (SuspendReply) Control()  {}
 
 // suspension keeps the messages that arrive while the conversation is suspended.
 type suspension struct {
@@ -44,7 +44,7 @@ func (c *Conversation) isSuspended(ctx actor.Context) bool {
 		if !c.finished && c.canResumeElsewhere() {
 			saved = c.save()
 		}
-		ctx.Send(ctx.Parent(), ConversationSuspended{saved})
+		ctx.Send(ctx.Parent(), SuspendReply{saved})
 		return true
 	case EndSuspension:
 		s.resume(ctx)

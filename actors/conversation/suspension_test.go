@@ -21,7 +21,7 @@ func (s *fixture) suspensionReplies() (saved []*conversation.SavedState, busy []
 	defer s.mu.Unlock()
 	for _, m := range s.suspensions {
 		switch m := m.(type) {
-		case conversation.ConversationSuspended:
+		case conversation.SuspendReply:
 			saved = append(saved, m.Saved)
 		case conversation.BusyChanged:
 			busy = append(busy, m.Busy)

@@ -272,7 +272,7 @@ func TestTranscriptHasSpeakersAndTimes(t *testing.T) {
 		s.callerSays("yes please", 0.87, 400*time.Millisecond)
 		time.Sleep(3 * time.Second)
 		messages := s.close()
-		f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
+		f, ok := messages[len(messages)-1].(conversation.FinishReply)
 		assert.True(t, ok)
 		assert.Equal(t, []domain.Segment{
 			{Index: 0, Speaker: "agent", Text: "Ask Ada", StartMs: 100, EndMs: 500, Confidence: 1, Interrupted: true},
@@ -358,7 +358,7 @@ func TestKeyEndsTurnAndSecretWordsAreNotRecorded(t *testing.T) {
 		s.callerSays("stop", 0.9, time.Second) // keywords do not count in secret input
 		time.Sleep(time.Second)
 		messages := s.close()
-		f, ok := messages[len(messages)-1].(conversation.ConversationFinished)
+		f, ok := messages[len(messages)-1].(conversation.FinishReply)
 		assert.True(t, ok)
 		assert.Equal(t, "[hidden]", f.Segments[1].Text)
 		for _, m := range messages {

@@ -57,7 +57,7 @@ func TestVoicemailMessageIsLeftAfterBeep(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, leftOver}, s.reports(), "the end waits for the last audio")
 		messages := s.close()
-		f := messages[2].(conversation.ConversationFinished)
+		f := messages[2].(conversation.FinishReply)
 		assert.Equal(t, "Message for Ada", f.Segments[1].Text)
 		assert.Equal(t, domain.OutcomeVoicemail, f.Result.Outcome, "whatever the pathway had begun with")
 		assert.Equal(t, 1, s.voice.synthesized["Message for Ada"])

@@ -45,7 +45,7 @@ func (a *campaignActors) WakeCampaigns() {
 func (a *campaignActors) NotifyPublished(ctx context.Context, p domain.Principal) error {
 	return commit.StoreError(commit.ForEachRow(ctx, a.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.FollowLatest && c.Environment == p.Environment && c.StartedAt != nil {
-			a.sys.Root.Send(a.CampaignPID(c.WorkspaceID, c.ID), campaign.CampaignChanged{})
+			a.sys.Root.Send(a.CampaignPID(c.WorkspaceID, c.ID), campaign.RowChanged{})
 		}
 	}))
 }
@@ -75,7 +75,7 @@ func (a *campaignActors) StartCampaignActor(ctx context.Context, c *domain.Campa
 // starts.
 func (a *campaignActors) CampaignChanged(c *domain.Campaign) {
 	if pid := a.CampaignPID(c.WorkspaceID, c.ID); a.IsRunning(pid) {
-		a.sys.Root.Send(pid, campaign.CampaignChanged{})
+		a.sys.Root.Send(pid, campaign.RowChanged{})
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *Service) DeleteCampaign(ctx context.Context, p domain.Principal, id str
 	}
 	s.environments.Remove(p.WorkspaceID, c.ID)
 	if pid := s.actors.CampaignPID(p.WorkspaceID, c.ID); s.actors.IsRunning(pid) {
-		s.system.Root.Send(pid, campaign.CampaignDeleted{})
+		s.system.Root.Send(pid, campaign.RowDeleted{})
 	}
 	s.background.RunInBackground(func() {
 		s.deleteData(s.background.Context(), &domain.DeletedCampaign{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment})

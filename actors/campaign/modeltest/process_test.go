@@ -68,7 +68,7 @@ func (p *process) pid(name string) *actor.PID {
 	return pid
 }
 
-func campaignChangedMessage() any { return campaign.CampaignChanged{} }
+func campaignChangedMessage() any { return campaign.RowChanged{} }
 func contactsAddedMessage() any   { return campaign.ContactsAdded{} }
 
 // startProcess opens the store and starts the actors on it.

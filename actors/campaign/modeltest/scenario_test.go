@@ -82,7 +82,7 @@ func (s step) String() string {
 func panicMessages() []string {
 	return []string{
 		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.batchCommitted", "campaign.contactsRead", "campaign.snapshotLoaded", "campaign.scriptRead",
-		"campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.CampaignChanged", "lines.RequestPermits", "lines.BindPermit", "lines.wakeUp", "lines.ReturnPermit",
+		"campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.RowChanged", "lines.RequestPermits", "lines.BindPermit", "lines.wakeUp", "lines.ReturnPermit",
 	}
 }
 
