@@ -47,7 +47,7 @@ func (l AgentLimits) MaxDuration(asked, otherwise time.Duration) time.Duration {
 	return cmp.Or(time.Duration(l.MaxMinutes)*time.Minute, otherwise)
 }
 
-// AgentInbound says how an agent answers an inbound call.
+// AgentInbound defines how an agent answers an inbound call.
 type AgentInbound struct {
 	Answer      string `json:"answer,omitempty"`       // ring (180, then 200), direct (200 at once) or early (183 with a ringing tone)
 	RingSeconds int    `json:"ring_seconds,omitempty"` // ring, early: seconds before the answer

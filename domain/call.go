@@ -94,7 +94,7 @@ type Diverted struct {
 	Reason string `json:"reason,omitempty"` // unconditional, no-answer, user-busy …
 }
 
-// Caller is what the trunk says about the caller of an inbound call.
+// Caller is the information of the trunk about the caller of an inbound call.
 type Caller struct {
 	Name       string     `json:"name,omitempty"`     // display name of the From header
 	Withheld   bool       `json:"withheld,omitempty"` // the caller withholds the number

@@ -26,7 +26,7 @@ type CallClaim struct {
 	Since              time.Time `json:"since,omitzero"`     // creation time of the trunk
 	TrunkID            string    `json:"trunk_id,omitempty"` // empty only for ClaimNone
 	NamedByCredentials bool      `json:"named,omitempty"`    // the credentials of the caller belong to the trunk
-	// ByHeader says that a trunk at the source address selects its calls by a header (TrunkMatch). The next call from
+	// ByHeader means that a trunk at the source address selects its calls by a header (TrunkMatch). The next call from
 	// that address to the same number may belong to another trunk.
 	ByHeader bool `json:"by_header,omitempty"`
 }

@@ -38,14 +38,14 @@ func TestCallBelongsToProcessWithBetterClaim(t *testing.T) {
 		others []domain.CallClaim
 		want   int
 	}{
-		"nobody else":                     {at(domain.ClaimCatchAll, 2), nil, -1},
-		"nobody at all":                   {domain.CallClaim{}, []domain.CallClaim{{}, {}}, -1},
-		"a number before the rest":        {at(domain.ClaimCatchAll, 1), []domain.CallClaim{{}, at(domain.ClaimNumber, 2)}, 1},
-		"the older rest of others":        {at(domain.ClaimCatchAll, 2), []domain.CallClaim{at(domain.ClaimCatchAll, 3), at(domain.ClaimCatchAll, 1)}, 1},
-		"one's own older rest":            {at(domain.ClaimCatchAll, 1), []domain.CallClaim{at(domain.ClaimCatchAll, 2)}, -1},
-		"the best of several":             {domain.CallClaim{}, []domain.CallClaim{at(domain.ClaimSource, 1), at(domain.ClaimUnauthenticated, 2)}, 1},
-		"who knows the source, if nobody": {domain.CallClaim{}, []domain.CallClaim{at(domain.ClaimSource, 1)}, 0},
-		"a source that both know":         {at(domain.ClaimSource, 2), []domain.CallClaim{at(domain.ClaimSource, 1)}, -1},
+		"no other claim":           {at(domain.ClaimCatchAll, 2), nil, -1},
+		"no claim":                 {domain.CallClaim{}, []domain.CallClaim{{}, {}}, -1},
+		"a number before the rest": {at(domain.ClaimCatchAll, 1), []domain.CallClaim{{}, at(domain.ClaimNumber, 2)}, 1},
+		"the older rest of others": {at(domain.ClaimCatchAll, 2), []domain.CallClaim{at(domain.ClaimCatchAll, 3), at(domain.ClaimCatchAll, 1)}, 1},
+		"one's own older rest":     {at(domain.ClaimCatchAll, 1), []domain.CallClaim{at(domain.ClaimCatchAll, 2)}, -1},
+		"the best of several":      {domain.CallClaim{}, []domain.CallClaim{at(domain.ClaimSource, 1), at(domain.ClaimUnauthenticated, 2)}, 1},
+		"the claim by source":      {domain.CallClaim{}, []domain.CallClaim{at(domain.ClaimSource, 1)}, 0},
+		"a source that both know":  {at(domain.ClaimSource, 2), []domain.CallClaim{at(domain.ClaimSource, 1)}, -1},
 	} {
 		others := make([]domain.NodeClaim, len(c.others))
 		for i := range others {

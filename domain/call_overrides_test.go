@@ -29,14 +29,14 @@ func TestMachineDetectionOverridePrecedesAgent(t *testing.T) {
 		of   *domain.AgentAMD
 		want *domain.AgentAMD
 	}{
-		"nothing":                        {nil, agent, agent},
-		"nothing, of nobody":             {nil, nil, nil},
-		"only the mode":                  {&domain.CallAMD{Mode: "async"}, agent, &domain.AgentAMD{Mode: "async", VoicemailAction: "leave_message", Message: "The agent's."}},
-		"off":                            {&domain.CallAMD{Mode: "off"}, agent, &domain.AgentAMD{Mode: "off", VoicemailAction: "leave_message", Message: "The agent's."}},
-		"only what is done":              {&domain.CallAMD{Action: "hangup"}, agent, &domain.AgentAMD{Mode: "wait", VoicemailAction: "hangup", Message: "The agent's."}},
-		"what is done wants to be heard": {&domain.CallAMD{Action: "hangup"}, nil, &domain.AgentAMD{Mode: "async", VoicemailAction: "hangup"}},
-		"also where the agent is deaf":   {&domain.CallAMD{Action: "hangup"}, &domain.AgentAMD{Mode: "off"}, &domain.AgentAMD{Mode: "async", VoicemailAction: "hangup"}},
-		"another message":                {&domain.CallAMD{Action: "leave_message", Message: "The call's."}, agent, &domain.AgentAMD{Mode: "wait", VoicemailAction: "leave_message", Message: "The call's."}},
+		"nothing":                      {nil, agent, agent},
+		"no override, no agent":        {nil, nil, nil},
+		"only the mode":                {&domain.CallAMD{Mode: "async"}, agent, &domain.AgentAMD{Mode: "async", VoicemailAction: "leave_message", Message: "The agent's."}},
+		"off":                          {&domain.CallAMD{Mode: "off"}, agent, &domain.AgentAMD{Mode: "off", VoicemailAction: "leave_message", Message: "The agent's."}},
+		"only the action":              {&domain.CallAMD{Action: "hangup"}, agent, &domain.AgentAMD{Mode: "wait", VoicemailAction: "hangup", Message: "The agent's."}},
+		"the action needs detection":   {&domain.CallAMD{Action: "hangup"}, nil, &domain.AgentAMD{Mode: "async", VoicemailAction: "hangup"}},
+		"also where the agent is deaf": {&domain.CallAMD{Action: "hangup"}, &domain.AgentAMD{Mode: "off"}, &domain.AgentAMD{Mode: "async", VoicemailAction: "hangup"}},
+		"another message":              {&domain.CallAMD{Action: "leave_message", Message: "The call's."}, agent, &domain.AgentAMD{Mode: "wait", VoicemailAction: "leave_message", Message: "The call's."}},
 	} {
 		assert.Equal(t, c.want, c.call.ApplyTo(c.of), name)
 	}

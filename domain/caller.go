@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Limits of what a trunk may say about a caller.
+// Limits of the information of a trunk about a caller.
 const (
 	maxSteps    = 10
 	maxStepText = 256
@@ -13,7 +13,7 @@ const (
 	maxIdentity = 4096
 )
 
-// CallingParty is what an INVITE from a trunk says about its caller.
+// CallingParty is the information of an INVITE from a trunk about its caller.
 type CallingParty struct {
 	From, Name string            // user and display name of the From header
 	Verstat    string            // verstat parameter of the number

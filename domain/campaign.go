@@ -28,7 +28,7 @@ func (CampaignStatus) Values() []string {
 // Final reports whether the campaign has ended.
 func (s CampaignStatus) Final() bool { return s == CampaignCompleted || s == CampaignCancelled }
 
-// PauseReasons returns the values of pause_reason, which says why the service paused a campaign. A campaign that
+// PauseReasons returns the values of pause_reason, the reason why the service paused a campaign. A campaign that
 // was paused through the API has no pause_reason.
 func PauseReasons() []string {
 	return []string{PausedByTrunkFailures, PausedWithoutScript, PausedByRestore}
@@ -80,7 +80,7 @@ type Pacing struct {
 	Mode           PacingMode `json:"mode,omitempty"`
 }
 
-// Retry says which outcomes are retried. MaxAttempts includes the first attempt.
+// Retry defines which outcomes are retried. MaxAttempts includes the first attempt.
 type Retry struct {
 	Enabled       bool     `json:"enabled"`
 	MaxAttempts   int      `json:"max_attempts"`
@@ -447,7 +447,7 @@ type CampaignProgressSummary struct {
 	PercentComplete float64 `json:"percent_complete"` // 0 to 100
 }
 
-// Waiting says why a campaign makes no calls, and until when if that is known.
+// Waiting is the reason why a campaign makes no calls, and the end of the wait if known.
 type Waiting struct {
 	Reason string     `json:"reason"` // calling_hours | schedule | line | pacing | trunk | spend_cap | engine | retry | frequency_cap | no_contacts | store | dialling_stopped | draining | quarantine
 	Until  *time.Time `json:"until"`

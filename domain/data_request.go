@@ -37,7 +37,7 @@ type ResourceRef struct {
 	Object string `json:"object" doc:"The type of the resource, as in its field object."`
 }
 
-// DataRequest exports or erases the data of one person, who is identified by a phone number. The number is
+// DataRequest exports or erases the data of one person. A phone number identifies the person. The number is
 // encrypted at rest. It is deleted when an erasure ends or the file of an export expires. Its keyed hash remains.
 type DataRequest struct {
 	Meta

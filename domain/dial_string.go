@@ -40,7 +40,7 @@ func (t *Trunk) DialString(e164 string) (string, error) {
 	return "", &RewriteError{Errorf(CodeDestinationNotAllowed, "this number cannot be called over trunk %s: number_strip and number_add make %q of it, which does not read as the same number", t.Name, dialled)}
 }
 
-// RewriteError says that number_strip and number_add of a trunk turn the number into another number. The trunk is
+// RewriteError means that number_strip and number_add of a trunk turn the number into another number. The trunk is
 // misconfigured, and the number may be called over another trunk. RewriteError unwraps to an *Error with the code
 // destination_not_allowed.
 type RewriteError struct{ refusal *Error }

@@ -6,7 +6,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// DNCSource says how a number came onto a do-not-call list.
+// DNCSource is the way in which a number came onto a do-not-call list.
 type DNCSource string
 
 // The sources of a do-not-call entry. Opt-outs apply even to campaigns without DNC scrubbing.

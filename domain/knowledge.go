@@ -39,7 +39,7 @@ func (k *KnowledgeBase) Indexes() []string { return []string{envIndex(k.Environm
 // Sort returns the ID, which sorts by creation time.
 func (k *KnowledgeBase) Sort() string { return k.ID }
 
-// SourceType says how the text of a source is obtained.
+// SourceType is the way in which the text of a source is obtained.
 type SourceType string
 
 // The types of a knowledge source.

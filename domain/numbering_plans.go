@@ -1,7 +1,7 @@
 package domain
 
-// numberingPlan describes the numbers of a country code that need no parsing if they are in E.164: their lengths,
-// and the first digits that may be a national prefix.
+// numberingPlan describes the E.164 numbers of a country code that need no parsing. It has their lengths and the
+// first digits that may be a national prefix.
 type numberingPlan struct {
 	lengths      uint16 // bit n: numbers with n digits after the code are full numbers
 	prefixDigits uint16 // bit n: a first digit n may be a national prefix

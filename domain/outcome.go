@@ -23,7 +23,7 @@ func (Outcome) Values() []string {
 	)
 }
 
-// Reason says why an attempt ended. It is ended_reason of the call.
+// Reason is the reason why an attempt ended. It is ended_reason of the call.
 type Reason string
 
 // The reasons of an ended attempt. A reason sip_<code> names a final SIP status that has no reason in this table.
@@ -87,8 +87,8 @@ type Verdict struct {
 	Throttled bool   // the trunk is overloaded: the leg is closed, and the attempt is repeated without counting
 	Alert     bool   // an operator should check the trunk
 	RetryOn   string // value of retry_on that allows another attempt; empty: none
-	// NoTarget says that no target of a trunk accepted the call: connections failed, no response came, or the
-	// response was 503. TrunkOut says that earlier calls also failed on all targets.
+	// NoTarget means that no target of a trunk accepted the call: connections failed, no response came, or the
+	// response was 503. TrunkOut means that earlier calls also failed on all targets.
 	NoTarget, TrunkOut bool
 }
 

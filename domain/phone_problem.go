@@ -1,6 +1,6 @@
 package domain
 
-// PhoneProblem says why a text is no phone number. err is the error of E164. Typical damage by spreadsheets gets
+// PhoneProblem explains why a text is not a phone number. err is the error of E164. Typical damage by spreadsheets gets
 // its own message.
 func PhoneProblem(text string, err error) string {
 	switch SpreadsheetDamageOf(text) {

@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// Quarantine says that the store was restored from a backup. Nothing is sent or called until an operator releases
+// Quarantine means that the store was restored from a backup. Nothing is sent or called until an operator releases
 // it. The store has at most one row; without a row nothing is held back.
 type Quarantine struct {
 	BackupAt   time.Time `json:"backup_at"`   // time of the last commit in the backup

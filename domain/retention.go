@@ -1,6 +1,6 @@
 package domain
 
-// Retention says for how long the data of a workspace are stored.
+// Retention defines how long the data of a workspace is stored.
 type Retention struct {
 	CallDays       int `json:"calls_days" doc:"Days from the end of a call until it is deleted with its recording, transcript and SIP messages. 0: never."`
 	RecordingDays  int `json:"recordings_days" doc:"Days until the recording of a call is deleted. 0: never."`

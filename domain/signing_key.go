@@ -20,7 +20,7 @@ const (
 	signatureLifetime = 25 * time.Hour
 )
 
-// SigningKeySet says which signing keys are in use at a time.
+// SigningKeySet defines which signing keys are in use at a time.
 type SigningKeySet struct {
 	Verifying   []*SigningKey // keys that verify tokens, including the next signing key; oldest first
 	Active      *SigningKey   // key that signs; nil: there is no key

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// AgentSMS says how an agent answers text messages to its numbers.
+// AgentSMS defines how an agent answers text messages to its numbers.
 type AgentSMS struct {
 	Enabled        bool `json:"enabled"`
 	TimeoutMinutes int  `json:"timeout_minutes,omitempty"` // minutes without a message after which a conversation ends

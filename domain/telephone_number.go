@@ -131,14 +131,14 @@ func isCleanNANP(text string) bool {
 	return len(text) == len("+12025550100") && text[:2] == "+1" && len(digitsIn(text[2:])) == 10 && hasPossibleAreaCode(text[2:])
 }
 
-// hasPossibleAreaCode reports whether a ten-digit North American number starts with a valid area code: the first
-// digit is 2 to 9, and the code is no service code N11 (211 to 911).
+// hasPossibleAreaCode reports whether a ten-digit North American number starts with a valid area code. The first
+// digit is 2 to 9, and the code is not a service code N11 (211 to 911).
 func hasPossibleAreaCode(national string) bool {
 	return len(national) == 10 && national[0] >= '2' && national[1:3] != "11"
 }
 
-// hasPossibleExchange reports whether a ten-digit North American number has a valid central office code: the first
-// digit is 2 to 9, and the code is no service code N11. Toll-free numbers may have N11.
+// hasPossibleExchange reports whether a ten-digit North American number has a valid central office code. The first
+// digit is 2 to 9, and the code is not a service code N11. Toll-free numbers may have N11.
 func hasPossibleExchange(national string) bool {
 	if len(national) != 10 {
 		return false

@@ -86,7 +86,7 @@ type Trunk struct {
 	NumberCountry string     `json:"number_country,omitempty"` // country for the format national
 	NumberStrip   string     `json:"number_strip,omitempty"`   // prefix that is removed from the called number after formatting
 	NumberAdd     string     `json:"number_add,omitempty"`     // prefix that is added after NumberStrip
-	// RewriteApproved says that an operator has set NumberStrip and NumberAdd.
+	// RewriteApproved means that an operator has set NumberStrip and NumberAdd.
 	RewriteApproved bool          `json:"number_rewrite_approved,omitempty"`
 	Inbound         TrunkInbound  `json:"inbound"`
 	Codecs          []string      `json:"codecs"`             // PCMU, PCMA, G722 or opus, in order of preference

@@ -31,8 +31,8 @@ func IsMatchHeader(name string) bool {
 	return MatchesByParameter(name) || strings.EqualFold(name, MatchChargeInfo) || len(name) > 2 && strings.EqualFold(name[:2], "X-")
 }
 
-// TrunkMatch is a header by which a carrier or SBC marks the calls of one trunk among those of other trunks at the
-// same address, for example a trunk group (RFC 4904).
+// TrunkMatch is a header that distinguishes the calls of one trunk from other trunks at the same address, for example
+// a trunk group (RFC 4904). The carrier or SBC sets it.
 type TrunkMatch struct {
 	Header    string `json:"header"`              // Request-URI, From, To, Contact, P-Charge-Info or X-…
 	Parameter string `json:"parameter,omitempty"` // parameter of the URI or header, for example tgrp or otg; empty: the whole value is compared

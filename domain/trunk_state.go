@@ -48,8 +48,8 @@ func (s *TrunkState) Indexes() []string { return nil }
 // Sort returns an unused sort key.
 func (s *TrunkState) Sort() string { return "" }
 
-// Spending is the amount that a workspace spent on outbound calls of one day outside the billing ledger: transfer
-// legs, and calls that were live when the row was written. A workspace has one row.
+// Spending is the amount that a workspace spent on outbound calls of one day outside the billing ledger. It contains
+// transfer legs and calls that were live when the row was written. A workspace has one row.
 type Spending struct {
 	WorkspaceID string `json:"workspace_id"`
 	Day         int64  `json:"day"` // days since 1970 in UTC

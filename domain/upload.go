@@ -80,7 +80,7 @@ type Upload struct {
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// ColumnMapping says what the columns of a CSV file contain. It is empty for other formats.
+// ColumnMapping defines the contents of the columns of a CSV file. It is empty for other formats.
 type ColumnMapping struct {
 	Columns  map[string]string `json:"columns"`                   // by column header: phone, timezone, country, name or a variable
 	Unmapped []string          `json:"unmapped" nullable:"false"` // columns that match no variable; their values are stored in the context under the column name

@@ -47,11 +47,11 @@ type User struct {
 }
 
 // UpdateOperatorSince updates OperatorSince after a change of Operator. wasOperator is the value before the change.
-func (u *User) UpdateOperatorSince(was bool, now time.Time) {
+func (u *User) UpdateOperatorSince(wasOperator bool, now time.Time) {
 	switch {
 	case !u.Operator:
 		u.OperatorSince = nil
-	case !was || u.OperatorSince == nil:
+	case !wasOperator || u.OperatorSince == nil:
 		u.OperatorSince = &now
 	}
 }

@@ -170,7 +170,7 @@ func TestCheckpointIsStoredBeforeAToolRuns(t *testing.T) {
 				_, a := h.readRows(of.ID)
 				var kept struct{ Talk conversation.SavedState }
 				assert.NoError(t, json.Unmarshal(a.ResumeState, &kept))
-				stood <- kept.Talk.State.Node + " " + kept.Talk.State.Stands
+				stood <- kept.Talk.State.Node + " " + kept.Talk.State.Phase
 			}}
 		}
 	}})

@@ -131,7 +131,7 @@ func (c *Conversation) report(ctx actor.Context, d pathway.Command) {
 			Message: "node " + d.Node + " needs the variable " + d.Name + ", which has no value", Recovered: true,
 		})
 	case pathway.LocalActionDone:
-		ctx.Send(ctx.Parent(), ActionPerformed{Action: d.Name, Arguments: c.cfg.Redact.RedactJSON(d.Given), Result: json.RawMessage(`{"status":"done"}`)})
+		ctx.Send(ctx.Parent(), ActionPerformed{Action: d.Name, Arguments: c.cfg.Redact.RedactJSON(d.RawArguments), Result: json.RawMessage(`{"status":"done"}`)})
 	case pathway.ToolCallRefused:
 		c.cfg.Log.Warn("tool call of the model refused", slog.String("node", d.Node), slog.String("tool", d.Name), slog.String("reason", d.Why))
 		ctx.Send(ctx.Parent(), Fault{Stage: "llm", Code: "tool_refused", Message: "the model called " + d.Name + " at node " + d.Node + ": " + d.Why, Recovered: true})

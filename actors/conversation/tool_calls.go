@@ -106,9 +106,9 @@ func (c *Conversation) toolDone(ctx actor.Context, m toolDone) {
 // that no part of a secret remains.
 func shownArguments(d pathway.ActionRequest, redact *domain.Redactor) json.RawMessage {
 	switch {
-	case len(d.Given) > 0 && len(d.Given) <= maxShownBytes && json.Valid(d.Given):
-		return redact.RedactJSON(d.Given)
-	case len(d.Given) > 0:
+	case len(d.RawArguments) > 0 && len(d.RawArguments) <= maxShownBytes && json.Valid(d.RawArguments):
+		return redact.RedactJSON(d.RawArguments)
+	case len(d.RawArguments) > 0:
 		return json.RawMessage(`{"too_long":true}`)
 	}
 	text, arguments := d.Text, d.Arguments

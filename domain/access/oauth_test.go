@@ -20,7 +20,7 @@ func TestPermissionIntersection(t *testing.T) {
 		"narrowed by a star":      {permissions{domain.CallsRead, domain.CallsWrite}, permissions{domain.AllRead}, permissions{domain.CallsRead}},
 		"nothing in common":       {permissions{domain.CallsRead}, permissions{domain.CallsWrite, domain.AgentsRead}, permissions{}},
 		"nothing with nothing":    {nil, nil, permissions{}},
-		"no more than was asked":  {permissions{domain.AllRead}, permissions{domain.CallsRead, domain.AllRead}, permissions{domain.AllRead}},
+		"at most the request":     {permissions{domain.AllRead}, permissions{domain.CallsRead, domain.AllRead}, permissions{domain.AllRead}},
 		"none twice":              {permissions{domain.CallsRead, domain.CallsRead}, permissions{domain.AllRead}, permissions{domain.CallsRead}},
 		"two stars and two verbs": {permissions{domain.AllRead, domain.AllWrite}, permissions{domain.AllWrite, domain.CallsRead}, permissions{domain.AllWrite, domain.CallsRead}},
 	} {

@@ -10,7 +10,7 @@ import (
 type Findings struct {
 	Readings []Reading `json:"readings,omitempty"`
 	Unread   []string  `json:"unread,omitempty"` // workspaces that did not answer
-	// Silent says that Unread contains workspaces of a shard that did not answer. Their contribution to a combined
+	// Silent means that Unread contains workspaces of a shard that did not answer. Their contribution to a combined
 	// rule is unknown.
 	Silent bool `json:"silent,omitempty"`
 	// Sums of the shard for a rule that combines all workspaces.

@@ -17,7 +17,7 @@ const (
 	reminderGrace        = 5 * time.Minute  // a reminder that is later than this was missed by the service
 )
 
-// CodeTooLate says that a reminder was skipped because it was too late.
+// CodeTooLate means that a reminder was skipped because it was too late.
 const CodeTooLate domain.Code = "too_late"
 
 // DefaultReminderText is the text of a reminder without a text of its own.

@@ -141,12 +141,12 @@ func sweep(t *testing.T, p pattern, w calendar.Window, name string, dayZone *tim
 	}
 	checked := 0
 	for at := from; at < to; at += 3600 {
-		for _, aside := range []int64{0, 1 + (at/3600)%897}[:1+(at/3600)%3%2] {
+		for _, seconds := range []int64{0, 1 + (at/3600)%897}[:1+(at/3600)%3%2] {
 			i := int((at - from) / quarter)
-			now := time.Unix(at+aside, 0)
+			now := time.Unix(at+seconds, 0)
 			want := next[i]
 			if allowed[i] {
-				want = at + aside
+				want = at + seconds
 			}
 			if got := w.Allows(now); got != allowed[i] {
 				t.Fatalf("%s, %s: Allows(%s) = %v", name, p.name, now.UTC(), got)

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// DayBounds returns the calendar day of a time for a person who may be in any of the zones: from the earliest start
-// to the latest end of the day. Without zones it is the day of the whole earth.
+// DayBounds returns the earliest start and the latest end of a calendar day in several zones. Without zones it uses
+// all zones of the earth.
 func DayBounds(zones []*time.Location, now time.Time) (since, until time.Time) {
 	if len(zones) == 0 {
 		zones = []*time.Location{time.FixedZone("", 14*3600), time.FixedZone("", -12*3600)}

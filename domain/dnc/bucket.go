@@ -48,7 +48,7 @@ func mixBits(n uint64) uint64 {
 // BucketOf returns the bucket of a number.
 func BucketOf(n uint64) int { return int(mixBits(n) >> 52) } // the upper 12 bits
 
-// Origin says how numbers came onto a list.
+// Origin is the source of the numbers of a list.
 type Origin struct {
 	Source domain.DNCSource `json:"source"`
 	At     time.Time        `json:"at"`

@@ -2,11 +2,11 @@ package dnc
 
 import "github.com/callboard/callboard/domain"
 
-// ScrubRules says which do-not-call lists apply to a call.
+// ScrubRules defines which do-not-call lists apply to a call.
 type ScrubRules struct {
 	Default string // default list of the workspace
 	List    string // additional list; empty: none
-	// OptOutsOnly says that the campaign does not scrub: only the opt-outs on the default list apply.
+	// OptOutsOnly means that the campaign does not scrub: only the opt-outs on the default list apply.
 	OptOutsOnly bool
 }
 

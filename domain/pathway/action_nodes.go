@@ -142,7 +142,7 @@ func (v *validation) checkTools(param string, all []string) {
 	}
 }
 
-// Capabilities says which engines are available for a conversation.
+// Capabilities defines which engines are available for a conversation.
 type Capabilities struct {
 	Model            bool // a language model
 	Actions          bool // tools, appointments, messages and other agents
@@ -251,16 +251,16 @@ func missingForEdge(w *domain.When, has Capabilities) string {
 // ActionRequest requests an action: a tool, an appointment, a message, or another agent that takes over.
 // ActionEnded follows.
 type ActionRequest struct {
-	Node      string
-	Type      domain.NodeType
-	Target    string            // ID of the tool or agent, or the appointment action
-	Text      string            // text of a message
-	Arguments map[string]string // arguments in the node
-	Round     int
-	ID        string          // ID of the model's tool call; empty: the node itself requests the action
-	Name      string          // name in the model's tool call
-	Given     json.RawMessage // arguments in the model's tool call
-	Record    *ActionRecord   // redacted Text and Arguments for records; nil: nothing is secret
+	Node         string
+	Type         domain.NodeType
+	Target       string            // ID of the tool or agent, or the appointment action
+	Text         string            // text of a message
+	Arguments    map[string]string // arguments in the node
+	Round        int
+	ID           string          // ID of the model's tool call; empty: the node itself requests the action
+	Name         string          // name in the model's tool call
+	RawArguments json.RawMessage // arguments in the model's tool call
+	Record       *ActionRecord   // redacted Text and Arguments for records; nil: nothing is secret
 }
 
 // ActionRecord holds the text and arguments of an ActionRequest without secret values.
@@ -271,9 +271,9 @@ type ActionRecord struct {
 
 // LocalActionDone reports a tool call of a model that the pathway itself executed.
 type LocalActionDone struct {
-	Node  string
-	Name  string
-	Given json.RawMessage
+	Node         string
+	Name         string
+	RawArguments json.RawMessage
 }
 
 func (ActionRequest) command()   {}

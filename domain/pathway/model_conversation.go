@@ -77,7 +77,7 @@ type (
 		OK     bool
 		Result string
 	}
-	// ResponseDelayed says that the caller has heard nothing for a while.
+	// ResponseDelayed means that the caller has heard nothing for a while.
 	ResponseDelayed struct{ Round int }
 )
 

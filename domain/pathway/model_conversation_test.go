@@ -143,7 +143,7 @@ func TestActionResultsAreReturnedToModel(t *testing.T) {
 	call := pathway.ToolCall{ID: "c1", Name: "look_up", Tool: lookUp, Arguments: `{"order":7}`}
 	commands := w.step(pathway.ModelAnswered{Round: think.Round, Calls: []pathway.ToolCall{call}})
 	assert.Equal(t, []pathway.Command{pathway.ActionRequest{
-		Node: "talk", Type: domain.NodeTool, Target: lookUp, Round: think.Round, ID: "c1", Name: "look_up", Given: []byte(`{"order":7}`),
+		Node: "talk", Type: domain.NodeTool, Target: lookUp, Round: think.Round, ID: "c1", Name: "look_up", RawArguments: []byte(`{"order":7}`),
 	}}, commands)
 	assert.Equal(t, []string{"One moment, please."}, spokenTexts(w.step(pathway.ResponseDelayed{Round: think.Round})))
 	assert.Empty(t, w.step(pathway.ResponseDelayed{Round: think.Round}), "once")
@@ -224,7 +224,7 @@ func TestModelTakesEdgesAndTools(t *testing.T) {
 			t.Helper()
 			assert.Equal(t, []pathway.Command{pathway.End{Outcome: domain.OutcomeConfirmed, Notes: "is glad"}}, w.step(pathway.PromptDone{}))
 		}},
-		"somebody else": {"transfer_call", `{"destination":"billing","reason":"asked","summary":"About an order."}`, func(t *testing.T, w *conversation) {
+		"a transfer": {"transfer_call", `{"destination":"billing","reason":"asked","summary":"About an order."}`, func(t *testing.T, w *conversation) {
 			t.Helper()
 			assert.Equal(t, []pathway.Command{pathway.Transfer{
 				Node: "talk", Destination: "billing", Mode: domain.TransferBridge, Summary: "About an order.", Reason: "asked",

@@ -1,5 +1,5 @@
-// Package pathway is the state machine of a conversation: Step takes an input, such as a key or recognized speech,
-// and returns commands, such as a text to speak. It has no clock, audio or call.
+// Package pathway is the state machine of a conversation. Step takes an input, such as a key or recognized speech.
+// It returns commands, such as a text to speak. It has no clock, audio or call.
 package pathway
 
 import (
@@ -26,9 +26,9 @@ type Input interface{ input() }
 type (
 	// Started starts the conversation after the call was answered.
 	Started struct{}
-	// PromptDone says that the text of the last Say was spoken or has failed.
+	// PromptDone means that the text of the last Say was spoken or has failed.
 	PromptDone struct{}
-	// DigitsSent says that the digits of the last SendDigits were sent.
+	// DigitsSent means that the digits of the last SendDigits were sent.
 	DigitsSent struct{}
 	// Digit is a pressed key: 0-9 * # A-D.
 	Digit struct{ Key byte }
@@ -37,17 +37,17 @@ type (
 		Text       string
 		Confidence float64 // 0 to 1
 	}
-	// Timeout says that the time of the last CollectInput has expired.
+	// Timeout means that the time of the last CollectInput has expired.
 	Timeout struct{}
-	// Transferred is the end of the last Transfer. OK says that the caller reached somebody and has returned.
+	// Transferred is the end of the last Transfer. OK reports whether the caller reached a person and has returned.
 	Transferred struct{ OK bool }
-	// PromptCut says that the current text was cut off. No PromptDone follows.
+	// PromptCut means that the current text was cut off. No PromptDone follows.
 	PromptCut struct{}
 	// ResumeNode restarts the current node after another party had the call.
 	ResumeNode struct{}
 	// Restored continues the conversation in another process, see Restore.
 	Restored struct{}
-	// AgentFailed says that the agent cannot speak or listen. After a goodbye the conversation ends with
+	// AgentFailed means that the agent cannot speak or listen. After a goodbye the conversation ends with
 	// ReasonAgentUnavailable.
 	AgentFailed struct{}
 	// Hangup ends the conversation from outside.
@@ -105,9 +105,9 @@ type (
 		Reason      string // cause; empty: the pathway
 		Sensitive   bool   // Summary must not be stored
 	}
-	// Set tells that outcome, notes, intent or variables have changed.
+	// UpdateResult reports a change of outcome, notes, intent or variables.
 	UpdateResult struct{ Result Result }
-	// OptOut says that the remote party must not be called again.
+	// OptOut means that the remote party must not be called again.
 	OptOut struct{}
 	// MissingVariable reports a variable without value and fallback in a text.
 	MissingVariable struct{ Node, Name string }
@@ -229,12 +229,12 @@ func UsesModel(p *domain.Pathway) bool {
 		})
 }
 
-// ModelPathway returns the pathway of an agent without its own pathway that has a model: it speaks the first
-// message, if any, and then converses until the caller hangs up.
+// ModelPathway returns the pathway of an agent that has a model but no pathway. It speaks the first message, if any,
+// and then converses until the caller hangs up.
 func ModelPathway(message string, tools, bases []string) domain.Pathway {
 	p := domain.Pathway{
 		Name: "free", Start: "converse",
-		Nodes: []domain.Node{{ID: "converse", Type: domain.NodeConverse, Prompt: "Help the caller with what he wants, within your part.", Tools: tools, KnowledgeBaseIDs: bases}},
+		Nodes: []domain.Node{{ID: "converse", Type: domain.NodeConverse, Prompt: "Help the caller with the caller's request, within your role.", Tools: tools, KnowledgeBaseIDs: bases}},
 	}
 	if strings.TrimSpace(message) != "" {
 		p.Start = "say"

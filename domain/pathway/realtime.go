@@ -22,11 +22,11 @@ type (
 		Round int
 		Calls []ToolCall
 	}
-	// RealtimeIdle says that the engine's answer was played to its end and no other answer follows.
+	// RealtimeIdle means that the engine's answer was played to its end and no other answer follows.
 	RealtimeIdle struct{ Round int }
-	// RealtimeDone says that the engine has finished the conversation.
+	// RealtimeDone means that the engine has finished the conversation.
 	RealtimeDone struct{ Round int }
-	// RealtimeLost says that the engine failed. HasFallback says that a model with speech engines can continue.
+	// RealtimeLost means that the engine failed. HasFallback means that a model with speech engines can continue.
 	RealtimeLost struct {
 		Round       int
 		HasFallback bool
@@ -41,8 +41,8 @@ func (RealtimeDone) input()       {}
 
 // The commands to a realtime engine.
 type (
-	// StartRealtime gives the conversation to the engine with all values of a ModelRequest. Speak says that the
-	// engine speaks first. Interruptible says that the caller may interrupt it. Known are the variables without
+	// StartRealtime gives the conversation to the engine with all values of a ModelRequest. Speak means that the
+	// engine speaks first. Interruptible means that the caller may interrupt it. Known are the variables without
 	// secrets.
 	StartRealtime struct {
 		ModelRequest

@@ -12,7 +12,7 @@ import (
 // current node.
 type SavedState struct {
 	Node      string            `json:"node,omitempty"` // empty: not started
-	Stands    string            `json:"stands,omitempty"`
+	Phase     string            `json:"stands,omitempty"`
 	Language  string            `json:"language,omitempty"`
 	Values    map[string]string `json:"values,omitempty"`
 	Shown     map[string]string `json:"shown,omitempty"`
@@ -41,7 +41,7 @@ func (s State) Save(redact *domain.Redactor) (SavedState, bool) {
 		return SavedState{}, false
 	}
 	out := SavedState{
-		Node: s.node, Stands: phaseNames[s.phase], Language: s.language, Values: redact.RedactMap(maps.Clone(s.values)), Shown: redact.RedactMap(maps.Clone(s.shown)), Outcome: s.outcome,
+		Node: s.node, Phase: phaseNames[s.phase], Language: s.language, Values: redact.RedactMap(maps.Clone(s.values)), Shown: redact.RedactMap(maps.Clone(s.shown)), Outcome: s.outcome,
 		Notes: redact.RedactText(s.notes), Intent: s.intent, Tries: s.tries, Entered: s.entered, Idle: s.nodesSinceInput, Round: s.round,
 		Turns: s.exchange.turns, History: slices.Clone(s.history), WasActing: s.exchange.pendingActions > 0,
 	}
@@ -66,7 +66,7 @@ func Restore(script domain.Script, in SavedState) (State, bool) {
 		return s, false
 	}
 	for p, name := range phaseNames {
-		if name == in.Stands {
+		if name == in.Phase {
 			s.phase = p
 		}
 	}
@@ -100,7 +100,7 @@ const unknownResult = "(It was being done when the connection was lost, and what
 // handleRestored continues in another process. The current node starts again. A pending action counts as failed and
 // is not repeated.
 func (w *stepper) handleRestored() {
-	switch w.s.phase { //nolint:exhaustive // the others go on as after somebody else had the caller
+	switch w.s.phase { //nolint:exhaustive // the other phases continue as after ResumeNode
 	case acting:
 		w.handleActionEnded(ActionEnded{Round: w.s.round})
 	default:
@@ -111,7 +111,7 @@ func (w *stepper) handleRestored() {
 // StateMark identifies a stored state, so that unchanged states need not be stored again.
 type StateMark struct {
 	node                                   string
-	stands                                 phase
+	phase                                  phase
 	tries, entered, round, shown, messages int
 }
 

@@ -83,9 +83,9 @@ func TestSecretDigitsAreNotSaved(t *testing.T) {
 }
 
 func TestSavedStateOfUnknownNodeIsRefused(t *testing.T) {
-	_, ok := pathway.Restore(pinScript(), pathway.SavedState{Node: "gone", Stands: "speaking"})
+	_, ok := pathway.Restore(pinScript(), pathway.SavedState{Node: "gone", Phase: "speaking"})
 	assert.False(t, ok)
-	_, ok = pathway.Restore(pinScript(), pathway.SavedState{Node: "ask", Stands: "unknown fields of a later version"})
+	_, ok = pathway.Restore(pinScript(), pathway.SavedState{Node: "ask", Phase: "unknown fields of a later version"})
 	assert.False(t, ok)
 }
 

@@ -72,7 +72,7 @@ func Step(s State, in Input) (State, []Command) {
 // handleTimeout handles a caller who does not respond.
 func (w *stepper) handleTimeout() {
 	n := w.s.graph.nodes[w.s.node]
-	switch w.s.phase { //nolint:exhaustive // nothing is awaited of him elsewhere
+	switch w.s.phase { //nolint:exhaustive // the other phases do not wait for the caller
 	case collecting, confirming:
 		w.retryOrLeave(domain.EdgeTimeout)
 	case listening:

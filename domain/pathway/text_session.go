@@ -52,7 +52,7 @@ func (p *TextSession) Speak(text string) []Command {
 // HearsSpeech reports whether the current node accepts speech.
 func (p *TextSession) HearsSpeech() bool { _, hears := p.State.ExpectedPhrases(); return hears }
 
-// EndTransfer ends a transfer. ok says that somebody was reached.
+// EndTransfer ends a transfer. ok reports whether a person was reached.
 func (p *TextSession) EndTransfer(ok bool) []Command { return p.feed(Transferred{OK: ok}) }
 
 // WaitsForSpeech reports whether a model waits for words of the caller.

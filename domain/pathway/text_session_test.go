@@ -160,8 +160,8 @@ func TestReplayReportsDifferences(t *testing.T) {
 	assert.Empty(t, different)
 	assert.Empty(t, r.Outcome)
 
-	beside := pathway.RecordedCall{ByAgent: true, Segments: append([]domain.Segment{early.Segments[0], segment("agent", "One moment.", 900, 900)}, early.Segments[1:]...)}
-	different, r = same(confirmPathway(), beside)
+	byAPI := pathway.RecordedCall{ByAgent: true, Segments: append([]domain.Segment{early.Segments[0], segment("agent", "One moment.", 900, 900)}, early.Segments[1:]...)}
+	different, r = same(confirmPathway(), byAPI)
 	assert.Empty(t, different, "words of the API are not a difference")
 	assert.Equal(t, domain.OutcomeConfirmed, r.Outcome)
 }

@@ -116,7 +116,7 @@ func saveOffer(fields []domain.AnalysisField) ToolOffer {
 	for _, f := range fields {
 		properties[f.Name] = FieldSchema(f)
 	}
-	return ToolOffer{Kind: OfferSave, Name: "save", Description: "Keeps what the caller has told, as soon as he has told it; several times where he tells more or corrects it. Never guess.", Parameters: objectSchema(nil, properties)}
+	return ToolOffer{Kind: OfferSave, Name: "save", Description: "Saves values that the caller has given. Call it as soon as the caller gives a value, and again if the caller adds or corrects one. Never guess values.", Parameters: objectSchema(nil, properties)}
 }
 
 // FieldSchema returns the JSON Schema of a field.
@@ -236,7 +236,7 @@ func orEmptyObject(arguments string) string {
 // requestToolAction requests an external action. ActionEnded follows.
 func (w *stepper) requestToolAction(n *domain.Node, c *ToolCall, o ToolOffer) {
 	w.s.exchange.pendingActions++
-	a := ActionRequest{Node: n.ID, Round: w.s.round, ID: c.ID, Given: json.RawMessage(orEmptyObject(c.Arguments)), Target: o.To, Name: c.Name}
+	a := ActionRequest{Node: n.ID, Round: w.s.round, ID: c.ID, RawArguments: json.RawMessage(orEmptyObject(c.Arguments)), Target: o.To, Name: c.Name}
 	switch o.Kind { //nolint:exhaustive // the others are done here
 	case OfferSMS:
 		a.Type = domain.NodeSMS
@@ -250,7 +250,7 @@ func (w *stepper) requestToolAction(n *domain.Node, c *ToolCall, o ToolOffer) {
 
 // reportLocalAction reports a tool call that the pathway itself executed.
 func (w *stepper) reportLocalAction(n *domain.Node, c *ToolCall, o ToolOffer) {
-	w.emit(LocalActionDone{Node: n.ID, Name: o.Name, Given: json.RawMessage(orEmptyObject(c.Arguments))})
+	w.emit(LocalActionDone{Node: n.ID, Name: o.Name, RawArguments: json.RawMessage(orEmptyObject(c.Arguments))})
 }
 
 func (w *stepper) refuseToolCall(n *domain.Node, c *ToolCall, reason string) {

@@ -57,8 +57,8 @@ func TestTransferOutcomeChoosesEdge(t *testing.T) {
 		ok    bool
 		want  domain.Outcome
 	}{
-		"somebody was there":         {[]domain.Edge{success, failure}, true, domain.OutcomeConfirmed},
-		"nobody was there":           {[]domain.Edge{success, failure}, false, domain.OutcomeDeclined},
+		"answered":                   {[]domain.Edge{success, failure}, true, domain.OutcomeConfirmed},
+		"not answered":               {[]domain.Edge{success, failure}, false, domain.OutcomeDeclined},
 		"else is a failure":          {[]domain.Edge{success, transferEdge("bad", domain.EdgeElse)}, false, domain.OutcomeDeclined},
 		"always is either: well":     {[]domain.Edge{transferEdge("fine", domain.EdgeAlways)}, true, domain.OutcomeConfirmed},
 		"always is either: not well": {[]domain.Edge{transferEdge("fine", domain.EdgeAlways)}, false, domain.OutcomeConfirmed},

@@ -46,7 +46,7 @@ func TestRouteOrderIsPrefixPriorityCallerIDCost(t *testing.T) {
 		call routing.Call
 		want []string
 	}{
-		"the longest prefix, whatever its priority":  {routing.Call{To: "+12025550199"}, []string{"dc", "us-cheap", "us-dear", "us-own", "us-spare", "any"}},
+		"the longest prefix, regardless of priority": {routing.Call{To: "+12025550199"}, []string{"dc", "us-cheap", "us-dear", "us-own", "us-spare", "any"}},
 		"the cost of the longest rate":               {routing.Call{To: "+19075550199"}, []string{"us-dear", "us-cheap", "us-own", "us-spare", "any"}},
 		"only trunks that may show the number":       {routing.Call{To: "+13125550199", From: "+12025550100"}, []string{"us-own"}},
 		"they come first where others may serve":     {routing.Call{To: "+13125550199", From: "+12025550100", AnyCallerID: true}, []string{"us-own", "us-cheap", "us-dear", "us-spare", "any"}},
@@ -139,7 +139,7 @@ func TestTargetOrderIsPriorityThenWeightFailedLast(t *testing.T) {
 		"the next priority once the first is used": {all, []string{"a1", "a2", "b"}, []float64{1}, "c"},
 		"nothing is left":                          {all, []string{"a1", "a2", "b", "c"}, nil, "none"},
 		"one that failed comes last":               {with(func(l []routing.Target) { l[0].OutUntil, l[1].OutUntil, l[2].OutUntil = soon, soon, soon }), nil, []float64{1, 1, 1}, "c"},
-		"but it comes":                             {with(func(l []routing.Target) { l[3].OutUntil = soon }), []string{"a1", "a2", "b"}, []float64{1}, "c"},
+		"but it is tried":                          {with(func(l []routing.Target) { l[3].OutUntil = soon }), []string{"a1", "a2", "b"}, []float64{1}, "c"},
 		"its time is over":                         {with(func(l []routing.Target) { l[2].OutUntil = now }), nil, []float64{1, 1, 1}, "b"},
 		"one that rests is left alone":             {with(func(l []routing.Target) { l[3].RestsUntil = soon }), []string{"a1", "a2", "b"}, nil, "rests 1s"},
 	} {

@@ -139,7 +139,7 @@ func collectEstimates(t *testing.T, w scenario, seed uint64, each int) (all []es
 }
 
 // maxMisses explains the tolerance. An estimate cannot know whether the calling hours of a zone end before or after
-// one contact; with four zones this moves the end by 5 of 29 hours. Few calls also give an inaccurate average
+// one contact. With four zones this moves the end by 5 of 29 hours. Few calls also give an inaccurate average
 // length. With 100 seeds and each percent, 5 of 85,418 estimates miss: 3 with four zones and 2 with few concurrent
 // calls.
 const maxMisses = "one in a thousand may be off by more"

@@ -42,7 +42,7 @@ type Plan struct {
 	Assumptions Assumptions
 	Seed        uint64
 	Pauses      []Pause                                                      // in chronological order
-	ShouldStop  func() bool                                                  // called now and then; true ends the forecast; nil: never
+	ShouldStop  func() bool                                                  // called from time to time. true ends the forecast. nil: it never ends early
 	OnPercent   func(now time.Time, o dialer.EstimateInput, percent float64) // called at each whole percent; may be nil
 }
 
@@ -406,12 +406,12 @@ func (s *simulator) endAttempt(e attemptEvent) {
 	p := &s.contacts[e.contact]
 	s.groups[p.Group].openByAttempt[p.Spent]--
 	s.observed.AddAttemptDuration(e.at.Sub(e.began))
-	fate := dialer.TransitionAfter(e.verdict, int(p.Spent), s.p.Campaign.Retry, e.at)
-	s.observed.Retries.AddAttempt(int(p.Spent), fate.State == domain.ContactRetryWait)
+	transition := dialer.TransitionAfter(e.verdict, int(p.Spent), s.p.Campaign.Retry, e.at)
+	s.observed.Retries.AddAttempt(int(p.Spent), transition.State == domain.ContactRetryWait)
 	s.report.Ends = e.at
-	if fate.State == domain.ContactRetryWait {
+	if transition.State == domain.ContactRetryWait {
 		s.view.Remaining++
-		s.scheduleRetry(e.contact, fate.RetryAt)
+		s.scheduleRetry(e.contact, transition.RetryAt)
 		return
 	}
 	s.final++

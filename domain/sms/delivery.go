@@ -85,7 +85,7 @@ func CanRetransmit(t *domain.Trunk, body string, ago time.Duration) bool {
 	return t.OutboundProxy == nil && len(t.Proxies) == 1 && t.Proxies[0].Transport == "udp" && len(body) <= octets && ago >= 0 && ago < remembered
 }
 
-// ApplyReport applies a delivery report to a message. sent and reported say which events follow. A report can
+// ApplyReport applies a delivery report to a message. sent and reported select the events that follow. A report can
 // arrive before the message is known to be sent.
 func ApplyReport(m *domain.Message, r *Report, now time.Time) (sent, reported bool) {
 	awaited := m.Status == domain.MessageQueued && m.Todo == domain.TodoAwaitResponse

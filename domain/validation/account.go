@@ -158,8 +158,8 @@ func checkMoney(p *domain.Problems, w *domain.Workspace) {
 	}
 }
 
-// checkRetention checks the retention periods. Some kinds have a minimum: events for deliveries, the audit log so
-// that an intruder cannot remove it at once, and the ledger for the month that is being billed.
+// checkRetention checks the retention periods. Events have a minimum because of their deliveries. The audit log has a
+// minimum so that an intruder cannot remove it at once. The ledger has a minimum because of the current bill.
 func checkRetention(p *domain.Problems, r *domain.Retention) {
 	for _, one := range []struct {
 		name       string

@@ -106,7 +106,7 @@ func Zone(p *domain.Problems, param, name string) {
 	}
 }
 
-// ZoneProblem says what is wrong with a time zone name and suggests a valid name; "": the name is valid. known says
+// ZoneProblem explains the problem with a time zone name and suggests a valid name; "": the name is valid. known reports
 // whether the name is in the time-zone database.
 func ZoneProblem(name string, known bool) string {
 	if better := zoneOfAbbreviation[strings.ToUpper(name)]; better != "" {

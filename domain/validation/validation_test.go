@@ -69,20 +69,20 @@ func TestCallerIDBelongsToWorkspaceOrTrunk(t *testing.T) {
 	bare.CallerIDs = nil
 	test.CallerIDs, test.Test = nil, true
 	for name, c := range map[string]struct {
-		house  validation.Limits
-		number string
-		want   []string
+		available validation.Limits
+		number    string
+		want      []string
 	}{
 		"none":                            {limits(), "", []string{}},
 		"none, without any number":        {bare, "", []string{"caller_id.number caller_id_required"}},
 		"of the workspace":                {limits(), "(202) 555-0100", []string{}},
-		"of somebody else":                {limits(), "+12025550177", []string{"caller_id.number caller_id_not_allowed"}},
+		"of another workspace":            {limits(), "+12025550177", []string{"caller_id.number caller_id_not_allowed"}},
 		"none in the test environment":    {test, "", []string{}},
 		"any one in the test environment": {test, "+12025550177", []string{}},
 	} {
 		campaign := campaign()
 		campaign.CallerID.Number = c.number
-		assert.Equal(t, c.want, params(validation.Campaign(campaign, c.house)), name)
+		assert.Equal(t, c.want, params(validation.Campaign(campaign, c.available)), name)
 	}
 }
 

@@ -38,8 +38,8 @@ type Target struct {
 	Port uint16
 }
 
-// ParseURL validates the URL of an endpoint as far as possible without name resolution: HTTPS, a plain host, no
-// credentials, no fragment, and a port and address that egress allows. The error is a *domain.Error with
+// ParseURL validates the URL of an endpoint as far as possible without name resolution. It requires HTTPS, a plain
+// host, no credentials, no fragment, and a port and address that egress allows. The error is a *domain.Error with
 // invalid_url.
 func ParseURL(text string, egress access.Egress) (Target, error) {
 	if len(text) > maxURL {

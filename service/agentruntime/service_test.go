@@ -134,10 +134,10 @@ func TestSMSOfAgentGoesToRemoteParty(t *testing.T) {
 	got := f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeSMS, Text: "Hello"})
 	assert.True(t, got.OK)
 	assert.JSONEq(t, `{"message_id":"message_1","status":"queued"}`, got.Text)
-	got = f.ForMessages(f.by, f.call, "+12025550170").CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeSMS, Given: []byte(`{"body":"Bye"}`)})
+	got = f.ForMessages(f.by, f.call, "+12025550170").CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeSMS, RawArguments: []byte(`{"body":"Bye"}`)})
 	assert.True(t, got.OK, "the runtime replaces a sender that sends no messages")
 	assert.Equal(t, []domain.NewMessage{{To: caller, Body: "Hello"}, {To: caller, Body: "Bye"}}, f.node.sent)
-	got = f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeSMS, Given: []byte(`{}`)})
+	got = f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeSMS, RawArguments: []byte(`{}`)})
 	assert.Equal(t, conversation.ToolResult{Text: "body is required: the text of the message"}, got)
 }
 
@@ -160,7 +160,7 @@ func TestAgentCannotCallToolOfAnotherWorkspace(t *testing.T) {
 	f := setUp(t)
 	own, foreign := f.tool(t, f.by, "weather"), f.tool(t, recordtest.Live(recordtest.OtherWorkspace), "weather")
 	use := func(id, given string) conversation.ToolResult {
-		return f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeTool, Target: id, Given: []byte(given)})
+		return f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeTool, Target: id, RawArguments: []byte(given)})
 	}
 	assert.Equal(t, conversation.ToolResult{OK: true, Text: "sunny"}, use(own, `{"city":"Rome"}`))
 	assert.False(t, use(foreign, `{}`).OK)

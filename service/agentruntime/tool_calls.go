@@ -45,8 +45,8 @@ func (a *Runtime) callWorkspaceTool(ctx context.Context, act pathway.ActionReque
 		return "", errors.New("the tool was deleted")
 	}
 	given := validation.TypedArguments(tool.Parameters, act.Arguments)
-	if len(act.Given) > 0 {
-		if given = nil; domain.DecodeLenient(act.Given, &given) != nil {
+	if len(act.RawArguments) > 0 {
+		if given = nil; domain.DecodeLenient(act.RawArguments, &given) != nil {
 			return "", errors.New("the arguments are not a JSON object")
 		}
 	}
@@ -59,11 +59,11 @@ func (a *Runtime) callWorkspaceTool(ctx context.Context, act pathway.ActionReque
 // sendSMS sends an SMS message to the remote party.
 func (a *Runtime) sendSMS(ctx context.Context, act pathway.ActionRequest) (string, error) {
 	body := act.Text
-	if len(act.Given) > 0 {
+	if len(act.RawArguments) > 0 {
 		var given struct {
 			Body string `json:"body"`
 		}
-		if err := domain.DecodeLenient(act.Given, &given); err != nil || strings.TrimSpace(given.Body) == "" {
+		if err := domain.DecodeLenient(act.RawArguments, &given); err != nil || strings.TrimSpace(given.Body) == "" {
 			return "", errors.New("body is required: the text of the message")
 		}
 		body = given.Body
@@ -109,7 +109,7 @@ func (a *Runtime) handleAppointment(ctx context.Context, act pathway.ActionReque
 		Action: act.Target, Provider: act.Arguments["provider"], Datetime: act.Arguments["datetime"], AppointmentID: act.Arguments["appointment_id"],
 		Name: act.Arguments["name"], Type: act.Arguments["type"], Notes: act.Arguments["notes"],
 	}
-	if len(act.Given) > 0 && domain.DecodeLenient(act.Given, &w) != nil {
+	if len(act.RawArguments) > 0 && domain.DecodeLenient(act.RawArguments, &w) != nil {
 		return "", errors.New("the arguments must be strings")
 	}
 	switch w.Action {

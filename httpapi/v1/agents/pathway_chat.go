@@ -305,7 +305,7 @@ func actionOf(d pathway.ActionRequest) ChatAction {
 		a.Text, a.Arguments = d.Record.Text, d.Record.Arguments
 	}
 	var given map[string]any
-	if domain.DecodeLenient(d.Given, &given) == nil {
+	if domain.DecodeLenient(d.RawArguments, &given) == nil {
 		a.Arguments = make(map[string]string, len(given))
 		for name, v := range given {
 			text, isText := v.(string)
