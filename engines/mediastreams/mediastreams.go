@@ -1,5 +1,5 @@
-// Package mediastreams lets a developer's own server have the caller: it speaks the messages of Twilio's Media Streams over one
-// WebSocket, that the caller's sound goes into and the server's comes out of, both as 8 kHz µ-law.
+// Package mediastreams connects the caller to a developer's own server by the protocol of Twilio Media Streams. One
+// WebSocket per call carries the audio of both sides, as 8 kHz µ-law.
 package mediastreams
 
 import (
@@ -21,64 +21,64 @@ import (
 )
 
 const (
-	messageMost = 1 << 20
-	ordersMost  = 256           // messages of ours that may wait to be sent
-	marksMost   = 256           // that wait for their sound to be heard
-	nameMost    = 256           // bytes of the name of a mark
-	unheardMost = 5 * 60 * 8000 // samples that nobody has heard yet
-	burstMost   = 60 * 8000     // samples that are played as one
+	maxMessageBytes = 1 << 20
+	maxQueuedMessages  = 256 // queued messages to the server
+	maxMarks   = 256 // marks whose audio has not been played
+	maxMarkName    = 256 // bytes of the name of a mark
+	maxUnplayed = 5 * 60 * 8000 // samples that have not been played
+	maxBurst   = 60 * 8000 // samples of one burst
 	burstGap    = 600 * time.Millisecond
-	lookEvery   = 20 * time.Millisecond
-	closeMost   = 2 * time.Second
+	playbackCheckInterval   = 20 * time.Millisecond
+	closeTimeout   = 2 * time.Second
 )
 
-var errBroke = errors.New("the connection broke")
+var errConnectionLost = errors.New("the connection broke")
 
-// Engine opens conversations.
+// Engine opens sessions with one server.
 type Engine struct {
 	URL string // ws or wss
-	// Sign are the headers that show whose request it is, for the stream's id.
+	// Sign returns the signature headers of the request for a stream id.
 	Sign   func(id string, at time.Time, url string) http.Header
-	First  time.Duration // the longest wait for the connection
+	ConnectTimeout  time.Duration // longest wait for the connection
 	Client *http.Client
 }
 
-// OpenSession begins a conversation, and connects meanwhile.
-func (e *Engine) OpenSession(o speech.RealtimeRequest, told func(speech.RealtimeEvent)) speech.RealtimeSession {
+// OpenSession returns a session at once and connects in the background.
+func (e *Engine) OpenSession(o speech.RealtimeRequest, notify func(speech.RealtimeEvent)) speech.RealtimeSession {
 	var random [16]byte
-	_, _ = rand.Read(random[:]) // it never fails
+	_, _ = rand.Read(random[:]) // crypto/rand never fails
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &stream{
-		of: e, about: o.CallParameters, told: told, cancel: cancel, id: "MZ" + hex.EncodeToString(random[:]),
-		more: make(chan struct{}, 1), leave: make(chan struct{}),
+		engine: e, parameters: o.CallParameters, notify: told, cancel: cancel, id: "MZ" + hex.EncodeToString(random[:]),
+		more: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	go s.run(ctx)
 	return s
 }
 
-// stream is one connection.
+// stream is one connection to the server.
 type stream struct {
-	of     *Engine
-	about  map[string]string
+	engine     *Engine
+	parameters  map[string]string
 	id     string
 	cancel context.CancelCauseFunc
 	ring   engines.Ring
 	more   chan struct{}
-	leave  chan struct{} // closed by Close
-	once   sync.Once
+	closing  chan struct{} // closed by Close
+	closeOnce   sync.Once
 
-	telling sync.Mutex
-	told    func(speech.RealtimeEvent)
-	quiet   bool // nobody wants to hear any more
+	notifyLock sync.Mutex
+	notify    func(speech.RealtimeEvent)
+	closed   bool // closed: no more events
 
 	mu     sync.Mutex
-	orders []message // that are still to be sent
-	bursts []*burst  // of what it says, the first one being heard
-	count  int       // of them
-	came   time.Time // when the last sound came
+	queue []message // queued messages
+	bursts []*burst // audio of the server; the first burst is playing
+	burstCount  int // number of bursts so far
+	lastAudio   time.Time // time of the last audio
 }
 
-// burst is what is played as one.
+// burst is audio that plays as one utterance.
 type burst struct {
 	item  string
 	feed  *media.Feed
@@ -86,13 +86,13 @@ type burst struct {
 	marks []mark
 }
 
-// mark is told once so many samples of its burst were heard.
+// mark is reported to the server once at samples of its burst were played.
 type mark struct {
 	name string
 	at   int
 }
 
-// Write keeps sound until it is sent. What nobody takes for two seconds ends the stream.
+// Write buffers audio until it is sent. Two seconds of unsent audio end the stream.
 func (s *stream) Write(mu []byte) {
 	if !s.ring.Write(mu) {
 		s.cancel(speech.ErrAudioStalled)
@@ -101,29 +101,29 @@ func (s *stream) Write(mu []byte) {
 	s.wake()
 }
 
-// End does nothing: the far end knows by itself when a turn is over.
+// End does nothing, because the server detects turns itself.
 func (s *stream) End() {}
 
-// Close says goodbye.
+// Close sends stop and closes the connection.
 func (s *stream) Close() {
-	s.once.Do(func() {
-		s.telling.Lock()
-		s.quiet = true
-		s.telling.Unlock()
-		close(s.leave)
-		time.AfterFunc(closeMost, func() { s.cancel(errBroke) })
+	s.closeOnce.Do(func() {
+		s.notifyLock.Lock()
+		s.closed = true
+		s.notifyLock.Unlock()
+		close(s.closing)
+		time.AfterFunc(closeTimeout, func() { s.cancel(errConnectionLost) })
 	})
 }
 
-// RequestResponse has no meaning for the far end, which speaks when it wants to.
+// RequestResponse does nothing but report RealtimeIdle, because the server speaks on its own.
 func (s *stream) RequestResponse(string) {
 	go s.report(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
 }
 
-// SendToolResult has none either: nothing was wanted.
+// SendToolResult does nothing, because the protocol has no tool calls.
 func (s *stream) SendToolResult(string, string) {}
 
-// ReportPlayed tells the far end that what it marked behind a place will not be heard.
+// ReportPlayed discards a burst that was interrupted and reports its marks to the server.
 func (s *stream) ReportPlayed(item string, _ time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,27 +137,27 @@ func (s *stream) ReportPlayed(item string, _ time.Duration) {
 	}
 }
 
-// SendKey tells the far end of a key.
+// SendKey sends a dtmf message.
 func (s *stream) SendKey(key byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.send(message{Event: "dtmf", DTMF: &dtmf{Track: "inbound_track", Digit: string(key)}})
+	s.send(message{Event: "dtmf", DTMF: &dtmfMessage{Track: "inbound_track", Digit: string(key)}})
 }
 
-// send queues a message; a far end that takes none of so many is gone. The lock is held.
+// send queues a message. A full queue ends the stream. The caller holds the lock.
 func (s *stream) send(m message) {
-	if len(s.orders) >= ordersMost {
+	if len(s.queue) >= maxQueuedMessages {
 		s.cancel(speech.ErrAudioStalled)
 		return
 	}
-	s.orders = append(s.orders, m)
+	s.queue = append(s.queue, m)
 	s.wake()
 }
 
-// echo tells of marks. The lock is held.
+// echo sends marks to the server. The caller holds the lock.
 func (s *stream) echo(all []mark) {
 	for _, m := range all {
-		s.send(message{Event: "mark", Mark: &named{Name: m.name}})
+		s.send(message{Event: "mark", Mark: &markMessage{Name: m.name}})
 	}
 }
 
@@ -169,19 +169,19 @@ func (s *stream) wake() {
 }
 
 func (s *stream) report(e speech.RealtimeEvent) {
-	s.telling.Lock()
-	defer s.telling.Unlock()
-	if !s.quiet {
-		s.told(e)
+	s.notifyLock.Lock()
+	defer s.notifyLock.Unlock()
+	if !s.closed {
+		s.notify(e)
 	}
 }
 
 func (s *stream) run(ctx context.Context) {
-	err := s.talk(ctx)
+	err := s.exchange(ctx)
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	s.cancel(errBroke)
+	s.cancel(errConnectionLost)
 	s.mu.Lock()
 	for _, b := range s.bursts {
 		b.feed.End()
@@ -191,19 +191,20 @@ func (s *stream) run(ctx context.Context) {
 	if err == nil {
 		e = speech.RealtimeEvent{Kind: speech.RealtimeEnded}
 	}
-	s.telling.Lock()
-	defer s.telling.Unlock()
-	if !s.quiet {
-		s.quiet = true
-		s.told(e)
+	s.notifyLock.Lock()
+	defer s.notifyLock.Unlock()
+	if !s.closed {
+		s.closed = true
+		s.notify(e)
 	}
 }
 
-// talk connects, and reads until the end: nil where the far end has said goodbye.
-func (s *stream) talk(ctx context.Context) error {
-	first, stop := context.WithTimeoutCause(ctx, s.of.First, speech.ErrFirstAudioTimeout)
+// exchange connects and handles the server's messages until the connection ends. It returns nil if the server
+// closed it in order.
+func (s *stream) exchange(ctx context.Context) error {
+	first, stop := context.WithTimeoutCause(ctx, s.engine.ConnectTimeout, speech.ErrFirstAudioTimeout)
 	defer stop()
-	conn, answer, err := websocket.Dial(first, s.of.URL, &websocket.DialOptions{HTTPClient: s.of.Client, HTTPHeader: s.of.Sign(s.id, time.Now(), s.of.URL)}) //nolint:bodyclose // the library has read and closed it
+	conn, answer, err := websocket.Dial(first, s.engine.URL, &websocket.DialOptions{HTTPClient: s.engine.Client, HTTPHeader: s.engine.Sign(s.id, time.Now(), s.engine.URL)}) //nolint:bodyclose // the library has read and closed it
 	if err != nil {
 		switch cause := context.Cause(first); {
 		case cause != nil:
@@ -214,24 +215,24 @@ func (s *stream) talk(ctx context.Context) error {
 		return errors.New("the engine cannot be reached")
 	}
 	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(messageMost)
+	conn.SetReadLimit(maxMessageBytes)
 	working, done := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer done()
 	s.ring.Open()
 	work.Go(func() { s.write(working, conn) })
-	work.Go(func() { engines.Ping(working, conn, func() { s.cancel(errBroke) }) })
+	work.Go(func() { engines.Ping(working, conn, func() { s.cancel(errConnectionLost) }) })
 	work.Go(func() { s.reportPlayed(working) })
 	s.report(speech.RealtimeEvent{Kind: speech.RealtimeReady})
-	s.report(speech.RealtimeEvent{Kind: speech.RealtimeIdle}) // nobody knows whether it means to speak first
+	s.report(speech.RealtimeEvent{Kind: speech.RealtimeIdle}) // the server may wait for the caller to speak first
 	for {
 		kind, b, err := conn.Read(ctx)
 		if err != nil {
 			if code := websocket.CloseStatus(err); code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway || code == websocket.StatusNoStatusRcvd {
 				return nil
 			}
-			return errBroke
+			return errConnectionLost
 		}
 		if kind != websocket.MessageText {
 			return fmt.Errorf("%w: binary", engines.ErrGarbage)
@@ -242,9 +243,9 @@ func (s *stream) talk(ctx context.Context) error {
 	}
 }
 
-// reportPlayed tells of what was heard, and ends what nothing follows.
+// reportPlayed sends the marks of played audio and ends bursts that are over.
 func (s *stream) reportPlayed(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(playbackCheckInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -258,7 +259,7 @@ func (s *stream) reportPlayed(ctx context.Context) {
 	}
 }
 
-// echoMarks echoes the marks that were reached; idle: all was heard, and nothing came since.
+// echoMarks sends the marks that were reached. idle reports that all audio was played and none followed in time.
 func (s *stream) echoMarks(now time.Time) (idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,7 +276,7 @@ func (s *stream) echoMarks(now time.Time) (idle bool) {
 			return false
 		}
 		if !b.ended {
-			if now.Sub(s.came) < burstGap {
+			if now.Sub(s.lastAudio) < burstGap {
 				return false
 			}
 			b.feed.End()
@@ -286,35 +287,35 @@ func (s *stream) echoMarks(now time.Time) (idle bool) {
 	return idle
 }
 
-// write sends what waits: the caller's sound in pieces of 20 ms, and messages.
+// write sends queued messages and the caller's audio in pieces of 20 ms.
 func (s *stream) write(ctx context.Context, conn *websocket.Conn) {
 	w := writer{stream: s.id, write: func(b []byte) error { return conn.Write(ctx, websocket.MessageText, b) }}
-	call, workspace := s.about["call_id"], s.about["workspace_id"]
-	known := make(map[string]string, len(s.about))
-	for name, value := range s.about {
+	call, workspace := s.parameters["call_id"], s.parameters["workspace_id"]
+	known := make(map[string]string, len(s.parameters))
+	for name, value := range s.parameters {
 		if name != "call_id" && name != "workspace_id" {
 			known[name] = value
 		}
 	}
 	w.bare(message{Event: "connected", Protocol: "Call", Version: "1.0.0"})
-	w.send(message{Event: "start", Start: &start{
+	w.send(message{Event: "start", Start: &startMessage{
 		AccountSID: workspace, StreamSID: s.id, CallSID: call, Tracks: []string{"inbound"}, Parameters: known,
 		Format: format{Encoding: "audio/x-mulaw", SampleRate: 8000, Channels: 1},
 	}})
 	var sound [engines.RingKeeps]byte
-	n := 0 // what waits to be a whole piece
+	n := 0 // bytes that wait for a whole piece
 	for {
 		s.mu.Lock()
-		orders := s.orders
-		s.orders = nil
+		orders := s.queue
+		s.queue = nil
 		s.mu.Unlock()
 		for _, m := range orders {
 			w.send(m)
 		}
 		n += s.ring.Take(sound[n:])
 		at := 0
-		for ; n-at >= pieceOf; at += pieceOf {
-			w.sound(sound[at : at+pieceOf])
+		for ; n-at >= chunkSamples; at += chunkSamples {
+			w.sound(sound[at : at+chunkSamples])
 		}
 		n = copy(sound[:], sound[at:n])
 		if w.failed {
@@ -322,8 +323,8 @@ func (s *stream) write(ctx context.Context, conn *websocket.Conn) {
 		}
 		select {
 		case <-s.more:
-		case <-s.leave:
-			w.send(message{Event: "stop", Stop: &stopped{AccountSID: workspace, CallSID: call}})
+		case <-s.closing:
+			w.send(message{Event: "stop", Stop: &stopMessage{AccountSID: workspace, CallSID: call}})
 			_ = conn.Close(websocket.StatusNormalClosure, "")
 			return
 		case <-ctx.Done():
@@ -332,7 +333,7 @@ func (s *stream) write(ctx context.Context, conn *websocket.Conn) {
 	}
 }
 
-// writer numbers what it sends.
+// writer numbers the messages that it sends.
 type writer struct {
 	stream string
 	write  func([]byte) error
@@ -353,10 +354,10 @@ func (w *writer) send(m message) {
 	w.bare(m)
 }
 
-// sound is the caller's; its time is that since the stream began.
+// audio sends a piece of the caller's audio with its time since the begin of the stream.
 func (w *writer) sound(mu []byte) {
 	w.pieces++
-	w.send(message{Event: "media", Media: &sound{
-		Track: "inbound", Chunk: strconv.Itoa(w.pieces), Timestamp: strconv.Itoa((w.pieces - 1) * pieceOf / 8), Payload: mu,
+	w.send(message{Event: "media", Media: &mediaMessage{
+		Track: "inbound", Chunk: strconv.Itoa(w.pieces), Timestamp: strconv.Itoa((w.pieces - 1) * chunkSamples / 8), Payload: mu,
 	}})
 }

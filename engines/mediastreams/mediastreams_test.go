@@ -63,7 +63,7 @@ func plays(t *testing.T, path string) (url string, over <-chan struct{}) {
 func opens(t *testing.T, url string, first time.Duration) (speech.RealtimeSession, <-chan speech.RealtimeEvent) {
 	t.Helper()
 	told := make(chan speech.RealtimeEvent, 256)
-	e := &mediastreams.Engine{URL: url, Sign: signs, First: first, Client: http.DefaultClient}
+	e := &mediastreams.Engine{URL: url, Sign: signs, ConnectTimeout: first, Client: http.DefaultClient}
 	l := e.OpenSession(speech.RealtimeRequest{CallParameters: map[string]string{"call_id": "call_1", "workspace_id": "ws_1", "from": "+12025550100", "order": "7"}}, func(e speech.RealtimeEvent) { told <- e })
 	t.Cleanup(l.Close)
 	return l, told

@@ -11,24 +11,24 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// pieceOf is how many samples a message has: 20 ms.
-const pieceOf = 160
+// chunkSamples is the number of samples of a media message: 20 ms.
+const chunkSamples = 160
 
-// The messages, as the documentation of Twilio's Media Streams has them.
+// Messages of the protocol, as the documentation of Twilio Media Streams defines them.
 type (
 	message struct {
 		Event     string   `json:"event"`
 		Protocol  string   `json:"protocol,omitempty"`
 		Version   string   `json:"version,omitempty"`
 		Number    string   `json:"sequenceNumber,omitempty"`
-		Start     *start   `json:"start,omitempty"`
-		Media     *sound   `json:"media,omitempty"`
-		DTMF      *dtmf    `json:"dtmf,omitempty"`
-		Mark      *named   `json:"mark,omitempty"`
-		Stop      *stopped `json:"stop,omitempty"`
+		Start     *startMessage   `json:"start,omitempty"`
+		Media     *mediaMessage   `json:"media,omitempty"`
+		DTMF      *dtmfMessage    `json:"dtmf,omitempty"`
+		Mark      *markMessage   `json:"mark,omitempty"`
+		Stop      *stopMessage `json:"stop,omitempty"`
 		StreamSID string   `json:"streamSid,omitempty"`
 	}
-	start struct {
+	startMessage struct {
 		AccountSID string            `json:"accountSid"`
 		StreamSID  string            `json:"streamSid"`
 		CallSID    string            `json:"callSid"`
@@ -41,36 +41,36 @@ type (
 		SampleRate int    `json:"sampleRate"`
 		Channels   int    `json:"channels"`
 	}
-	sound struct {
+	mediaMessage struct {
 		Track     string `json:"track,omitempty"`
 		Chunk     string `json:"chunk,omitempty"`
 		Timestamp string `json:"timestamp,omitempty"`
 		Payload   []byte `json:"payload"` // base64
 	}
-	dtmf struct {
+	dtmfMessage struct {
 		Track string `json:"track"`
 		Digit string `json:"digit"`
 	}
-	named struct {
+	markMessage struct {
 		Name string `json:"name"`
 	}
-	stopped struct {
+	stopMessage struct {
 		AccountSID string `json:"accountSid"`
 		CallSID    string `json:"callSid"`
 	}
 )
 
 func (m message) bytes() []byte {
-	b, _ := json.Marshal(m) // texts and numbers: cannot fail
+	b, _ := json.Marshal(m) // strings and numbers: Marshal cannot fail
 	return b
 }
 
-// takeMessage acts on a message of the far end: media, mark and clear. Others are passed over.
+// takeMessage handles a message of the server: media, mark or clear. Others are ignored.
 func (s *stream) takeMessage(b []byte) error {
 	var m struct {
 		Event string `json:"event"`
-		Media *sound `json:"media"`
-		Mark  *named `json:"mark"`
+		Media *mediaMessage `json:"media"`
+		Mark  *markMessage `json:"mark"`
 	}
 	if json.Unmarshal(b, &m) != nil || m.Event == "" {
 		return fmt.Errorf("%w: no event", engines.ErrGarbage)
@@ -80,20 +80,20 @@ func (s *stream) takeMessage(b []byte) error {
 		if m.Media == nil {
 			return fmt.Errorf("%w: no sound", engines.ErrGarbage)
 		}
-		return s.says(m.Media.Payload)
+		return s.addAudio(m.Media.Payload)
 	case "mark":
-		if m.Mark == nil || m.Mark.Name == "" || len(m.Mark.Name) > nameMost {
+		if m.Mark == nil || m.Mark.Name == "" || len(m.Mark.Name) > maxMarkName {
 			return fmt.Errorf("%w: no mark", engines.ErrGarbage)
 		}
-		return s.marks(m.Mark.Name)
+		return s.addMark(m.Mark.Name)
 	case "clear":
 		s.clear()
 	}
 	return nil
 }
 
-// says keeps sound of the far end's to be heard.
-func (s *stream) says(mu []byte) error {
+// addAudio queues audio of the server for playback.
+func (s *stream) addAudio(mu []byte) error {
 	if len(mu) == 0 {
 		return nil
 	}
@@ -102,20 +102,20 @@ func (s *stream) says(mu []byte) error {
 	for _, b := range s.bursts {
 		unheard += b.feed.Len() - b.feed.Heard()
 	}
-	if unheard > unheardMost {
+	if unheard > maxUnplayed {
 		s.mu.Unlock()
 		return speech.ErrTooMuchAudio
 	}
-	s.came = time.Now()
+	s.lastAudio = time.Now()
 	var fresh *burst
 	last := len(s.bursts) - 1
-	if last >= 0 && !s.bursts[last].ended && s.bursts[last].feed.Len()+len(mu) > burstMost {
+	if last >= 0 && !s.bursts[last].ended && s.bursts[last].feed.Len()+len(mu) > maxBurst {
 		s.bursts[last].ended = true
 		s.bursts[last].feed.End()
 	}
 	if last < 0 || s.bursts[last].ended {
-		s.count++
-		fresh = &burst{item: strconv.Itoa(s.count), feed: new(media.Feed)}
+		s.burstCount++
+		fresh = &burst{item: strconv.Itoa(s.burstCount), feed: new(media.Feed)}
 		s.bursts = append(s.bursts, fresh)
 		last = len(s.bursts) - 1
 	}
@@ -127,8 +127,8 @@ func (s *stream) says(mu []byte) error {
 	return nil
 }
 
-// marks tells when what came so far was heard.
-func (s *stream) marks(name string) error {
+// addMark reports the mark to the server once all audio before it was played.
+func (s *stream) addMark(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := len(s.bursts) - 1
@@ -137,14 +137,14 @@ func (s *stream) marks(name string) error {
 		return nil
 	}
 	b := s.bursts[last]
-	if len(b.marks) >= marksMost {
+	if len(b.marks) >= maxMarks {
 		return fmt.Errorf("%w: too many marks", engines.ErrGarbage)
 	}
 	b.marks = append(b.marks, mark{name, b.feed.Len()})
 	return nil
 }
 
-// clear takes back what was not heard yet, and tells of its marks.
+// clear discards the audio that was not played and reports its marks.
 func (s *stream) clear() {
 	s.mu.Lock()
 	some := len(s.bursts) > 0

@@ -1,5 +1,5 @@
-// Package realtime speaks OpenAI's Realtime protocol: one WebSocket for a conversation, that the caller's sound goes into and
-// the agent's comes out of, both as 8 kHz µ-law.
+// Package realtime is a client of OpenAI's Realtime protocol. One WebSocket per conversation carries the audio of
+// the caller and of the agent, both as 8 kHz µ-law.
 package realtime
 
 import (
@@ -21,39 +21,39 @@ import (
 )
 
 const (
-	messageMost = 1 << 20
-	answerMost  = 3 * 60 * 8000 // samples of one answer
-	ordersMost  = 64            // messages of ours that may wait to be sent
-	textMost    = 32 << 10      // bytes of the words of one answer
-	callsMost   = 16
-	givenMost   = 32 << 10 // bytes of the arguments of one call
-	itemMost    = 256      // bytes of a name of theirs
-	turnMost    = time.Minute
+	maxMessageBytes = 1 << 20
+	maxResponseSamples  = 3 * 60 * 8000 // samples of one response
+	maxQueuedMessages  = 64 // queued messages to the engine
+	maxTranscriptBytes    = 32 << 10 // bytes of the transcript of one response
+	maxToolCalls   = 16 // tool calls of one response
+	maxArgumentBytes   = 32 << 10 // bytes of the arguments of one tool call
+	maxItemBytes    = 256 // bytes of an id or name of the engine
+	defaultMaxTurn    = time.Minute
 )
 
-// ErrSlow and ErrStalled are what a silent far end fails with.
+// Errors of an engine that sends nothing in time.
 var (
-	ErrSlow    = speech.ErrFirstAudioTimeout
+	ErrResponseTimeout    = speech.ErrFirstAudioTimeout
 	ErrStalled = speech.ErrAudioStalled
-	errBroke   = errors.New("the connection broke")
-	errGone    = errors.New("nobody wants it any more")
+	errConnectionLost   = errors.New("the connection broke")
+	errClosed    = errors.New("nobody wants it any more")
 )
 
-// Engine opens conversations.
+// Engine opens sessions with one engine.
 type Engine struct {
 	URL    string // http, https, ws or wss, up to and with /v1
-	Key    string // "": it asks for none
-	Model  string // its defaults
-	Voice  string
-	Words  string        // the model that writes down what the caller says; "": nobody does
-	First  time.Duration // the longest wait for the session, and for an answer to begin
-	Stall  time.Duration // and for more of it
-	Turn   time.Duration // the longest that the caller speaks without a pause; zero: a minute
+	Key    string // "": it asks for none // API key; "": the engine needs none
+	Model  string // default model
+	Voice  string // default voice
+	TranscriptionModel  string        // the model that writes down what the caller says; "": nobody does // model that transcribes the caller; "": no transcripts of the caller
+	ResponseTimeout  time.Duration // longest wait for the session and for the begin of a response
+	PauseTimeout  time.Duration // longest pause within a response
+	MaxTurn   time.Duration // longest speech of the caller without a pause; 0: one minute
 	Client *http.Client
 }
 
-// OpenSession begins a conversation, and connects meanwhile.
-func (e *Engine) OpenSession(o speech.RealtimeRequest, told func(speech.RealtimeEvent)) speech.RealtimeSession {
+// OpenSession returns a session at once and connects in the background.
+func (e *Engine) OpenSession(o speech.RealtimeRequest, notify func(speech.RealtimeEvent)) speech.RealtimeSession {
 	if o.Model == "" {
 		o.Model = e.Model
 	}
@@ -61,39 +61,38 @@ func (e *Engine) OpenSession(o speech.RealtimeRequest, told func(speech.Realtime
 		o.Voice = e.Voice
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s := &session{of: e, order: o, told: told, cancel: cancel, more: make(chan struct{}, 1), cut: make(map[string]bool), wanted: make(map[string]bool), said: make(map[string]*strings.Builder)}
+	s := &session{engine: e, request: o, notify: told, cancel: cancel, more: make(chan struct{}, 1), interrupted: make(map[string]bool), toolCalls: make(map[string]bool), transcripts: make(map[string]*strings.Builder)}
 	go s.run(ctx)
 	return s
 }
 
-// session is one connection.
+// session is one connection to the engine.
 type session struct {
-	of     *Engine
-	order  speech.RealtimeRequest
-	told   func(speech.RealtimeEvent)
+	engine     *Engine
+	request  speech.RealtimeRequest
+	notify   func(speech.RealtimeEvent)
 	cancel context.CancelCauseFunc
 	more   chan struct{}
 
 	ring   engines.Ring
 	mu     sync.Mutex
-	ready  bool     // the far end takes sound
-	past   [][]byte // what was said before, to be sent first: the conversation bounds it
-	orders [][]byte // that are still to be sent
+	ready  bool // the engine accepts audio
+	history   [][]byte // history, which is sent first; the conversation bounds it
+	queue [][]byte // queued messages
 	closed bool
-	watch  *time.Timer // ends a session whose far end keeps us waiting
-	cut    map[string]bool
-	wanted map[string]bool // ids of calls of this session
+	timer  *time.Timer // ends the session if the engine sends nothing in time
+	interrupted    map[string]bool
+	toolCalls map[string]bool // ids of tool calls of this session
 
-	// Of the reader alone.
-	item   string // that sounds
+	// The goroutine that reads from the connection owns the fields below.
+	item   string // id of the response that plays
 	feed   *media.Feed
-	said   map[string]*strings.Builder
-	busy   bool // an answer is being made
-	speaks bool // the caller does, as it says
+	transcripts   map[string]*strings.Builder
+	responding   bool // a response is in progress
+	callerSpeaks bool // the caller speaks, as the engine reports
 }
 
-// Write keeps sound until it is sent. What nobody takes for two seconds ends
-// the session.
+// Write buffers audio until it is sent. Two seconds of unsent audio end the session.
 func (s *session) Write(mu []byte) {
 	s.mu.Lock()
 	if s.closed {
@@ -111,54 +110,54 @@ func (s *session) Write(mu []byte) {
 	}
 }
 
-// End does nothing: the far end knows by itself when a turn is over.
+// End does nothing, because the engine detects the end of a turn itself.
 func (s *session) End() {}
 
-// Close gives up.
+// Close ends the session. No event starts after Close.
 func (s *session) Close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.cancel(errGone)
+	s.cancel(errClosed)
 }
 
-// RequestResponse has the far end speak.
+// RequestResponse asks the engine to speak.
 func (s *session) RequestResponse(text string) {
 	if text != "" {
-		for _, o := range itemsOf(line{Caller: true, Text: text}) {
+		for _, o := range historyMessages(historyEntry{Caller: true, Text: text}) {
 			s.send(o)
 		}
 	}
-	s.send(order{Type: "response.create"})
-	s.wind(s.of.First, ErrSlow)
+	s.send(request{Type: "response.create"})
+	s.setTimeout(s.engine.ResponseTimeout, ErrResponseTimeout)
 }
 
-// SendKey does nothing: the far end hears no keys.
+// SendKey does nothing, because the protocol has no message for keys.
 func (s *session) SendKey(byte) {}
 
-// SendToolResult tells the far end what came of a call. One of before this session has
-// a result already, by its history: the late one is told as a message.
+// SendToolResult sends the result of a tool call. The history of this session already has a result for a call of an
+// earlier session, so its late result is sent as a message.
 func (s *session) SendToolResult(id, text string) {
 	s.mu.Lock()
-	own := s.wanted[id]
+	own := s.toolCalls[id]
 	s.mu.Unlock()
-	for i := range s.order.History {
-		if c := s.order.History[i].Call; c != nil && c.ID == id && !own {
-			s.send(itemsOf(line{Caller: true, Text: "(This is what came of " + c.Name + ", which was under way: " + text + ")"})[0])
+	for i := range s.request.History {
+		if c := s.request.History[i].Call; c != nil && c.ID == id && !own {
+			s.send(historyMessages(historyEntry{Caller: true, Text: "(This is what came of " + c.Name + ", which was under way: " + text + ")"})[0])
 			return
 		}
 	}
-	s.send(resultOf(id, text))
+	s.send(toolResult(id, text))
 }
 
-// ReportPlayed tells the far end how much of an item was heard.
+// ReportPlayed reports how much of a response was played before it was interrupted.
 func (s *session) ReportPlayed(name string, heard time.Duration) {
 	s.mu.Lock()
-	s.cut[name] = true
+	s.interrupted[name] = true
 	s.mu.Unlock()
 	ms := heard.Milliseconds()
 	zero := 0
-	s.send(order{Type: "conversation.item.truncate", ItemID: name, Index: &zero, EndMs: &ms})
+	s.send(request{Type: "conversation.item.truncate", ItemID: name, Index: &zero, EndMs: &ms})
 }
 
 func (s *session) wake() {
@@ -168,13 +167,13 @@ func (s *session) wake() {
 	}
 }
 
-// send queues a message; a far end that takes none of so many is gone.
-func (s *session) send(o order) {
+// send queues a message. A full queue ends the session.
+func (s *session) send(o request) {
 	b := o.bytes()
 	s.mu.Lock()
-	full := len(s.orders) >= ordersMost
+	full := len(s.queue) >= maxQueuedMessages
 	if !full && !s.closed {
-		s.orders = append(s.orders, b)
+		s.queue = append(s.queue, b)
 	}
 	s.mu.Unlock()
 	if full {
@@ -184,57 +183,58 @@ func (s *session) send(o order) {
 	s.wake()
 }
 
-// wind sets until when something has to come; 0: nothing has to.
-func (s *session) wind(limit time.Duration, late error) {
+// setTimeout ends the session with late unless the engine sends something within limit. A limit of 0 stops the
+// timeout.
+func (s *session) setTimeout(limit time.Duration, late error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.watch != nil {
-		s.watch.Stop()
-		s.watch = nil
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
 	}
 	if limit > 0 && !s.closed {
-		s.watch = time.AfterFunc(limit, func() { s.cancel(late) })
+		s.timer = time.AfterFunc(limit, func() { s.cancel(late) })
 	}
 }
 
-// report tells, unless nobody wants to hear any more.
+// report calls the session's callback, unless the session is closed.
 func (s *session) report(e speech.RealtimeEvent) {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
 	if !closed {
-		s.told(e)
+		s.notify(e)
 	}
 }
 
 func (s *session) run(ctx context.Context) {
-	s.wind(s.of.First, ErrSlow)
-	err := s.talk(ctx)
+	s.setTimeout(s.engine.ResponseTimeout, ErrResponseTimeout)
+	err := s.exchange(ctx)
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	s.wind(0, nil)
-	s.silence()
+	s.setTimeout(0, nil)
+	s.endAudio()
 	s.report(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: fmt.Errorf("realtime: %w", err)})
 	s.Close()
 }
 
-// silence ends what sounds.
-func (s *session) silence() {
+// endAudio ends the response that plays.
+func (s *session) endAudio() {
 	if s.feed != nil {
 		s.feed.End()
 	}
 	s.feed, s.item = nil, ""
 }
 
-// talk connects, and reads until the end.
-func (s *session) talk(ctx context.Context) error {
+// exchange connects and handles the engine's messages until the connection ends.
+func (s *session) exchange(ctx context.Context) error {
 	header := http.Header{}
-	if s.of.Key != "" {
-		header.Set("Authorization", "Bearer "+s.of.Key)
+	if s.engine.Key != "" {
+		header.Set("Authorization", "Bearer "+s.engine.Key)
 	}
-	address := s.of.URL + "/realtime?model=" + url.QueryEscape(s.order.Model)
-	conn, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: s.of.Client, HTTPHeader: header}) //nolint:bodyclose // the library has read and closed it
+	address := s.engine.URL + "/realtime?model=" + url.QueryEscape(s.request.Model)
+	conn, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: s.engine.Client, HTTPHeader: header}) //nolint:bodyclose // the library has read and closed it
 	if err != nil {
 		if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
 			return engines.Refusal(answer)
@@ -242,18 +242,18 @@ func (s *session) talk(ctx context.Context) error {
 		return errors.New("the engine cannot be reached")
 	}
 	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(messageMost)
+	conn.SetReadLimit(maxMessageBytes)
 	sending, stop := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer stop()
-	s.send(s.opening())
+	s.send(s.sessionUpdate())
 	work.Go(func() { s.write(sending, conn) })
-	work.Go(func() { engines.Ping(sending, conn, func() { s.cancel(errBroke) }) })
+	work.Go(func() { engines.Ping(sending, conn, func() { s.cancel(errConnectionLost) }) })
 	for {
 		kind, b, err := conn.Read(ctx)
 		if err != nil {
-			return ending(err)
+			return closeError(err)
 		}
 		if kind != websocket.MessageText {
 			return fmt.Errorf("%w: binary", engines.ErrGarbage)
@@ -264,28 +264,28 @@ func (s *session) talk(ctx context.Context) error {
 	}
 }
 
-// ending is why a connection ended.
-func ending(err error) error {
+// closeError converts the error of a read into the error of the session.
+func closeError(err error) error {
 	if code := websocket.CloseStatus(err); code > 0 {
-		return fmt.Errorf("%w: it closed the connection with %d", errBroke, code)
+		return fmt.Errorf("%w: it closed the connection with %d", errConnectionLost, code)
 	}
-	return errBroke
+	return errConnectionLost
 }
 
-// What stands around sound on its way out.
+// JSON around the base64 audio of a message.
 const (
 	appendHead = `{"type":"input_audio_buffer.append","audio":"`
 	appendTail = `"}`
 )
 
-// write sends what waits: messages in their order, and sound.
+// write sends queued messages in order, and audio.
 func (s *session) write(ctx context.Context, conn *websocket.Conn) {
 	var sound [engines.RingKeeps]byte
 	message := make([]byte, 0, len(appendHead)+base64.StdEncoding.EncodedLen(len(sound))+len(appendTail))
 	for {
 		s.mu.Lock()
-		orders := append(s.past, s.orders...)
-		s.past, s.orders = nil, nil
+		orders := append(s.history, s.queue...)
+		s.history, s.queue = nil, nil
 		s.mu.Unlock()
 		for _, b := range orders {
 			if conn.Write(ctx, websocket.MessageText, b) != nil {

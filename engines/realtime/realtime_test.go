@@ -54,7 +54,7 @@ func TestAConversationGoesAsTheDocumentationShows(t *testing.T) {
 		assert.Equal(t, "Bearer sk-key", r.Header.Get("Authorization"))
 	})
 	l, told := opens(t, &realtime.Engine{
-		URL: at + "/v1", Key: "sk-key", Model: "gpt-realtime", Voice: "marin", Words: "gpt-4o-mini-transcribe", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient,
+		URL: at + "/v1", Key: "sk-key", Model: "gpt-realtime", Voice: "marin", TranscriptionModel: "gpt-4o-mini-transcribe", ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient,
 	}, speech.RealtimeRequest{
 		Instructions: "Be kind.", Language: "en-US", Keywords: []string{"Callboard", "Ada"}, EndOfTurn: 600 * time.Millisecond, Interruptible: true, SpeaksFirst: true,
 		History: []speech.RealtimeHistoryEntry{{Text: "Hello."}}, Tools: []speech.RealtimeTool{{Name: "end_call", Description: "Ends the call.", Parameters: map[string]any{"type": "object"}}},
@@ -80,7 +80,7 @@ func TestAConversationGoesAsTheDocumentationShows(t *testing.T) {
 }
 
 func engine(server *enginetest.Server) *realtime.Engine {
-	return &realtime.Engine{URL: server.URL + "/v1", Key: enginetest.Key, Model: "m", Voice: "v", Words: "w", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient}
+	return &realtime.Engine{URL: server.URL + "/v1", Key: enginetest.Key, Model: "m", Voice: "v", TranscriptionModel: "w", ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient}
 }
 
 // hasty is an engine whose deadline finds a fault.
@@ -88,9 +88,9 @@ func hasty(server *enginetest.Server, f enginetest.Fault) *realtime.Engine {
 	e := engine(server)
 	switch f { //nolint:exhaustive // the others are told by the engine itself
 	case enginetest.Hangs, enginetest.Late:
-		e.First = 300 * time.Millisecond
+		e.ResponseTimeout = 300 * time.Millisecond
 	case enginetest.Stalls:
-		e.Stall = 300 * time.Millisecond
+		e.PauseTimeout = 300 * time.Millisecond
 	}
 	return e
 }
@@ -122,7 +122,7 @@ func TestAnEngineThatHearsAndDoesNotAnswerIsGivenUp(t *testing.T) {
 	server := enginetest.New(t)
 	server.Is("realtime", enginetest.Late)
 	impatient := engine(server)
-	impatient.First = 3 * time.Second
+	impatient.ResponseTimeout = 3 * time.Second
 	l, told := opens(t, impatient, speech.RealtimeRequest{})
 	until(t, told, speech.RealtimeReady)
 	sound := append(enginetest.Mu("hello"), silence(8000)...)
@@ -191,7 +191,7 @@ func TestALateResultOfBeforeTheSessionIsTold(t *testing.T) {
 func TestServersOfTheOlderNamesAreUnderstood(t *testing.T) {
 	t.Parallel()
 	at := enginetest.Transcript(t, "testdata/older.txt", func(*http.Request) {})
-	_, told := opens(t, &realtime.Engine{URL: at + "/v1", Model: "m", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient}, speech.RealtimeRequest{SpeaksFirst: true})
+	_, told := opens(t, &realtime.Engine{URL: at + "/v1", Model: "m", ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient}, speech.RealtimeRequest{SpeaksFirst: true})
 	sounds := until(t, told, speech.RealtimeAudioStarted)
 	assert.Equal(t, "msg_008", sounds.Item)
 	assert.Equal(t, "Good ", until(t, told, speech.RealtimeAgentTranscript).Text)
@@ -267,7 +267,7 @@ func TestAnEngineThatHangsWhileTheCallerSpeaksIsFound(t *testing.T) {
 		"in silence":           {`{"type":"session.updated"}`, began},
 		"which ends an answer": {`{"type":"session.updated"}`, `{"type":"response.created"}`, began, `{"type":"response.done","response":{"status":"cancelled"}}`},
 	} {
-		_, told := opens(t, &realtime.Engine{URL: tells(t, all...), First: time.Minute, Stall: time.Minute, Turn: 100 * time.Millisecond, Client: http.DefaultClient}, speech.RealtimeRequest{})
+		_, told := opens(t, &realtime.Engine{URL: tells(t, all...), ResponseTimeout: time.Minute, PauseTimeout: time.Minute, MaxTurn: 100 * time.Millisecond, Client: http.DefaultClient}, speech.RealtimeRequest{})
 		assert.Equal(t, "engine_stalled", speech.ErrorCode(lost(told)), name)
 	}
 }
@@ -276,7 +276,7 @@ func TestARefusalTellsWhetherTheOrderIsToBlame(t *testing.T) {
 	t.Parallel()
 	for code, unfit := range map[string]bool{"invalid_value": true, "model_not_found": true, "invalid_api_key": false} {
 		_, told := opens(t, &realtime.Engine{
-			URL: tells(t, `{"type":"error","error":{"type":"invalid_request_error","code":"`+code+`"}}`), First: time.Minute, Stall: time.Minute, Client: http.DefaultClient,
+			URL: tells(t, `{"type":"error","error":{"type":"invalid_request_error","code":"`+code+`"}}`), ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient,
 		}, speech.RealtimeRequest{Voice: "nobody"})
 		err := lost(told)
 		require.ErrorIs(t, err, engines.ErrRefused)

@@ -13,11 +13,11 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-type line = speech.RealtimeHistoryEntry
+type historyEntry = speech.RealtimeHistoryEntry
 
-// The shapes of what we send, as the API's reference has them.
+// Messages to the engine, as the reference of the Realtime API defines them.
 type (
-	order struct {
+	request struct {
 		Type    string       `json:"type"`
 		Session *sessionWire `json:"session,omitempty"`
 		Item    *item        `json:"item,omitempty"`
@@ -57,7 +57,7 @@ type (
 	input struct {
 		Format        format         `json:"format"`
 		Transcription *transcription `json:"transcription,omitempty"`
-		Turns         turns          `json:"turn_detection"`
+		Turns         turnDetection          `json:"turn_detection"`
 	}
 	output struct {
 		Format format `json:"format"`
@@ -68,7 +68,7 @@ type (
 		Language string `json:"language,omitempty"`
 		Prompt   string `json:"prompt,omitempty"`
 	}
-	turns struct {
+	turnDetection struct {
 		Type      string `json:"type"`
 		SilenceMs int64  `json:"silence_duration_ms,omitempty"`
 		Create    bool   `json:"create_response"`
@@ -82,48 +82,48 @@ type (
 	}
 )
 
-func (o order) bytes() []byte {
-	b, _ := json.Marshal(o) // texts, numbers and schemas that were JSON: cannot fail
+func (o request) bytes() []byte {
+	b, _ := json.Marshal(o) // strings, numbers and schemas that were JSON: Marshal cannot fail
 	return b
 }
 
-// itemsOf are something that was said or done before.
-func itemsOf(l line) []order {
+// historyMessages returns the messages that add a history entry to the conversation.
+func historyMessages(l historyEntry) []request {
 	if c := l.Call; c != nil {
-		return []order{{Type: create, Item: &item{Type: "function_call", CallID: c.ID, Name: c.Name, Arguments: c.Arguments}}, resultOf(c.ID, l.Text)}
+		return []request{{Type: createItem, Item: &item{Type: "function_call", CallID: c.ID, Name: c.Name, Arguments: c.Arguments}}, toolResult(c.ID, l.Text)}
 	}
 	i := item{Type: "message", Role: "assistant", Content: []part{{Type: "output_text", Text: l.Text}}}
 	if l.Caller {
 		i.Role, i.Content[0].Type = "user", "input_text"
 	}
-	return []order{{Type: create, Item: &i}}
+	return []request{{Type: createItem, Item: &i}}
 }
 
-const create = "conversation.item.create"
+const createItem = "conversation.item.create"
 
-// resultOf is what came of a call.
-func resultOf(id, text string) order {
-	return order{Type: create, Item: &item{Type: "function_call_output", CallID: id, Output: &text}}
+// toolResult returns the message with the result of a tool call.
+func toolResult(id, text string) request {
+	return request{Type: createItem, Item: &item{Type: "function_call_output", CallID: id, Output: &text}}
 }
 
-// opening is what the session shall be.
-func (s *session) opening() order {
-	o := &s.order
+// sessionUpdate returns the message that configures the session.
+func (s *session) sessionUpdate() request {
+	o := &s.request
 	w := &sessionWire{Type: "realtime", Instructions: o.Instructions, Modalities: []string{"audio"}, Tools: []tool{}, Choice: "auto"}
 	w.Audio.Input.Format.Type, w.Audio.Output.Format.Type = "audio/pcmu", "audio/pcmu"
 	w.Audio.Output.Voice = o.Voice
-	w.Audio.Input.Turns = turns{Type: "server_vad", SilenceMs: o.EndOfTurn.Milliseconds(), Create: true, Interrupt: o.Interruptible}
-	if s.of.Words != "" {
+	w.Audio.Input.Turns = turnDetection{Type: "server_vad", SilenceMs: o.EndOfTurn.Milliseconds(), Create: true, Interrupt: o.Interruptible}
+	if s.engine.TranscriptionModel != "" {
 		language, _, _ := strings.Cut(o.Language, "-")
-		w.Audio.Input.Transcription = &transcription{Model: s.of.Words, Language: strings.ToLower(language), Prompt: strings.Join(o.Keywords, ", ")}
+		w.Audio.Input.Transcription = &transcription{Model: s.engine.TranscriptionModel, Language: strings.ToLower(language), Prompt: strings.Join(o.Keywords, ", ")}
 	}
 	for _, t := range o.Tools {
 		w.Tools = append(w.Tools, tool{"function", t.Name, t.Description, t.Parameters})
 	}
-	return order{Type: "session.update", Session: w}
+	return request{Type: "session.update", Session: w}
 }
 
-// event is what the far end tells, as far as it matters.
+// event has the used fields of a message from the engine.
 type event struct {
 	Type       string `json:"type"`
 	ItemID     string `json:"item_id"`
@@ -145,62 +145,62 @@ type event struct {
 	} `json:"error"`
 }
 
-// word is what a code of theirs looks like; nothing else of what they say is repeated.
-var word = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,48}$`)
+// errorCode matches the codes that errors of this package repeat. No other text of the engine is repeated.
+var errorCode = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,48}$`)
 
-// takeMessage acts on a message.
+// takeMessage handles one message of the engine.
 func (s *session) takeMessage(b []byte) error {
 	var e event
-	if json.Unmarshal(b, &e) != nil || e.Type == "" || len(e.ItemID) > itemMost {
+	if json.Unmarshal(b, &e) != nil || e.Type == "" || len(e.ItemID) > maxItemBytes {
 		return fmt.Errorf("%w: no event", engines.ErrGarbage)
 	}
-	if s.busy {
-		s.wind(s.of.Stall, ErrStalled)
+	if s.responding {
+		s.setTimeout(s.engine.PauseTimeout, ErrStalled)
 	}
 	switch e.Type {
 	case "session.updated":
 		s.setReady()
 	case "input_audio_buffer.speech_started":
-		if s.speaks = true; !s.busy {
-			s.wind(cmp.Or(s.of.Turn, turnMost), ErrStalled)
+		if s.callerSpeaks = true; !s.responding {
+			s.setTimeout(cmp.Or(s.engine.MaxTurn, defaultMaxTurn), ErrStalled)
 		}
 		s.report(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: e.ItemID})
 	case "input_audio_buffer.speech_stopped":
-		s.speaks = false
+		s.callerSpeaks = false
 		s.report(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: e.ItemID})
-		s.wind(s.of.First, ErrSlow)
+		s.setTimeout(s.engine.ResponseTimeout, ErrResponseTimeout)
 	case "conversation.item.input_audio_transcription.completed":
 		s.report(speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: e.ItemID, Text: clip(strings.TrimSpace(e.Transcript))})
 	case "response.created":
-		s.busy = true
-		s.wind(s.of.First, ErrSlow)
+		s.responding = true
+		s.setTimeout(s.engine.ResponseTimeout, ErrResponseTimeout)
 	case "response.output_audio.delta", "response.audio.delta":
-		return s.sound(&e)
+		return s.addAudio(&e)
 	case "response.output_audio.done", "response.audio.done":
 		if e.ItemID == s.item {
-			s.silence()
+			s.endAudio()
 		}
 	case "response.output_audio_transcript.delta", "response.audio_transcript.delta":
-		return s.words(&e)
+		return s.addTranscript(&e)
 	case "response.output_audio_transcript.done", "response.audio_transcript.done":
-		delete(s.said, e.ItemID)
+		delete(s.transcripts, e.ItemID)
 		s.report(speech.RealtimeEvent{Kind: speech.RealtimeAgentTranscript, Item: e.ItemID, Text: clip(e.Transcript)})
 	case "response.done":
-		return s.done(&e)
+		return s.responseDone(&e)
 	case "error":
-		return s.failed(&e)
+		return s.engineError(&e)
 	}
 	return nil
 }
 
 func clip(text string) string {
-	if len(text) > textMost {
-		return strings.ToValidUTF8(text[:textMost], "")
+	if len(text) > maxTranscriptBytes {
+		return strings.ToValidUTF8(text[:maxTranscriptBytes], "")
 	}
 	return text
 }
 
-// begin: the far end hears from now on.
+// setReady is called once the engine accepts audio. It sends the history first.
 func (s *session) setReady() {
 	s.mu.Lock()
 	first := !s.ready
@@ -209,42 +209,42 @@ func (s *session) setReady() {
 	if !first {
 		return
 	}
-	s.wind(0, nil)
+	s.setTimeout(0, nil)
 	s.ring.Open()
 	var past [][]byte
-	for _, l := range s.order.History {
-		for _, o := range itemsOf(l) {
+	for _, l := range s.request.History {
+		for _, o := range historyMessages(l) {
 			past = append(past, o.bytes())
 		}
 	}
 	s.mu.Lock()
-	s.past = past
+	s.history = past
 	s.mu.Unlock()
-	if s.order.SpeaksFirst {
+	if s.request.SpeaksFirst {
 		s.RequestResponse("")
 	}
 	s.report(speech.RealtimeEvent{Kind: speech.RealtimeReady})
 	s.wake()
 }
 
-// sound is a piece of an answer.
-func (s *session) sound(e *event) error {
+// addAudio adds a piece of a response's audio.
+func (s *session) addAudio(e *event) error {
 	mu, err := base64.StdEncoding.DecodeString(e.Delta)
 	if err != nil || e.ItemID == "" {
 		return fmt.Errorf("%w: no sound", engines.ErrGarbage)
 	}
 	s.mu.Lock()
-	cut := s.cut[e.ItemID]
+	cut := s.interrupted[e.ItemID]
 	s.mu.Unlock()
 	if cut || len(mu) == 0 {
-		return nil // it was interrupted: nobody hears the rest
+		return nil // the response was interrupted
 	}
 	fresh := e.ItemID != s.item
 	if fresh {
-		s.silence()
+		s.endAudio()
 		s.item, s.feed = e.ItemID, new(media.Feed)
 	}
-	if s.feed.Len()+len(mu) > answerMost {
+	if s.feed.Len()+len(mu) > maxResponseSamples {
 		return speech.ErrTooMuchAudio
 	}
 	s.feed.Write(mu)
@@ -254,17 +254,17 @@ func (s *session) sound(e *event) error {
 	return nil
 }
 
-// words are a piece of what is said in an answer.
-func (s *session) words(e *event) error {
-	b := s.said[e.ItemID]
+// addTranscript adds a piece of a response's transcript.
+func (s *session) addTranscript(e *event) error {
+	b := s.transcripts[e.ItemID]
 	if b == nil {
-		if len(s.said) >= ordersMost {
+		if len(s.transcripts) >= maxQueuedMessages {
 			return speech.ErrTooMuchAudio
 		}
 		b = new(strings.Builder)
-		s.said[e.ItemID] = b
+		s.transcripts[e.ItemID] = b
 	}
-	if b.Len()+len(e.Delta) > textMost {
+	if b.Len()+len(e.Delta) > maxTranscriptBytes {
 		return speech.ErrTooMuchAudio
 	}
 	b.WriteString(e.Delta)
@@ -272,14 +272,14 @@ func (s *session) words(e *event) error {
 	return nil
 }
 
-// done ends an answer.
-func (s *session) done(e *event) error {
-	s.busy = false
-	if s.wind(0, nil); s.speaks { // which has ended the answer
-		s.wind(cmp.Or(s.of.Turn, turnMost), ErrStalled)
+// responseDone handles the end of a response and its tool calls.
+func (s *session) responseDone(e *event) error {
+	s.responding = false
+	if s.setTimeout(0, nil); s.callerSpeaks { // the caller's speech has ended the response
+		s.setTimeout(cmp.Or(s.engine.MaxTurn, defaultMaxTurn), ErrStalled)
 	}
-	s.silence()
-	clear(s.said)
+	s.endAudio()
+	clear(s.transcripts)
 	if e.Response == nil {
 		return fmt.Errorf("%w: no response", engines.ErrGarbage)
 	}
@@ -287,22 +287,22 @@ func (s *session) done(e *event) error {
 		return refusal(e.Response.Details.Error.Code, e.Response.Details.Error.Type)
 	}
 	s.mu.Lock()
-	clear(s.cut)
+	clear(s.interrupted)
 	s.mu.Unlock()
 	var calls []speech.RealtimeToolCall
 	for _, i := range e.Response.Output {
 		if i.Type != "function_call" || e.Response.Status != "completed" {
 			continue
 		}
-		if len(calls) == callsMost || len(i.Arguments) > givenMost || len(i.Name) > itemMost || len(i.CallID) > itemMost {
+		if len(calls) == maxToolCalls || len(i.Arguments) > maxArgumentBytes || len(i.Name) > maxItemBytes || len(i.CallID) > maxItemBytes {
 			return fmt.Errorf("%w: it wants too much done", engines.ErrGarbage)
 		}
 		calls = append(calls, speech.RealtimeToolCall{ID: i.CallID, Name: i.Name, Arguments: i.Arguments})
 	}
 	s.mu.Lock()
 	for _, c := range calls {
-		if len(s.wanted) < callsMost*ordersMost {
-			s.wanted[c.ID] = true
+		if len(s.toolCalls) < maxToolCalls*maxQueuedMessages {
+			s.toolCalls[c.ID] = true
 		}
 	}
 	s.mu.Unlock()
@@ -310,29 +310,29 @@ func (s *session) done(e *event) error {
 	return nil
 }
 
-// failed takes an error of theirs; most end nothing.
-func (s *session) failed(e *event) error {
+// engineError handles an error message. Invalid requests after the session is ready do not end it.
+func (s *session) engineError(e *event) error {
 	if e.Error == nil {
 		return fmt.Errorf("%w: no error", engines.ErrGarbage)
 	}
 	s.mu.Lock()
 	ready := s.ready
 	s.mu.Unlock()
-	if ready && e.Error.Type == "invalid_request_error" { // they and we thought of the same at once, as of an interruption
+	if ready && e.Error.Type == "invalid_request_error" { // for example both sides interrupted the response at the same time
 		return nil
 	}
 	return refusal(e.Error.Code, e.Error.Type)
 }
 
-// refusal is what they refused with: their code and their type of error. An invalid request is to blame itself, as for a voice
-// that there is not, but for its key.
+// refusal returns the error for the engine's code and error type. An invalid request is its own fault
+// (ErrRequestInvalid), except a wrong API key.
 func refusal(code any, kind string) error {
 	err := engines.ErrRefused
 	if kind == "invalid_request_error" && code != "invalid_api_key" {
 		err = engines.ErrUnfit
 	}
 	for _, v := range []any{code, kind} {
-		if text, ok := v.(string); ok && word.MatchString(strings.ToLower(text)) && !strings.HasPrefix(text, "sk-") {
+		if text, ok := v.(string); ok && errorCode.MatchString(strings.ToLower(text)) && !strings.HasPrefix(text, "sk-") {
 			return fmt.Errorf("%w: %s", err, strings.ToLower(text))
 		}
 	}

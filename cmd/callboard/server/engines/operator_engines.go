@@ -70,12 +70,12 @@ func (e *operatorEngines) realtime() *speech.RealtimeEngines {
 		case r == nil:
 		case x.Kind == configs.EngineMediaStream:
 			all = append(all, speech.NamedRealtimeEngine{Name: x.Name, IsMediaStream: true, Engine: &mediastreams.Engine{
-				URL: x.URL, Sign: signer(x.Key.Reveal()), First: time.Duration(r.FirstMs) * time.Millisecond, Client: e.guarded,
+				URL: x.URL, Sign: signer(x.Key.Reveal()), ConnectTimeout: time.Duration(r.FirstMs) * time.Millisecond, Client: e.guarded,
 			}})
 		default:
 			all = append(all, speech.NamedRealtimeEngine{Name: x.Name, Engine: &realtime.Engine{
-				URL: x.URL, Key: x.Key.Reveal(), Model: r.Model, Voice: r.Voice, Words: r.TranscriptionModel, Client: e.client,
-				First: time.Duration(r.FirstMs) * time.Millisecond, Stall: time.Duration(r.StallMs) * time.Millisecond,
+				URL: x.URL, Key: x.Key.Reveal(), Model: r.Model, Voice: r.Voice, TranscriptionModel: r.TranscriptionModel, Client: e.client,
+				ResponseTimeout: time.Duration(r.FirstMs) * time.Millisecond, PauseTimeout: time.Duration(r.StallMs) * time.Millisecond,
 			}})
 		}
 	}
