@@ -49,7 +49,7 @@ func (e *Engine) OpenSession(o speech.RealtimeRequest, notify func(speech.Realti
 	_, _ = rand.Read(random[:]) // crypto/rand never fails
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &stream{
-		engine: e, parameters: o.CallParameters, notify: told, cancel: cancel, id: "MZ" + hex.EncodeToString(random[:]),
+		engine: e, parameters: o.CallParameters, notify: notify, cancel: cancel, id: "MZ" + hex.EncodeToString(random[:]),
 		more: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	go s.run(ctx)

@@ -61,7 +61,7 @@ func (e *Engine) OpenSession(o speech.RealtimeRequest, notify func(speech.Realti
 		o.Voice = e.Voice
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s := &session{engine: e, request: o, notify: told, cancel: cancel, more: make(chan struct{}, 1), interrupted: make(map[string]bool), toolCalls: make(map[string]bool), transcripts: make(map[string]*strings.Builder)}
+	s := &session{engine: e, request: o, notify: notify, cancel: cancel, more: make(chan struct{}, 1), interrupted: make(map[string]bool), toolCalls: make(map[string]bool), transcripts: make(map[string]*strings.Builder)}
 	go s.run(ctx)
 	return s
 }

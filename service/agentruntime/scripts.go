@@ -93,13 +93,13 @@ func noEngine(format string, args ...any) error {
 
 // checkEngines returns an error if the agent selects an engine that is not configured.
 func (r *Scripts) checkEngines(a *domain.Agent) error {
-	if v, ok := r.speaker.(interface{ Speaks(engine string) bool }); ok && !v.Speaks(a.Voice.Engine) {
+	if v, ok := r.speaker.(interface{ HasEngine(engine string) bool }); ok && !v.HasEngine(a.Voice.Engine) {
 		if a.Voice.Engine == "" {
 			return noEngine("agent %s has no voice: install espeak-ng, configure an engine (engines_file), or put WAV files into the folder prompts", a.ID)
 		}
 		return noEngine("agent %s uses the speech engine %s (voice.engine), which is not configured", a.ID, a.Voice.Engine)
 	}
-	if h, ok := r.recognizer.(interface{ Listens(engine string) bool }); ok && a.STT != nil && !h.Listens(a.STT.Engine) {
+	if h, ok := r.recognizer.(interface{ HasEngine(engine string) bool }); ok && a.STT != nil && !h.HasEngine(a.STT.Engine) {
 		return noEngine("agent %s uses the recognition engine %s (stt.engine), which is not configured", a.ID, a.STT.Engine)
 	}
 	if rt := a.Realtime; rt != nil && !r.realtime.HasEngine(rt.Engine) {
@@ -199,3 +199,9 @@ func (r *Scripts) read(ctx context.Context, p domain.Principal, agentID, pathway
 	s.Pathway = *w
 	return s, nil
 }
+
+// The chains of media/speech report whether an engine exists.
+var (
+	_ interface{ HasEngine(engine string) bool } = (*speech.SynthesizerChain)(nil)
+	_ interface{ HasEngine(engine string) bool } = (*speech.RecognizerChain)(nil)
+)
