@@ -146,7 +146,7 @@ func TestDraftCampaignActorStartsOnDemand(t *testing.T) {
 		id := h.createCampaign(h.test, agent, carrierNumber(2, 5, "11"))
 		assert.False(t, h.hasCampaignActor(id))
 		require.NoError(t, want(t.Context(), h.services(), id), what)
-		if what != "its end" {
+		if what != "cancel" {
 			assert.True(t, h.hasCampaignActor(id), what)
 		}
 	}
