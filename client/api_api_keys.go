@@ -121,7 +121,7 @@ type APIKey struct {
 	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// When it expires.
+	// Time of expiry.
 	ExpiresAt *time.Time `json:"expires_at"`
 	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`

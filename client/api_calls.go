@@ -307,7 +307,7 @@ type CallMessages struct {
 type Link struct {
 	// The id of the call.
 	CallID string `json:"call_id"`
-	// When it expires.
+	// Time of expiry.
 	ExpiresAt time.Time `json:"expires_at"`
 	// The link gives access to the recording without a credential, so share it securely.
 	URL string `json:"url"`

@@ -66,7 +66,7 @@ type NewToken struct {
 
 // Token is part of a response.
 type Token struct {
-	// When it expires.
+	// Time of expiry.
 	ExpiresAt time.Time `json:"expires_at"`
 	// Lifetime in seconds.
 	ExpiresIn int64 `json:"expires_in"`

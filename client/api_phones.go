@@ -179,7 +179,7 @@ type Phone struct {
 type PhoneContact struct {
 	// Source address of the registration, to which calls are sent.
 	Address string `json:"address"`
-	// When it expires.
+	// Time of expiry.
 	ExpiresAt time.Time `json:"expires_at"`
 	// Priority of the contact (q value), 0 to 1.
 	Priority float64 `json:"priority"`

@@ -520,7 +520,7 @@ type Texting struct {
 	EndedAt *time.Time `json:"ended_at"`
 	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// When it expires.
+	// Time of expiry.
 	ExpiresAt time.Time `json:"expires_at"`
 	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`

@@ -20,7 +20,7 @@ func (c *Client) CreateTicket(ctx context.Context, body *TicketRequest, options 
 type Ticket struct {
 	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
-	// When it expires.
+	// Time of expiry.
 	ExpiresAt time.Time `json:"expires_at"`
 	// URL that opens the path once.
 	URL string `json:"url"`

@@ -556,7 +556,7 @@ type CallAnalysis struct {
 	Fields map[string]any `json:"fields"`
 	// true if the call meets success_criteria of its agent; null without criteria.
 	Success *bool `json:"success"`
-	// Explanation of success.
+	// Reason for the value of success.
 	SuccessReason string `json:"success_reason,omitzero"`
 	// Summary of the call and its result.
 	Summary string `json:"summary,omitzero"`
@@ -2293,7 +2293,7 @@ type TrunkQuality struct {
 type TrunkRegistration struct {
 	// SIP status of the last response.
 	Code int64 `json:"code,omitzero"`
-	// When it expires.
+	// Time of expiry.
 	ExpiresAt *time.Time `json:"expires_at"`
 	// Reason phrase of the last response.
 	Reason string `json:"reason,omitzero"`
@@ -2427,7 +2427,7 @@ type WebhookDisabledEvent struct {
 
 // WebhookTestData is part of a response.
 type WebhookTestData struct {
-	// A text for people.
+	// Text of the test event, for people.
 	Message string `json:"message"`
 	// The endpoint.
 	WebhookID string `json:"webhook_id"`

@@ -202,7 +202,7 @@ type Session struct {
 	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test. The environments are separate.
 	Environment string `json:"environment"`
-	// When it expires.
+	// Time of expiry.
 	ExpiresAt time.Time `json:"expires_at"`
 	// Unique id. It never changes and is never reused.
 	ID string `json:"id"`
@@ -226,7 +226,7 @@ type Session struct {
 
 // SignInLink is part of a response.
 type SignInLink struct {
-	// When it expires.
+	// Time of expiry.
 	ExpiresAt time.Time `json:"expires_at"`
 	// The link signs in the first person who opens it, so share it securely.
 	URL string `json:"url"`

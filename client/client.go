@@ -1,11 +1,11 @@
-// Package client speaks the HTTP API of Callboard. Its types and methods are
-// generated from the service's OpenAPI document (api.go); this file holds what
-// they share. It needs nothing but the standard library.
+// Package client is a Go client of the Callboard HTTP API. Its types and methods (api_*.go) are generated from the
+// OpenAPI document of the service. The other files hold the code that the methods share. The package imports only the
+// standard library.
 //
 //	c := &client.Client{URL: "https://calls.example.com", Key: os.Getenv("CALLBOARD_KEY")}
 //	call, err := c.PlaceCall(ctx, &client.NewCallRequest{To: "+12025550123", AgentID: new("agent_…")})
 //
-// A *Client may be used by many goroutines at once.
+// A *Client is safe for concurrent use.
 package client
 
 import (
@@ -24,14 +24,14 @@ import (
 	"time"
 )
 
-// Client is one credential at one service.
+// Client sends requests to one service with one credential.
 type Client struct {
-	URL  string // of the service, such as https://calls.example.com
-	Key  string // an API key or a token
-	HTTP *http.Client
-	// Retries is how often a request that was refused for now (429, 503) is sent
-	// again, as soon as the answer says; a POST then carries an Idempotency-Key, so
-	// that it takes effect once. Bodies that are streamed are sent once.
+	URL  string       // address of the service, such as https://calls.example.com
+	Key  string       // an API key or a token
+	HTTP *http.Client // nil: http.DefaultClient
+	// Retries is the number of times that a request is repeated after a response with status 429 or 503. The client
+	// waits as Retry-After says. With Retries, every POST has an Idempotency-Key, so that it takes effect once.
+	// Requests with a streamed body are not repeated.
 	Retries int
 }
 
@@ -43,26 +43,25 @@ func WithHeader(name, value string) Option {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }
 
-// WithIdempotencyKey lets a POST that is sent again within a day take effect
-// once.
+// WithIdempotencyKey sets the idempotency key of a POST. Requests with the same key within a day take effect once.
 func WithIdempotencyKey(key string) Option { return WithHeader(idempotencyKey, key) }
 
 const idempotencyKey = "Idempotency-Key"
 
-// Error is a refusal by the service.
+// Error is an error response of the service.
 type Error struct {
 	Status     int           `json:"-"`
 	RetryAfter time.Duration `json:"-"` // 0: unknown
 	Code       string        `json:"code"`
 	Message    string        `json:"message"`
-	Param      string        `json:"param"` // the field that is at fault, where it is one
+	Param      string        `json:"param"` // the invalid field, "" if the error is not about one field
 	Details    []Detail      `json:"details"`
 	RequestID  string        `json:"request_id"`
-	// Body is the whole answer: some errors have fields of their own.
+	// Body is the response body. Some errors have additional fields there.
 	Body []byte `json:"-"`
 }
 
-// Error is the message with what helps to find its cause.
+// Error returns the status, the code, the message, the problems of single fields and the request id.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "callboard: %d %s: %s", e.Status, cmp.Or(e.Code, "unknown"), e.Message)
@@ -76,18 +75,18 @@ func (e *Error) Error() string {
 }
 
 const (
-	errorMost  = 1 << 20 // bytes that are read of a refusal
-	retryMost  = time.Minute
-	retryLeast = 100 * time.Millisecond
+	maxErrorBody  = 1 << 20 // bytes
+	maxRetryDelay = time.Minute
+	minRetryDelay = 100 * time.Millisecond
 )
 
-// stream is a body that is sent as it is read.
+// stream is a request body that is sent while it is read.
 type stream struct {
 	mediaType string
 	body      io.Reader
 }
 
-// asJSON is a body, or none.
+// asJSON returns a request body that is sent as JSON, or nil for no body.
 func asJSON[T any](body *T) any {
 	if body == nil {
 		return nil
@@ -95,7 +94,7 @@ func asJSON[T any](body *T) any {
 	return body
 }
 
-// send sends a request and reads the JSON that it answers.
+// send sends a request and decodes the JSON response.
 func send[T any](ctx context.Context, c *Client, method, path string, query url.Values, body any, options []Option) (*T, error) {
 	resp, err := c.open(ctx, method, path, query, body, options)
 	if err != nil {
@@ -109,19 +108,19 @@ func send[T any](ctx context.Context, c *Client, method, path string, query url.
 	return out, nil
 }
 
-// decodeJSON reads one JSON text. Numbers of free members, such as those of
-// Context, become json.Number: a float64 cannot hold each of them.
+// decodeJSON decodes one JSON text. Numbers in members of any type, such as those of Context, become json.Number,
+// because a float64 cannot hold every integer.
 func decodeJSON(r io.Reader, into any) error {
 	d := json.NewDecoder(r)
 	d.UseNumber()
 	return d.Decode(into)
 }
 
-// open sends a request, again where it was refused for now. What comes back
-// succeeded, and its body is the caller's to close.
+// open sends a request and returns its successful response. It repeats the request as Client.Retries allows. The
+// caller closes the body of the response.
 func (c *Client) open(ctx context.Context, method, path string, query url.Values, body any, options []Option) (*http.Response, error) {
 	var text []byte
-	whole, streamed := body.(stream)
+	upload, streamed := body.(stream)
 	if !streamed && body != nil {
 		var err error
 		if text, err = json.Marshal(body); err != nil {
@@ -135,8 +134,8 @@ func (c *Client) open(ctx context.Context, method, path string, query url.Values
 	if len(query) > 0 {
 		at += "?" + query.Encode()
 	}
-	for tries := 0; ; tries++ {
-		from, kind := whole.body, whole.mediaType
+	for attempt := 0; ; attempt++ {
+		from, kind := upload.body, upload.mediaType
 		if text != nil {
 			from, kind = bytes.NewReader(text), "application/json"
 		}
@@ -151,16 +150,17 @@ func (c *Client) open(ctx context.Context, method, path string, query url.Values
 		if resp.StatusCode < http.StatusMultipleChoices {
 			return resp, nil
 		}
-		refusal := refused(resp)
-		if tries >= c.Retries || streamed || !refusal.passing() {
+		refusal := readError(resp)
+		if attempt >= c.Retries || streamed || !refusal.isTemporary() {
 			return nil, refusal
 		}
-		if err = wait(ctx, min(max(refusal.RetryAfter, retryLeast), retryMost)); err != nil {
+		if err = wait(ctx, min(max(refusal.RetryAfter, minRetryDelay), maxRetryDelay)); err != nil {
 			return nil, refusal
 		}
 	}
 }
 
+// request returns a request with the headers of the client.
 func (c *Client) request(ctx context.Context, method, at, kind string, body io.Reader, options []Option) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, at, body)
 	if err != nil {
@@ -178,11 +178,12 @@ func (c *Client) request(ctx context.Context, method, at, kind string, body io.R
 	return req, nil
 }
 
-// passing says whether the same request may succeed later.
-func (e *Error) passing() bool {
+// isTemporary reports whether the same request may succeed later.
+func (e *Error) isTemporary() bool {
 	return e.Status == http.StatusServiceUnavailable || e.Status == http.StatusTooManyRequests
 }
 
+// wait sleeps for d. It returns an error as soon as ctx ends.
 func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -194,10 +195,10 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// refused reads a refusal.
-func refused(resp *http.Response) *Error {
+// readError returns the error of a response and closes its body.
+func readError(resp *http.Response) *Error {
 	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, errorMost))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	var envelope struct {
 		Error *Error `json:"error"`
 	}
@@ -212,7 +213,7 @@ func refused(resp *http.Response) *Error {
 	return e
 }
 
-// pages walks pages: next reads the one at the cursor.
+// pages returns the rows of all pages. next returns the rows of the page at cursor, and the cursor of the next page.
 func pages[T any](cursor *string, next func() ([]T, *string, error)) iter.Seq2[T, error] {
 	first := *cursor
 	return func(yield func(T, error) bool) {

@@ -17,49 +17,51 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// far is a service that answers as it is told and remembers what it was asked.
-type far struct {
+// testService is a client with a test server that records the requests.
+type testService struct {
 	*client.Client
-	mu    sync.Mutex
-	asked []string
+	mu       sync.Mutex
+	requests []string // method, URL and body of each request
 }
 
-func answering(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request)) *far {
+// newTestService starts a test server. respond answers the n-th request; the first request has n 1.
+func newTestService(t *testing.T, respond func(n int, w http.ResponseWriter, r *http.Request)) *testService {
 	t.Helper()
-	f := &far{}
+	f := &testService{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)
 		f.mu.Lock()
-		f.asked = append(f.asked, strings.TrimSpace(r.Method+" "+r.URL.String()+" "+string(body)))
-		n := len(f.asked)
+		f.requests = append(f.requests, strings.TrimSpace(r.Method+" "+r.URL.String()+" "+string(body)))
+		n := len(f.requests)
 		f.mu.Unlock()
-		answer(n, w, r)
+		respond(n, w, r)
 	}))
 	t.Cleanup(server.Close)
 	f.Client = &client.Client{URL: server.URL + "/", Key: "svc_sk_test_x", HTTP: server.Client()}
 	return f
 }
 
-func says(w http.ResponseWriter, status int, body string) {
+// respondJSON sends a JSON response.
+func respondJSON(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body)
 }
 
-func TestARequestCarriesTheCredentialAndTheAnswerIsRead(t *testing.T) {
-	f := answering(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+func TestRequestHasCredentialAndResponseIsDecoded(t *testing.T) {
+	f := newTestService(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "Bearer svc_sk_test_x", r.Header.Get("Authorization"))
-		says(w, 200, `{"id":"call_1","answered_at":null,"started_at":"2026-03-01T12:00:00Z","duration_seconds":7,"new_of_tomorrow":1}`)
+		respondJSON(w, 200, `{"id":"call_1","answered_at":null,"started_at":"2026-03-01T12:00:00Z","duration_seconds":7,"new_of_tomorrow":1}`)
 	})
 	c, err := f.GetCall(t.Context(), "call_1/../x?y")
 	require.NoError(t, err)
 	assert.Equal(t, []any{"call_1", int64(7), true}, []any{c.ID, c.DurationSeconds, c.AnsweredAt == nil})
-	assert.Equal(t, []string{"GET /v1/calls/call_1%2F..%2Fx%3Fy"}, f.asked, "an id stays one part of the path")
+	assert.Equal(t, []string{"GET /v1/calls/call_1%2F..%2Fx%3Fy"}, f.requests, "an id is one path segment")
 }
 
-func TestWhatIsLeftOutIsNotSentAndWhatIsZeroIs(t *testing.T) {
-	f := answering(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 201, `{}`) })
+func TestNilFieldsAreOmittedAndZeroValuesAreSent(t *testing.T) {
+	f := newTestService(t, func(_ int, w http.ResponseWriter, _ *http.Request) { respondJSON(w, 201, `{}`) })
 	_, err := f.CreateCampaign(t.Context(), &client.NewCampaign{Name: "c", AutoComplete: new(false), Metadata: map[string]string{}})
 	require.NoError(t, err)
 	_, err = f.UpdateKey(t.Context(), "key_1", &client.KeyChange{AllowedIPs: []string{}})
@@ -73,42 +75,42 @@ func TestWhatIsLeftOutIsNotSentAndWhatIsZeroIs(t *testing.T) {
 		`PUT /v1/api-keys/key_1 {"allowed_ips":[]}`,
 		`POST /v1/campaigns/campaign_1/cancel`,
 		`GET /v1/calls?campaign_id=c%26d&created_after=2026-03-01T12%3A00%3A00.005Z&limit=5`,
-	}, f.asked)
+	}, f.requests)
 }
 
-func TestARefusalIsAnErrorThatNamesTheField(t *testing.T) {
-	const body = `{"success":false,"error":{"code":"validation_error","message":"Two things.","param":"to","details":[{"param":"to","code":"validation_error","message":"is no number"}],"request_id":"req_1"}}`
-	f := answering(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+func TestErrorResponseIsErrorWithFieldAndRequestID(t *testing.T) {
+	const body = `{"success":false,"error":{"code":"validation_error","message":"Two things.","param":"to","details":[{"param":"to","code":"validation_error","message":"is not a number"}],"request_id":"req_1"}}`
+	f := newTestService(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n > 1 {
 			w.Header().Set("X-Request-Id", "req_2")
-			http.Error(w, "a proxy's words", http.StatusBadGateway)
+			http.Error(w, "an error of a proxy", http.StatusBadGateway)
 			return
 		}
-		says(w, 422, body)
+		respondJSON(w, 422, body)
 	})
 	_, err := f.PlaceCall(t.Context(), &client.NewCallRequest{To: "x"})
 	var refusal *client.Error
 	require.ErrorAs(t, err, &refusal)
 	assert.Equal(t, client.Error{
 		Status: 422, Code: "validation_error", Message: "Two things.", Param: "to", RequestID: "req_1", Body: []byte(body),
-		Details: []client.Detail{{Param: "to", Code: "validation_error", Message: "is no number"}},
+		Details: []client.Detail{{Param: "to", Code: "validation_error", Message: "is not a number"}},
 	}, *refusal)
-	require.EqualError(t, err, "callboard: 422 validation_error: Two things.; to: is no number (req_1)")
+	require.EqualError(t, err, "callboard: 422 validation_error: Two things.; to: is not a number (req_1)")
 	_, err = f.GetCall(t.Context(), "call_1")
 	require.ErrorAs(t, err, &refusal)
 	assert.Equal(t, []any{502, "req_2"}, []any{refusal.Status, refusal.RequestID})
 }
 
-func TestWhatIsRefusedForNowIsSentAgainAndTakesEffectOnce(t *testing.T) {
+func TestTemporaryErrorIsRetriedWithSameIdempotencyKey(t *testing.T) {
 	var keys []string
-	f := answering(t, func(n int, w http.ResponseWriter, r *http.Request) {
+	f := newTestService(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		keys = append(keys, r.Header.Get("Idempotency-Key"))
 		if n < 3 {
 			w.Header().Set("Retry-After", "0")
-			says(w, 429, `{"error":{"code":"rate_limit_exceeded"}}`)
+			respondJSON(w, 429, `{"error":{"code":"rate_limit_exceeded"}}`)
 			return
 		}
-		says(w, 201, `{"id":"call_1"}`)
+		respondJSON(w, 201, `{"id":"call_1"}`)
 	})
 	f.Retries = 2
 	_, err := f.PlaceCall(t.Context(), &client.NewCallRequest{To: "+12025550123"})
@@ -117,18 +119,18 @@ func TestWhatIsRefusedForNowIsSentAgainAndTakesEffectOnce(t *testing.T) {
 	assert.NotEmpty(t, keys[0])
 	assert.Equal(t, []string{keys[0], keys[0], keys[0]}, keys)
 	f.Retries = 0
-	_, err = f.PlaceCall(t.Context(), &client.NewCallRequest{To: "+12025550123"}, client.WithIdempotencyKey("mine"))
+	_, err = f.PlaceCall(t.Context(), &client.NewCallRequest{To: "+12025550123"}, client.WithIdempotencyKey("own key"))
 	require.NoError(t, err)
-	assert.Equal(t, "mine", keys[3])
+	assert.Equal(t, "own key", keys[3])
 }
 
-func TestPagesAreWalkedToTheirEndAsOftenAsOneLikes(t *testing.T) {
-	f := answering(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+func TestAllPagesAreReadByEachIteration(t *testing.T) {
+	f := newTestService(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Query().Get("cursor") {
 		case "":
-			says(w, 200, `{"data":[{"id":"call_1"},{"id":"call_2"}],"has_more":true,"next_cursor":"b"}`)
+			respondJSON(w, 200, `{"data":[{"id":"call_1"},{"id":"call_2"}],"has_more":true,"next_cursor":"b"}`)
 		case "b":
-			says(w, 200, `{"data":[{"id":"call_3"}],"has_more":false,"next_cursor":null}`)
+			respondJSON(w, 200, `{"data":[{"id":"call_3"}],"has_more":false,"next_cursor":null}`)
 		}
 	})
 	all := f.AllCalls(t.Context(), client.ListCallsQuery{})
@@ -144,14 +146,14 @@ func TestPagesAreWalkedToTheirEndAsOftenAsOneLikes(t *testing.T) {
 		require.NoError(t, err)
 		break
 	}
-	assert.Len(t, f.asked, 5, "who leaves asks for no other page")
+	assert.Len(t, f.requests, 5, "an iteration that stops requests no further page")
 }
 
-func TestFilesAndBodiesAreStreamed(t *testing.T) {
-	f := answering(t, func(n int, w http.ResponseWriter, r *http.Request) {
+func TestUploadsAndDownloadsAreStreamed(t *testing.T) {
+	f := newTestService(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		if n == 1 {
 			assert.Equal(t, "text/csv", r.Header.Get("Content-Type"))
-			says(w, 200, `{"contacts_summary":{"accepted":1}}`)
+			respondJSON(w, 200, `{"contacts_summary":{"accepted":1}}`)
 			return
 		}
 		assert.Equal(t, "bytes=0-3", r.Header.Get("Range"))
@@ -169,10 +171,10 @@ func TestFilesAndBodiesAreStreamed(t *testing.T) {
 	assert.Equal(t, "RIFF", string(text))
 }
 
-func TestEachEventComesOnceThoughTheStreamBreaks(t *testing.T) {
-	told := func(w http.ResponseWriter, ids ...int) {
+func TestEventsResumeWithoutDuplicatesAfterStreamEnds(t *testing.T) {
+	writeEvents := func(w http.ResponseWriter, ids ...int) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, "retry: 2000\n\n: still here\n\n")
+		_, _ = io.WriteString(w, "retry: 2000\n\n: heartbeat\n\n")
 		for _, id := range ids {
 			text, err := json.Marshal(client.Event{ID: fmt.Sprint("evt_", id), Type: "call.ended", Data: json.RawMessage(`{"n":1}`)})
 			if err != nil {
@@ -181,19 +183,19 @@ func TestEachEventComesOnceThoughTheStreamBreaks(t *testing.T) {
 			_, _ = fmt.Fprintf(w, "id: evt_%d\ndata: %s\n\n", id, text)
 		}
 	}
-	f := answering(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+	f := newTestService(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		switch n {
 		case 1:
-			told(w, 1, 2)
+			writeEvents(w, 1, 2)
 		case 2:
-			told(w, 3)
+			writeEvents(w, 3)
 			_, _ = io.WriteString(w, "id: evt_4\ndata: {\"id\":") // cut off
 		case 3:
-			says(w, 503, `{"error":{"code":"unavailable"}}`)
+			respondJSON(w, 503, `{"error":{"code":"unavailable"}}`)
 		case 4:
-			told(w, 4)
+			writeEvents(w, 4)
 		default:
-			says(w, 401, `{"error":{"code":"expired_api_key"}}`)
+			respondJSON(w, 401, `{"error":{"code":"expired_api_key"}}`)
 		}
 	})
 	f.HTTP.Timeout = time.Minute
@@ -211,5 +213,5 @@ func TestEachEventComesOnceThoughTheStreamBreaks(t *testing.T) {
 	stream := "GET /v1/events/stream?"
 	assert.Equal(t, []string{
 		stream + "type=call.%2A", stream + "after=evt_2&type=call.%2A", stream + "after=evt_3&type=call.%2A", stream + "after=evt_3&type=call.%2A", stream + "after=evt_4&type=call.%2A",
-	}, f.asked)
+	}, f.requests)
 }

@@ -14,33 +14,31 @@ import (
 )
 
 const (
-	eventMost    = 4 << 20 // bytes of one event
-	eventBack    = 500 * time.Millisecond
-	eventBackMax = 30 * time.Second
+	maxEventSize      = 4 << 20 // bytes
+	minReconnectDelay = 500 * time.Millisecond
+	maxReconnectDelay = 30 * time.Second
 )
 
-// Events follows events as they happen, each once and in their order, and comes
-// back after the last one where the stream ends or the service cannot be
-// reached. It ends with ctx, and with a refusal that will not pass, which is the
-// last that comes.
+// Events returns events as they occur, each once and in order. If the stream ends or the service cannot be reached,
+// the method reconnects and continues after the last event. It ends when ctx ends. A permanent error response also
+// ends it and is the last value.
 //
-// q.After is the id of the last event that was seen; "": the oldest that is
-// kept; "now": only those that still come.
+// q.After is the id of the last received event. "" starts with the oldest stored event, "now" with the next event.
 func (c *Client) Events(ctx context.Context, q StreamEventsQuery) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		after := q
-		pause := eventBack
+		pause := minReconnectDelay
 		for ctx.Err() == nil {
 			read, err := c.follow(ctx, &after, yield)
 			var refusal *Error
 			switch {
-			case errors.Is(err, errLeft):
+			case errors.Is(err, errStopped):
 				return
-			case errors.Is(err, errBroken), errors.As(err, &refusal) && !refusal.passing():
+			case errors.Is(err, errInvalidStream), errors.As(err, &refusal) && !refusal.isTemporary():
 				yield(Event{}, err)
 				return
 			case read:
-				pause = eventBack
+				pause = minReconnectDelay
 			}
 			if refusal != nil {
 				pause = max(pause, refusal.RetryAfter)
@@ -48,38 +46,38 @@ func (c *Client) Events(ctx context.Context, q StreamEventsQuery) iter.Seq2[Even
 			if wait(ctx, pause) != nil {
 				return
 			}
-			pause = min(2*pause, eventBackMax)
+			pause = min(2*pause, maxReconnectDelay)
 		}
 	}
 }
 
 var (
-	// errLeft: whoever reads wants no more.
-	errLeft = errors.New("callboard: left")
-	// errBroken: coming back would bring the same again.
-	errBroken = errors.New("callboard: the stream is no stream of events")
+	// errStopped means that the reader of the events has stopped.
+	errStopped = errors.New("callboard: the reader has stopped")
+	// errInvalidStream means that the response is not an event stream. A new connection would get the same response.
+	errInvalidStream = errors.New("callboard: the response is not a valid event stream")
 )
 
-// follow reads one stream to its end; read: events came.
+// follow reads one stream to its end. read reports whether it has received events.
 func (c *Client) follow(ctx context.Context, q *StreamEventsQuery, yield func(Event, error) bool) (read bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	endless := *c
+	unlimited := *c // without a timeout, because the response lasts as long as the stream
 	if c.HTTP != nil && c.HTTP.Timeout > 0 {
-		patient := *c.HTTP
-		patient.Timeout = 0
-		endless.HTTP = &patient
+		h := *c.HTTP
+		h.Timeout = 0
+		unlimited.HTTP = &h
 	}
-	resp, err := endless.StreamEvents(ctx, *q, WithHeader("Accept", "text/event-stream"))
+	resp, err := unlimited.StreamEvents(ctx, *q, WithHeader("Accept", "text/event-stream"))
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || !strings.HasPrefix(kind, "text/event-stream") {
-		return false, fmt.Errorf("%w: %s of type %q", errBroken, resp.Status, kind)
+		return false, fmt.Errorf("%w: %s of type %q", errInvalidStream, resp.Status, kind)
 	}
 	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, eventMost)
+	lines.Buffer(nil, maxEventSize)
 	var data []byte
 	for lines.Scan() {
 		line := lines.Bytes()
@@ -87,19 +85,19 @@ func (c *Client) follow(ctx context.Context, q *StreamEventsQuery, yield func(Ev
 			data = append(data[:0], text...)
 		}
 		if len(line) > 0 || len(data) == 0 {
-			continue // an event is whole where a line is empty
+			continue // an empty line ends an event
 		}
 		var e Event
 		if err = json.Unmarshal(data, &e); err != nil {
-			return read, fmt.Errorf("%w: %w", errBroken, err)
+			return read, fmt.Errorf("%w: %w", errInvalidStream, err)
 		}
-		data, read, q.After = data[:0], true, e.ID // the id stands in the data too
+		data, read, q.After = data[:0], true, e.ID // the data also has the id
 		if !yield(e, nil) {
-			return read, errLeft
+			return read, errStopped
 		}
 	}
 	if err = lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		err = fmt.Errorf("%w: %w", errBroken, err)
+		err = fmt.Errorf("%w: %w", errInvalidStream, err)
 	}
 	return read, err
 }

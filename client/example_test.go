@@ -18,13 +18,13 @@ import (
 func Example() {
 	ctx := context.Background()
 	c := &client.Client{URL: "http://127.0.0.1:8080", Key: os.Getenv("KEY"), Retries: 3}
-	if err := ring(ctx, c); err != nil {
+	if err := runCampaign(ctx, c); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// ring rings three people of the test environment and tells what became of it.
-func ring(ctx context.Context, c *client.Client) error {
+// runCampaign calls two numbers of the test environment and prints the events of the campaign.
+func runCampaign(ctx context.Context, c *client.Client) error {
 	pathway, err := c.CreatePathway(ctx, &client.NewPathway{
 		Name: "Greeting", Start: "hello",
 		Nodes: []client.Node{{ID: "hello", Type: "end", Prompt: new("Hello {{name}}, have a good day.")}},
@@ -61,14 +61,14 @@ func ring(ctx context.Context, c *client.Client) error {
 	return ctx.Err()
 }
 
-func TestTheProgramOfTheGuideIsTheOneThatIsBuilt(t *testing.T) {
+func TestGuideShowsThisExample(t *testing.T) {
 	page, err := os.ReadFile("../docs/client.md")
 	require.NoError(t, err)
 	guide := regexp.MustCompile("(?s)```go\n(.*?)```").FindSubmatch(page)
 	require.NotNil(t, guide)
 	own, err := os.ReadFile("example_test.go")
 	require.NoError(t, err)
-	from := strings.Index(string(guide[1]), "// ring rings")
+	from := strings.Index(string(guide[1]), "// runCampaign calls")
 	require.Positive(t, from)
 	assert.Contains(t, string(own), string(guide[1])[from:])
 }

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Optional is a member of an update: left out, null or a value. The zero value
-// is left out, which keeps what the service has stored. Null removes the member
-// or resets it to its default.
+// Optional is a member of an update: omitted, null or a value. The zero Optional is omitted, so the service keeps the
+// stored value. Null removes the member or resets it to its default.
 type Optional[T any] struct {
 	value T
 	state optionalState
@@ -21,23 +20,22 @@ const (
 	isSet
 )
 
-// Set is a member with a value.
+// Set returns a member with a value.
 func Set[T any](value T) Optional[T] { return Optional[T]{value: value, state: isSet} }
 
-// Null is a member that is removed or reset to its default.
+// Null returns a member that the service removes or resets to its default.
 func Null[T any]() Optional[T] { return Optional[T]{state: isNull} }
 
-// Get is the value, and whether there is one.
+// Get returns the value. ok is false if the member is omitted or null.
 func (o Optional[T]) Get() (value T, ok bool) { return o.value, o.state == isSet }
 
 // IsNull reports whether the member is null.
 func (o Optional[T]) IsNull() bool { return o.state == isNull }
 
-// IsZero reports whether the member is left out.
+// IsZero reports whether the member is omitted.
 func (o Optional[T]) IsZero() bool { return o.state == absent }
 
-// MarshalJSON writes the value or null. Members that are left out have the
-// option omitzero, and are not written.
+// MarshalJSON returns the value or null. Omitted members are not marshaled, because the fields have the option omitzero.
 func (o Optional[T]) MarshalJSON() ([]byte, error) {
 	if o.state != isSet {
 		return []byte("null"), nil
@@ -45,7 +43,7 @@ func (o Optional[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.value)
 }
 
-// UnmarshalJSON reads a value or null.
+// UnmarshalJSON decodes a value or null.
 func (o *Optional[T]) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		*o = Null[T]()

@@ -14,19 +14,19 @@ func TestAlertRulesAreValidatedByKind(t *testing.T) {
 		body  m
 		param string
 	}{
-		"no name":           {m{"kind": "trunk_down"}, "name"},
-		"no kind":           {m{"name": "a"}, "kind"},
-		"no bound":          {m{"name": "a", "kind": "answer_rate"}, "below"},
-		"no share":          {m{"name": "a", "kind": "spend"}, "share"},
-		"of another kind":   {m{"name": "a", "kind": "trunk_down", "share": 0.5}, "share"},
-		"too long":          {m{"name": "a", "kind": "trunk_down", "minutes": 61}, "minutes"},
-		"not together":      {m{"name": "a", "kind": "endpoint_disabled", "together": true}, "together"},
-		"together with one": {m{"name": "a", "kind": "spend", "share": 1, "together": true, "watches_workspace_id": "ws_1"}, "together"},
-		"a header":          {m{"name": "a\r\nBcc: b", "kind": "trunk_down"}, "name"},
-		"no address":        {m{"name": "a", "kind": "trunk_down", "emails": []string{"ops"}}, "emails"},
-		"a name beside it":  {m{"name": "a", "kind": "trunk_down", "emails": []string{"Ops <ops@example.com>"}}, "emails"},
-		"two in one":        {m{"name": "a", "kind": "trunk_down", "emails": []string{"ops@example.com\r\nBcc: b@example.com"}}, "emails"},
-		"twice":             {m{"name": "a", "kind": "trunk_down", "emails": []string{"ops@example.com", "ops@example.com"}}, "emails"},
+		"no name":                               {m{"kind": "trunk_down"}, "name"},
+		"no kind":                               {m{"name": "a"}, "kind"},
+		"missing below":                         {m{"name": "a", "kind": "answer_rate"}, "below"},
+		"missing share":                         {m{"name": "a", "kind": "spend"}, "share"},
+		"field of another kind":                 {m{"name": "a", "kind": "trunk_down", "share": 0.5}, "share"},
+		"minutes too large":                     {m{"name": "a", "kind": "trunk_down", "minutes": 61}, "minutes"},
+		"together with another kind":            {m{"name": "a", "kind": "endpoint_disabled", "together": true}, "together"},
+		"together with a single workspace":      {m{"name": "a", "kind": "spend", "share": 1, "together": true, "watches_workspace_id": "ws_1"}, "together"},
+		"header injection in name":              {m{"name": "a\r\nBcc: b", "kind": "trunk_down"}, "name"},
+		"invalid e-mail address":                {m{"name": "a", "kind": "trunk_down", "emails": []string{"ops"}}, "emails"},
+		"e-mail address with a display name":    {m{"name": "a", "kind": "trunk_down", "emails": []string{"Ops <ops@example.com>"}}, "emails"},
+		"header injection in an e-mail address": {m{"name": "a", "kind": "trunk_down", "emails": []string{"ops@example.com\r\nBcc: b@example.com"}}, "emails"},
+		"repeated e-mail address":               {m{"name": "a", "kind": "trunk_down", "emails": []string{"ops@example.com", "ops@example.com"}}, "emails"},
 	} {
 		assert.Equal(t, c.param, d.must(422, "POST", "/v1/alert-rules", "operator", c.body).failure(t)["param"], name)
 	}

@@ -21,16 +21,16 @@ func TestLiveCallActionsAreValidated(t *testing.T) {
 		body m
 		want []string // parameters that the error names
 	}{
-		"nobody":               {"transfer", m{}, []string{"to"}},
-		"two at once":          {"transfer", m{"to": "+12025550123", "phone": "201"}, []string{"to"}},
-		"an unknown mode":      {"transfer", m{"to": "+12025550123", "mode": "sideways"}, []string{"mode"}},
-		"a blind summary":      {"transfer", m{"to": "+12025550123", "mode": "blind", "summary": "x"}, []string{"summary"}},
-		"a phone is no number": {"transfer", m{"phone": "201", "mode": "attended"}, []string{"mode"}},
-		"a line in it":         {"transfer", m{"to": "+1\r\nRoute: x"}, []string{"to"}},
-		"no text":              {"say", m{"text": "  "}, []string{"text"}},
-		"too long a text":      {"say", m{"text": strings.Repeat("a", 1001)}, []string{"text"}},
-		"no digits":            {"dtmf", m{"digits": ""}, []string{"digits"}},
-		"no phone's digits":    {"dtmf", m{"digits": "12x"}, []string{"digits"}},
+		"no target":                    {"transfer", m{}, []string{"to"}},
+		"two targets":                  {"transfer", m{"to": "+12025550123", "phone": "201"}, []string{"to"}},
+		"unknown mode":                 {"transfer", m{"to": "+12025550123", "mode": "sideways"}, []string{"mode"}},
+		"summary in blind mode":        {"transfer", m{"to": "+12025550123", "mode": "blind", "summary": "x"}, []string{"summary"}},
+		"attended transfer to a phone": {"transfer", m{"phone": "201", "mode": "attended"}, []string{"mode"}},
+		"line break in the number":     {"transfer", m{"to": "+1\r\nRoute: x"}, []string{"to"}},
+		"no text":                      {"say", m{"text": "  "}, []string{"text"}},
+		"text too long":                {"say", m{"text": strings.Repeat("a", 1001)}, []string{"text"}},
+		"no digits":                    {"dtmf", m{"digits": ""}, []string{"digits"}},
+		"invalid digit":                {"dtmf", m{"digits": "12x"}, []string{"digits"}},
 	} {
 		r := d.must(422, "POST", id+"/"+c.verb, "operator", c.body)
 		text := string(r.Body)

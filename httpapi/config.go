@@ -29,9 +29,9 @@ type Config struct {
 	BodyRate       int                  // minimum bytes per second of a body (1024)
 	JSONLimit      int64                // bytes of a JSON body (10 MB)
 	UploadLimit    int64                // bytes of an upload (1 GB)
-	MaxConnections int                  // 16384
+	MaxConnections int                  // maximum of open client connections (16384)
 	Heartbeat      time.Duration        // time between two heartbeats of an event stream (15 s)
-	EventStreams   int                  // event streams per workspace (100)
+	EventStreams   int                  // maximum of event streams per workspace (100)
 	// Shards are the shards of the installation. nil: the installation has this shard only.
 	Shards cluster.Shards
 	// Nodes returns the live nodes. nil: the installation has this node only.

@@ -154,7 +154,7 @@ func plainLines(text []byte) string {
 	var out strings.Builder
 	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
 		if plain := plainExample(line); plain != nil && i < 2 {
-			one, _ := json.Marshal(plain) // decoded from JSON: cannot fail
+			one, _ := json.Marshal(plain) // decoded from JSON: marshaling cannot fail
 			out.Write(append(one, '\n'))
 		}
 	}

@@ -181,8 +181,8 @@ func TestWritesAreForwardedToNextOwnerWhileShardMoves(t *testing.T) {
 	form := url.Values{"version": {"1"}, "plan": {`{"name":"new","start":"bye","nodes":[{"id":"bye","type":"end"}],"edges":[]}`}}
 	moves.Store(true)
 	for what, r := range map[string]reply{
-		"the API": between.do("POST", "/v1/pathways", "all", goodPathway()),
-		"a page":  page.send("POST", "/pathways/"+id, form),
+		"API request":    between.do("POST", "/v1/pathways", "all", goodPathway()),
+		"dashboard form": page.send("POST", "/pathways/"+id, form),
 	} {
 		assert.Equal(t, http.StatusServiceUnavailable, r.Status, what)
 		assert.Equal(t, "1", r.Header.Get(forward.NotActive), what)

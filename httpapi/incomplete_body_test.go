@@ -55,15 +55,15 @@ func TestIncompleteBodyIs400AndFreesItsIdempotencyKey(t *testing.T) {
 	rows := strings.Repeat("+12025550123\n", 3000)
 	form := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nphone\n" + rows + "\r\n--b--\r\n" + strings.Repeat("epilogue ", 2000)
 	for name, c := range map[string]struct{ path, kind, body string }{
-		"contacts in CSV":         {contacts, "text/csv", "phone\n" + rows},
-		"contacts in JSON lines":  {contacts, "application/x-ndjson", strings.Repeat(`{"phone":"+12025550123"}`+"\n", 2000)},
-		"contacts in JSON":        {contacts, "application/json", `[{"phone":"+12025550123"}` + strings.Repeat(`,{"phone":"+12025550123"}`, 1000) + `]`},
-		"contacts in a form":      {contacts, "multipart/form-data; boundary=b", form},
-		"numbers in CSV":          {list, "text/csv", "phone\n" + rows},
-		"numbers, one per line":   {list, "text/plain", rows},
-		"numbers in JSON":         {list, "application/json", `{"entries":["+12025550123"` + strings.Repeat(`,"+12025550123"`, 1000) + `]}`},
-		"a small body":            {"/v1/campaigns", "application/json", `{"name":"c","agent_id":"agent_` + ulidOf(1) + `"}`},
-		"a body larger than 8 kB": {"/v1/campaigns", "application/json", `{"name":"c","agent_id":"agent_` + ulidOf(1) + `"}` + strings.Repeat(" ", 20_000)},
+		"contacts in CSV":        {contacts, "text/csv", "phone\n" + rows},
+		"contacts in JSON lines": {contacts, "application/x-ndjson", strings.Repeat(`{"phone":"+12025550123"}`+"\n", 2000)},
+		"contacts in JSON":       {contacts, "application/json", `[{"phone":"+12025550123"}` + strings.Repeat(`,{"phone":"+12025550123"}`, 1000) + `]`},
+		"contacts in a form":     {contacts, "multipart/form-data; boundary=b", form},
+		"numbers in CSV":         {list, "text/csv", "phone\n" + rows},
+		"numbers, one per line":  {list, "text/plain", rows},
+		"numbers in JSON":        {list, "application/json", `{"entries":["+12025550123"` + strings.Repeat(`,"+12025550123"`, 1000) + `]}`},
+		"small body":             {"/v1/campaigns", "application/json", `{"name":"c","agent_id":"agent_` + ulidOf(1) + `"}`},
+		"body larger than 8 kB":  {"/v1/campaigns", "application/json", `{"name":"c","agent_id":"agent_` + ulidOf(1) + `"}` + strings.Repeat(" ", 20_000)},
 	} {
 		for framing, whole := range map[string]string{lengthHalf: lengthWhole, chunksHalf: chunksWhole, chunksNoLast: chunksTrailers, chunksNoEnd: lengthWhole} {
 			key := strings.ReplaceAll(name+framing, " ", "-")
@@ -89,13 +89,13 @@ func TestSecondFileOfAFormIsRefused(t *testing.T) {
 		body  string
 		param string // "": the form is accepted
 	}{
-		"one file":                     {file("file"), ""},
-		"two of one name":              {file("file") + file("file"), "file"},
-		"two names":                    {file("file") + file("file2"), "file"},
-		"a list":                       {file("files[]") + file("files[]"), "file"},
-		"a note behind the file":       {file("file") + field("note"), ""},
-		"a column's name behind it":    {file("file") + field("phone_column"), "phone_column"},
-		"contacts without a file name": {file("file") + field("contacts"), "file"},
+		"one file":                        {file("file"), ""},
+		"two files with the same name":    {file("file") + file("file"), "file"},
+		"two files with different names":  {file("file") + file("file2"), "file"},
+		"array of files":                  {file("files[]") + file("files[]"), "file"},
+		"unknown field after the file":    {file("file") + field("note"), ""},
+		"column name after the file":      {file("file") + field("phone_column"), "phone_column"},
+		"second file without a file name": {file("file") + field("contacts"), "file"},
 	} {
 		r := d.do("POST", path, "operator", c.body+"--b--\r\n", "Content-Type", "multipart/form-data; boundary=b")
 		if c.param == "" {

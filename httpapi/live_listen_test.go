@@ -209,12 +209,12 @@ func TestListenWithoutPermissionIsRefusedBeforeUpgrade(t *testing.T) {
 		path, key, header, value string
 		status                   int
 	}{
-		"no key":       {path, "", "", "", 401},
-		"no right":     {path, "calls:read", "", "", 403},
-		"a browser":    {path, "operator", "Origin", "https://example.com", 403},
-		"no such call": {"/v1/calls/call_01J9999999ZZZZZZZZZZZZZZZZ/listen", "operator", "", "", 404},
-		"no such mode": {path + "?mode=shout", "operator", "", "", 422},
-		"a bad ticket": {path + "?ticket=AAAA", "", "", "", 401},
+		"no key":                    {path, "", "", "", 401},
+		"no permission":             {path, "calls:read", "", "", 403},
+		"request of a browser page": {path, "operator", "Origin", "https://example.com", 403},
+		"unknown call":              {"/v1/calls/call_01J9999999ZZZZZZZZZZZZZZZZ/listen", "operator", "", "", 404},
+		"unknown mode":              {path + "?mode=shout", "operator", "", "", 422},
+		"invalid ticket":            {path + "?ticket=AAAA", "", "", "", 401},
 	} {
 		headers := []string{}
 		if c.header != "" {

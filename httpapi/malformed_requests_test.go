@@ -33,25 +33,25 @@ func TestMalformedBodiesGetClearErrors(t *testing.T) {
 		headers []string
 		want    refusal
 	}{
-		"nothing":               {nil, nil, refusal{400, "invalid_request"}},
-		"malformed":             {`{"name": }`, nil, refusal{400, "invalid_request"}},
-		"cut off":               {`{"name":"a`, nil, refusal{400, "invalid_request"}},
-		"two values":            {`{"name":"a"}{"name":"b"}`, nil, refusal{400, "invalid_request"}},
-		"not an object":         {`[]`, nil, refusal{422, "validation_error"}},
-		"null":                  {`null`, nil, refusal{422, "validation_error"}},
-		"wrong types":           {`{"name":7,"contacts":"none","pacing":[]}`, nil, refusal{422, "validation_error"}},
-		"unknown field":         {`{"name":"a","agent_id":"agent_` + ulidOf(1) + `","nam":1}`, nil, refusal{422, "validation_error"}},
-		"control characters":    {`{"name":"a\u0000b","agent_id":"agent_` + ulidOf(1) + `"}`, nil, refusal{422, "validation_error"}},
-		"too large":             {big, nil, refusal{413, "payload_too_large"}},
-		"too large, in chunks":  {io.MultiReader(strings.NewReader(big)), []string{"Content-Type", "application/json"}, refusal{413, "payload_too_large"}},
-		"nested without end":    {strings.Repeat("[", 200_000), nil, refusal{400, "invalid_request"}},
-		"nested in context":     {`{"name":"a","contacts":[{"phone":"1","context":` + strings.Repeat(`{"a":`, 20_000) + `1` + strings.Repeat("}", 20_000) + `}]}`, nil, refusal{400, "invalid_request"}},
-		"a form":                {"a=b", []string{"Content-Type", "application/x-www-form-urlencoded"}, refusal{415, "unsupported_media_type"}},
-		"no content type":       {strings.NewReader(`{"name":"a"}`), nil, refusal{415, "unsupported_media_type"}},
-		"compressed":            {`{"name":"a"}`, []string{"Content-Encoding", "gzip"}, refusal{415, "unsupported_media_type"}},
-		"ten thousand and one":  {m{"name": "a", "agent_id": "agent_" + ulidOf(1), "contacts": make([]m, 10_001)}, nil, refusal{422, "validation_error"}},
-		"numbers beyond bounds": {`{"name":"a","agent_id":"agent_` + ulidOf(1) + `","pacing":{"max_concurrent":1e400}}`, nil, refusal{422, "validation_error"}},
-		"a fraction of a call":  {`{"name":"a","agent_id":"agent_` + ulidOf(1) + `","pacing":{"max_concurrent":1.5}}`, nil, refusal{422, "validation_error"}},
+		"no body":                 {nil, nil, refusal{400, "invalid_request"}},
+		"malformed":               {`{"name": }`, nil, refusal{400, "invalid_request"}},
+		"truncated JSON":          {`{"name":"a`, nil, refusal{400, "invalid_request"}},
+		"two JSON values":         {`{"name":"a"}{"name":"b"}`, nil, refusal{400, "invalid_request"}},
+		"array":                   {`[]`, nil, refusal{422, "validation_error"}},
+		"null":                    {`null`, nil, refusal{422, "validation_error"}},
+		"wrong types":             {`{"name":7,"contacts":"none","pacing":[]}`, nil, refusal{422, "validation_error"}},
+		"unknown field":           {`{"name":"a","agent_id":"agent_` + ulidOf(1) + `","nam":1}`, nil, refusal{422, "validation_error"}},
+		"control characters":      {`{"name":"a\u0000b","agent_id":"agent_` + ulidOf(1) + `"}`, nil, refusal{422, "validation_error"}},
+		"too large":               {big, nil, refusal{413, "payload_too_large"}},
+		"too large, in chunks":    {io.MultiReader(strings.NewReader(big)), []string{"Content-Type", "application/json"}, refusal{413, "payload_too_large"}},
+		"200,000 nested arrays":   {strings.Repeat("[", 200_000), nil, refusal{400, "invalid_request"}},
+		"deep nesting in context": {`{"name":"a","contacts":[{"phone":"1","context":` + strings.Repeat(`{"a":`, 20_000) + `1` + strings.Repeat("}", 20_000) + `}]}`, nil, refusal{400, "invalid_request"}},
+		"form":                    {"a=b", []string{"Content-Type", "application/x-www-form-urlencoded"}, refusal{415, "unsupported_media_type"}},
+		"no content type":         {strings.NewReader(`{"name":"a"}`), nil, refusal{415, "unsupported_media_type"}},
+		"compressed body":         {`{"name":"a"}`, []string{"Content-Encoding", "gzip"}, refusal{415, "unsupported_media_type"}},
+		"10,001 contacts":         {m{"name": "a", "agent_id": "agent_" + ulidOf(1), "contacts": make([]m, 10_001)}, nil, refusal{422, "validation_error"}},
+		"number out of range":     {`{"name":"a","agent_id":"agent_` + ulidOf(1) + `","pacing":{"max_concurrent":1e400}}`, nil, refusal{422, "validation_error"}},
+		"fraction for an integer": {`{"name":"a","agent_id":"agent_` + ulidOf(1) + `","pacing":{"max_concurrent":1.5}}`, nil, refusal{422, "validation_error"}},
 	} {
 		r := d.do("POST", "/v1/campaigns", "operator", c.body, c.headers...)
 		assert.Equal(t, c.want, refusal{r.Status, r.failure(t)["code"]}, "%s: %.300s", name, r.Body)
@@ -143,11 +143,11 @@ func TestSlowClientsAreDisconnected(t *testing.T) {
 	d := startServer(t, httpapi.Config{ReadTimeout: 150 * time.Millisecond, BodyGrace: 150 * time.Millisecond, BodyRate: 1 << 20})
 	const head = "POST /v1/campaigns HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\nContent-Type: application/json\r\n"
 	for name, sent := range map[string]string{
-		"head":        "GET /v1/workspace HTTP/1.1\r\nHost: x\r\nX-",
-		"small body":  head + "Content-Length: 100\r\n\r\n{",
-		"large body":  head + "Content-Length: 100000\r\n\r\n" + strings.Repeat(" ", 9000),
-		"chunks":      head + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
-		"long stream": strings.Replace(head, "/v1/campaigns", "/v1/campaigns/"+d.createCampaign()+"/contacts", 1) + "Content-Length: 100000\r\n\r\n" + strings.Repeat(" ", 9000),
+		"incomplete header section": "GET /v1/workspace HTTP/1.1\r\nHost: x\r\nX-",
+		"small body":                head + "Content-Length: 100\r\n\r\n{",
+		"large body":                head + "Content-Length: 100000\r\n\r\n" + strings.Repeat(" ", 9000),
+		"chunks":                    head + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+		"long stream":               strings.Replace(head, "/v1/campaigns", "/v1/campaigns/"+d.createCampaign()+"/contacts", 1) + "Content-Length: 100000\r\n\r\n" + strings.Repeat(" ", 9000),
 	} {
 		conn := d.dial()
 		_, err := io.WriteString(conn, sent)

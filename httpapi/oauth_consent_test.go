@@ -211,8 +211,8 @@ func TestInvalidClientOrRedirectURIShowsErrorPage(t *testing.T) {
 	from := func() []string { n++; return []string{"X-Forwarded-For", addressNo(n)} }
 	for name, change := range map[string]url.Values{
 		"no client": {"client_id": nil}, "unknown client": {"client_id": {"client_" + ulidOf(77)}}, "no redirect": {"redirect_uri": nil},
-		"another path": {"redirect_uri": {"https://crm.example.com/other"}}, "more behind it": {"redirect_uri": {callback + "/.."}}, "another case": {"redirect_uri": {strings.ToUpper(callback)}},
-		"another host": {"redirect_uri": {"https://crm.example.com.evil.example/cb?from=callboard"}}, "twice": {"redirect_uri": {callback, "https://evil.example.com/"}},
+		"other path of the redirect": {"redirect_uri": {"https://crm.example.com/other"}}, "longer redirect": {"redirect_uri": {callback + "/.."}}, "redirect in another case": {"redirect_uri": {strings.ToUpper(callback)}},
+		"other host of the redirect": {"redirect_uri": {"https://crm.example.com.evil.example/cb?from=callboard"}}, "two redirects": {"redirect_uri": {callback, "https://evil.example.com/"}},
 	} {
 		r := b.send("GET", good(change), nil, from()...)
 		assert.Equal(t, 400, r.Status, name)
@@ -223,11 +223,11 @@ func TestInvalidClientOrRedirectURIShowsErrorPage(t *testing.T) {
 		change url.Values
 		code   string
 	}{
-		"no type": {url.Values{"response_type": nil}, "invalid_request"}, "a token": {url.Values{"response_type": {"token"}}, "unsupported_response_type"},
-		"no challenge": {url.Values{"code_challenge": nil, "code_challenge_method": nil}, "invalid_request"}, "plain": {url.Values{"code_challenge_method": {"plain"}}, "invalid_request"},
-		"no method": {url.Values{"code_challenge_method": nil}, "invalid_request"}, "no hash": {url.Values{"code_challenge": {"short"}}, "invalid_request"},
-		"unknown scope": {url.Values{"scope": {"openid"}}, "invalid_scope"}, "too much": {url.Values{"scope": {"calls:write"}}, "invalid_scope"},
-		"a fragment": {url.Values{"response_mode": {"fragment"}}, "invalid_request"},
+		"no response type": {url.Values{"response_type": nil}, "invalid_request"}, "response type token": {url.Values{"response_type": {"token"}}, "unsupported_response_type"},
+		"no challenge": {url.Values{"code_challenge": nil, "code_challenge_method": nil}, "invalid_request"}, "plain challenge method": {url.Values{"code_challenge_method": {"plain"}}, "invalid_request"},
+		"no challenge method": {url.Values{"code_challenge_method": nil}, "invalid_request"}, "challenge that is not a hash": {url.Values{"code_challenge": {"short"}}, "invalid_request"},
+		"unknown scope": {url.Values{"scope": {"openid"}}, "invalid_scope"}, "scope beyond the client's permissions": {url.Values{"scope": {"calls:write"}}, "invalid_scope"},
+		"response mode fragment": {url.Values{"response_mode": {"fragment"}}, "invalid_request"},
 	} {
 		got := b.redirectParams(b.send("GET", good(c.change), nil))
 		assert.Equal(t, []string{c.code, "s"}, []string{got.Get("error"), got.Get("state")}, name)
@@ -274,12 +274,12 @@ func TestConsentPageShowsPermissionsAndIsBoundToItsSession(t *testing.T) {
 	}
 	other, _ := d.signedIn("agent")
 	for name, r := range map[string]reply{
-		"of another page":    b.send("POST", "/oauth/authorize", f, "Origin", "https://evil.example.com"),
-		"of another site":    b.send("POST", "/oauth/authorize", f, "Sec-Fetch-Site", "cross-site"),
-		"of no page":         b.send("POST", "/oauth/authorize", f, "Origin", "null"),
-		"without its proof":  b.send("POST", "/oauth/authorize", with("proof", "")),
-		"with another scope": b.send("POST", "/oauth/authorize", with("scope", "calls:read")),
-		"with another state": b.send("POST", "/oauth/authorize", with("state", "t")),
+		"form of another origin": b.send("POST", "/oauth/authorize", f, "Origin", "https://evil.example.com"),
+		"cross-site form":        b.send("POST", "/oauth/authorize", f, "Sec-Fetch-Site", "cross-site"),
+		"null origin":            b.send("POST", "/oauth/authorize", f, "Origin", "null"),
+		"no proof":               b.send("POST", "/oauth/authorize", with("proof", "")),
+		"changed scope":          b.send("POST", "/oauth/authorize", with("scope", "calls:read")),
+		"changed state":          b.send("POST", "/oauth/authorize", with("state", "t")),
 	} {
 		assert.Equal(t, 403, r.Status, name)
 		assert.Empty(t, r.Header.Get("Location"), name)

@@ -243,7 +243,7 @@ func TestPathLimitIsChargedAfterPermissionAndValidation(t *testing.T) {
 				require.Equal(t, []string{strconv.Itoa(c.limit), strconv.Itoa(c.limit - n - 1)}, []string{r.Header.Get("X-RateLimit-Limit"), r.Header.Get("X-RateLimit-Remaining")})
 			}
 			d.must(c.status, "POST", c.path, d.testKeyFor("operator"), c.good)
-			for range c.limit { // the burst is smaller
+			for range c.limit { // the burst is smaller than the limit
 				if r := d.do("POST", c.path, "operator", c.good); r.Status == http.StatusTooManyRequests {
 					assert.Equal(t, strconv.Itoa(c.limit), r.Header.Get("X-RateLimit-Limit"))
 					return
@@ -310,7 +310,7 @@ func TestPathLimitHoldsForConcurrentRequests(t *testing.T) {
 
 func TestUnmatchedRoutesReturn404UnderRateLimit(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
-	d.setLimits(40, 10) // and a burst of six
+	d.setLimits(40, 10) // with a burst of ⌈0.15·40⌉ = 6
 	for range 40 {
 		d.must(200, "GET", "/v1/agents", "operator", nil)
 	}
@@ -336,13 +336,13 @@ func TestProtocolErrorsCarryTheRateLimitHeaders(t *testing.T) {
 		status int
 		sent   string
 	}{
-		"unknown method":     {405, "FOO /v1/calls HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\n\r\n"},
-		"no JSON":            {400, start + "Content-Type: application/json\r\nContent-Length: 1\r\n\r\n{"},
-		"length said twice":  {400, start + "Content-Type: application/json\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"},
-		"body too large":     {413, start + "Content-Type: application/json\r\nContent-Length: 99999999\r\n\r\n" + strings.Repeat(" ", 9000)},
-		"no JSON media type": {415, start + "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}"},
-		"head too large":     {431, start + "X-Large: " + strings.Repeat("x", 17<<10) + "\r\nContent-Length: 0\r\n\r\n"},
-		"body too slow":      {408, start + "Content-Type: application/json\r\nContent-Length: 90000\r\n\r\n" + strings.Repeat(" ", 9000)},
+		"unknown method":              {405, "FOO /v1/calls HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\n\r\n"},
+		"malformed JSON":              {400, start + "Content-Type: application/json\r\nContent-Length: 1\r\n\r\n{"},
+		"length and chunked encoding": {400, start + "Content-Type: application/json\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"},
+		"body too large":              {413, start + "Content-Type: application/json\r\nContent-Length: 99999999\r\n\r\n" + strings.Repeat(" ", 9000)},
+		"wrong media type":            {415, start + "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}"},
+		"header section too large":    {431, start + "X-Large: " + strings.Repeat("x", 17<<10) + "\r\nContent-Length: 0\r\n\r\n"},
+		"body too slow":               {408, start + "Content-Type: application/json\r\nContent-Length: 90000\r\n\r\n" + strings.Repeat(" ", 9000)},
 	} {
 		conn := d.dial()
 		_, err := io.WriteString(conn, c.sent)

@@ -77,7 +77,7 @@ func (s *Server) beginExchange(rc *fasthttp.RequestCtx, stream io.Reader) *route
 }
 
 // securityHeaders are the headers of every response, as fasthttp stores them. Pages replace some of them.
-var securityHeaders = [...]struct{ name, value []byte }{ //nolint:gochecknoglobals // a table
+var securityHeaders = [...]struct{ name, value []byte }{ //nolint:gochecknoglobals // a constant table
 	{[]byte(fiber.HeaderXFrameOptions), []byte("DENY")},
 	{[]byte(fiber.HeaderXContentTypeOptions), []byte("nosniff")},
 	{[]byte(fiber.HeaderReferrerPolicy), []byte("no-referrer")},

@@ -68,14 +68,14 @@ func TestDocumentedLimitsAreEnforced(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, body, param, message string
 	}{
-		"a text":             {"/v1/agents", `{"name":"` + strings.Repeat("ä", 201) + `"}`, "name", "must have at most 200 characters"},
-		"a list":             {"/v1/api-keys", `{"name":"a","permissions":["*:read"],"allowed_ips":[` + strings.Repeat(`"192.0.2.1",`, 100) + `"192.0.2.1"]}`, "allowed_ips", "must have at most 100 entries"},
-		"an entry":           {"/v1/users", `{"name":"a","role":"viewer","allowed_ips":["` + strings.Repeat("1", 65) + `"]}`, "allowed_ips[0]", "must have at most 64 characters"},
-		"a value of a map":   {"/v1/agents", `{"name":"a","metadata":{"k":"` + strings.Repeat("a", 501) + `"}}`, "metadata.k", "must have at most 500 characters"},
-		"a number":           {"/v1/trunks", `{"name":"a","proxies":[{"host":"sip.example.com"}],"max_channels":100001}`, "max_channels", "must be at most 100000"},
-		"a member of a list": {"/v1/trunks", `{"name":"a","proxies":[{"host":"` + strings.Repeat("a", 254) + `"}]}`, "proxies[0].host", "must have at most 253 characters"},
-		"a required member":  {"/v1/users", `{"name":"a"}`, "role", "is required"},
-		"a nested one":       {"/v1/trunks", `{"name":"a","proxies":[{}]}`, "proxies[0].host", "is required"},
+		"string too long":                   {"/v1/agents", `{"name":"` + strings.Repeat("ä", 201) + `"}`, "name", "must have at most 200 characters"},
+		"list too long":                     {"/v1/api-keys", `{"name":"a","permissions":["*:read"],"allowed_ips":[` + strings.Repeat(`"192.0.2.1",`, 100) + `"192.0.2.1"]}`, "allowed_ips", "must have at most 100 entries"},
+		"list entry too long":               {"/v1/users", `{"name":"a","role":"viewer","allowed_ips":["` + strings.Repeat("1", 65) + `"]}`, "allowed_ips[0]", "must have at most 64 characters"},
+		"map value too long":                {"/v1/agents", `{"name":"a","metadata":{"k":"` + strings.Repeat("a", 501) + `"}}`, "metadata.k", "must have at most 500 characters"},
+		"number too large":                  {"/v1/trunks", `{"name":"a","proxies":[{"host":"sip.example.com"}],"max_channels":100001}`, "max_channels", "must be at most 100000"},
+		"string in a list element too long": {"/v1/trunks", `{"name":"a","proxies":[{"host":"` + strings.Repeat("a", 254) + `"}]}`, "proxies[0].host", "must have at most 253 characters"},
+		"missing member":                    {"/v1/users", `{"name":"a"}`, "role", "is required"},
+		"missing nested member":             {"/v1/trunks", `{"name":"a","proxies":[{}]}`, "proxies[0].host", "is required"},
 	} {
 		e := d.must(422, "POST", c.path, "operator", c.body).failure(t)
 		details, _ := e["details"].([]any)

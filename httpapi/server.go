@@ -90,7 +90,7 @@ func (s *Server) newApp() *fiber.App {
 	cfg := &s.cfg
 	return fiber.New(fiber.Config{
 		AppName:                      "callboard",
-		Immutable:                    true, // strings outlive their request
+		Immutable:                    true, // strings remain valid after their request
 		StrictRouting:                true,
 		CaseSensitive:                true,
 		StreamRequestBody:            true,

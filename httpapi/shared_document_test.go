@@ -17,9 +17,9 @@ func TestServersOfOneProcessShareNoDataAndUseOwnPublicURL(t *testing.T) {
 		servers[i] = startServer(t, httpapi.Config{PublicURL: url, Version: url})
 	}
 	id := servers[0].create("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
-	servers[0].must(200, "GET", "/v1/campaigns/"+id, "all", nil) // an operation without a body
+	servers[0].must(200, "GET", "/v1/campaigns/"+id, "all", nil) // a route without a request body
 	servers[1].must(404, "GET", "/v1/campaigns/"+id, "all", nil)
-	servers[0].must(200, "POST", "/v1/campaigns/"+id+"/start", "all", nil) // an operation through huma
+	servers[0].must(200, "POST", "/v1/campaigns/"+id+"/start", "all", nil) // a route that huma decodes
 	servers[1].must(404, "POST", "/v1/campaigns/"+id+"/start", "all", nil)
 	lists := [2]int{}
 	for i := range servers {

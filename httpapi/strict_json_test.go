@@ -60,5 +60,5 @@ func TestFreeFormNumbersKeepTheirNotation(t *testing.T) {
 	d.must(201, "POST", "/v1/calls/outbound", "operator", `{"to":"+12025550123","agent_id":"agent_`+ulidOf(1)+`","context":`+free+`}`)
 	stored, err := domain.EncodeJSON(d.orders[len(d.orders)-1].Context)
 	require.NoError(t, err)
-	assert.Equal(t, free, string(stored)) //nolint:testifylint // byte by byte
+	assert.Equal(t, free, string(stored)) //nolint:testifylint // the comparison is byte by byte
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -76,13 +75,13 @@ func TestJWTRequestIsValidated(t *testing.T) {
 		status int
 		param  string
 	}{
-		"no user":       {m{"user_id": "", "permissions": []string{"calls:read"}}, 422, "user_id"},
-		"no rights":     {m{"user_id": "u", "permissions": []string{}}, 422, "permissions"},
-		"unknown right": {m{"user_id": "u", "permissions": []string{"calls:*"}}, 422, "permissions[0]"},
-		"too short":     {m{"user_id": "u", "permissions": []string{"calls:read"}, "expires_in": 59}, 422, "expires_in"},
-		"too long":      {m{"user_id": "u", "permissions": []string{"calls:read"}, "expires_in": 86401}, 422, "expires_in"},
-		"negative":      {m{"user_id": "u", "permissions": []string{"calls:read"}, "expires_in": -5}, 422, "expires_in"},
-		"a day":         {m{"user_id": "u", "permissions": []string{"calls:read"}, "expires_in": 86400}, 200, ""},
+		"no user id":         {m{"user_id": "", "permissions": []string{"calls:read"}}, 422, "user_id"},
+		"no permissions":     {m{"user_id": "u", "permissions": []string{}}, 422, "permissions"},
+		"unknown permission": {m{"user_id": "u", "permissions": []string{"calls:*"}}, 422, "permissions[0]"},
+		"lifetime too short": {m{"user_id": "u", "permissions": []string{"calls:read"}, "expires_in": 59}, 422, "expires_in"},
+		"lifetime too long":  {m{"user_id": "u", "permissions": []string{"calls:read"}, "expires_in": 86401}, 422, "expires_in"},
+		"negative lifetime":  {m{"user_id": "u", "permissions": []string{"calls:read"}, "expires_in": -5}, 422, "expires_in"},
+		"lifetime of a day":  {m{"user_id": "u", "permissions": []string{"calls:read"}, "expires_in": 86400}, 200, ""},
 	} {
 		r := d.must(c.status, "POST", "/v1/auth/token", "operator", c.body)
 		if c.param != "" {
@@ -201,35 +200,37 @@ func TestForgedTokensAreRefusedWithTheirErrorCode(t *testing.T) {
 	more := d.claims(good)
 	more["permissions"] = []string{"*:write"}
 
+	address := 0
 	for name, c := range map[string]struct{ text, code string }{
-		"no algorithm":          {part(m{"alg": "none", "kid": kid}) + "." + parts[1] + ".", "invalid_token"},
-		"None":                  {part(m{"alg": "None", "kid": kid}) + "." + parts[1] + "." + parts[2], "invalid_token"},
-		"another algorithm":     {hs(public), "invalid_token"},
-		"the key's text":        {hs([]byte(keys.Active.Public)), "invalid_token"},
-		"more rights":           {parts[0] + "." + part(more) + "." + parts[2], "invalid_token"},
-		"a stranger's key":      {theirs, "invalid_token"},
-		"a kid that is a path":  {part(m{"alg": "EdDSA", "kid": "../../etc/passwd"}) + "." + parts[1] + "." + parts[2], "invalid_token"},
-		"a kid that is no text": {part(m{"alg": "EdDSA", "kid": m{}}) + "." + parts[1] + "." + parts[2], "invalid_token"},
-		"a key of its own":      {part(m{"alg": "EdDSA", "jwk": m{"kty": "OKP"}}) + "." + parts[1] + "." + parts[2], "invalid_token"},
-		"cut short":             {good[:len(good)-4], "invalid_token"},
-		"no signature":          {parts[0] + "." + parts[1] + ".", "invalid_token"},
-		"expired":               {expired, "expired_token"},
-		"expired, tampered":     {broken[0] + "." + broken[1] + "." + parts[2], "invalid_token"},
-		"another issuer":        {d.forgeToken(func(c *token.Claims) { c.Issuer = "https://evil.example.com" }), "invalid_token"},
-		"another audience":      {d.forgeToken(func(c *token.Claims) { c.Audience = "other" }), "invalid_token"},
-		"expired elsewhere": {d.forgeToken(func(c *token.Claims) {
+		"algorithm none":                    {part(m{"alg": "none", "kid": kid}) + "." + parts[1] + ".", "invalid_token"},
+		"algorithm None":                    {part(m{"alg": "None", "kid": kid}) + "." + parts[1] + "." + parts[2], "invalid_token"},
+		"HS256 with the public key":         {hs(public), "invalid_token"},
+		"HS256 with the encoded public key": {hs([]byte(keys.Active.Public)), "invalid_token"},
+		"changed permissions":               {parts[0] + "." + part(more) + "." + parts[2], "invalid_token"},
+		"signed with another key":           {theirs, "invalid_token"},
+		"key id that is a path":             {part(m{"alg": "EdDSA", "kid": "../../etc/passwd"}) + "." + parts[1] + "." + parts[2], "invalid_token"},
+		"key id that is an object":          {part(m{"alg": "EdDSA", "kid": m{}}) + "." + parts[1] + "." + parts[2], "invalid_token"},
+		"own key in the header":             {part(m{"alg": "EdDSA", "jwk": m{"kty": "OKP"}}) + "." + parts[1] + "." + parts[2], "invalid_token"},
+		"truncated":                         {good[:len(good)-4], "invalid_token"},
+		"no signature":                      {parts[0] + "." + parts[1] + ".", "invalid_token"},
+		"expired":                           {expired, "expired_token"},
+		"expired and tampered":              {broken[0] + "." + broken[1] + "." + parts[2], "invalid_token"},
+		"other issuer":                      {d.forgeToken(func(c *token.Claims) { c.Issuer = "https://evil.example.com" }), "invalid_token"},
+		"other audience":                    {d.forgeToken(func(c *token.Claims) { c.Audience = "other" }), "invalid_token"},
+		"expired with another audience": {d.forgeToken(func(c *token.Claims) {
 			c.Audience, c.ExpiresAt = "other", jwt.NewNumericDate(time.Now().Add(-time.Hour))
 		}), "invalid_token"},
-		"no end":           {d.forgeToken(func(c *token.Claims) { c.ExpiresAt = nil }), "invalid_token"},
-		"from the future":  {d.forgeToken(func(c *token.Claims) { c.IssuedAt = jwt.NewNumericDate(time.Now().Add(time.Hour)) }), "invalid_token"},
-		"nobody's":         {d.forgeToken(func(c *token.Claims) { c.Subject = "" }), "invalid_token"},
-		"hung on no key":   {d.forgeToken(func(c *token.Claims) { c.KeyID = "" }), "invalid_token"},
-		"far too long":     {good + strings.Repeat("A", 5000), "invalid_token"},
-		"not even base64":  {"eyJ!!.e.e", "invalid_token"},
-		"eyJ and nothing":  {"eyJ..", "invalid_token"},
-		"neither this nor": {"eyJhbGciOiJIUzI1NiJ9", "invalid_api_key"},
+		"no expiry":                {d.forgeToken(func(c *token.Claims) { c.ExpiresAt = nil }), "invalid_token"},
+		"issued in the future":     {d.forgeToken(func(c *token.Claims) { c.IssuedAt = jwt.NewNumericDate(time.Now().Add(time.Hour)) }), "invalid_token"},
+		"no subject":               {d.forgeToken(func(c *token.Claims) { c.Subject = "" }), "invalid_token"},
+		"no creating key":          {d.forgeToken(func(c *token.Claims) { c.KeyID = "" }), "invalid_token"},
+		"too long a token":         {good + strings.Repeat("A", 5000), "invalid_token"},
+		"invalid base64":           {"eyJ!!.e.e", "invalid_token"},
+		"empty parts":              {"eyJ..", "invalid_token"},
+		"single part without dots": {"eyJhbGciOiJIUzI1NiJ9", "invalid_api_key"},
 	} {
-		r := d.do("GET", "/v1/calls", c.text, nil, "X-Forwarded-For", "198.51.100."+strconv.Itoa(len(name)))
+		address++
+		r := d.do("GET", "/v1/calls", c.text, nil, "X-Forwarded-For", addressNo(address)) // each address has its own limit of failures
 		if assert.Equal(t, http.StatusUnauthorized, r.Status, name) {
 			assert.Equal(t, c.code, r.failure(t)["code"], name)
 			assert.Equal(t, "Bearer", r.Header.Get("WWW-Authenticate"), name)

@@ -85,7 +85,7 @@ func TestWebhookReplayByTimeIsValidated(t *testing.T) {
 	}
 	for name, body := range map[string]m{
 		"ids and from": {"event_ids": one, "from": from}, "ids and to": {"event_ids": one, "to": to}, "ids and types": {"event_ids": one, "types": []string{"call.*"}},
-		"a from that is no time": {"from": "yesterday"}, "a to without a from": {"to": to}, "one moment": {"from": from, "to": from},
+		"invalid from": {"from": "yesterday"}, "to without from": {"to": to}, "empty period": {"from": from, "to": from},
 	} {
 		assert.Equal(t, 422, d.do("POST", path, "operator", body).Status, name)
 	}

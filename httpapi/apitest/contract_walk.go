@@ -17,7 +17,7 @@ import (
 // Request is a request that a walk sends.
 type Request struct {
 	Method string
-	Path   string // with its query
+	Path   string // the path and its query
 	Kind   string // media type of the body; "": no body
 	Body   []byte
 	Header map[string]string
@@ -61,8 +61,8 @@ type Tally struct {
 // attempt is a request and what is expected of the response.
 type attempt struct {
 	Request
-	good        bool     // valid by the document
-	bad         bool     // invalid by the document
+	good        bool     // the request is valid by the OpenAPI document
+	bad         bool     // the request is invalid by the OpenAPI document
 	wrongFields []string // fields that an error may name; empty: an error may name none
 	label       string   // kind of the request, for fault messages
 }
@@ -193,7 +193,7 @@ func (w *Walk) body(o *openapi.Operation, a *attempt, kind int) (media string, b
 		value, a.wrongFields = invalidateValue(w.Rand, bodyValues(w.doc, o.Bodies[media], value, "", "", nil, nil))
 		a.label = "spoiled:"
 	}
-	body, _ = json.Marshal(value) // of plain values: cannot fail
+	body, _ = json.Marshal(value) // a plain value: marshaling cannot fail
 	if kind == 5 {
 		body, a.good, a.label = malformedBody(w.Rand, body), false, "malformed:"
 		return media, body

@@ -27,7 +27,7 @@ func (w *Walk) repairRequest(o *openapi.Operation, a *attempt, r Reply) bool {
 	for _, param := range f.params() {
 		changed = w.repairField(o.Bodies[a.Kind], body, splitParam(param)) || changed
 	}
-	a.Body, _ = json.Marshal(body) // decoded from JSON: cannot fail
+	a.Body, _ = json.Marshal(body) // decoded from JSON: marshaling cannot fail
 	return changed
 }
 
@@ -91,7 +91,7 @@ func (w *Walk) nonEmptyValue(s *openapi.Schema, name string) any {
 func (w *Walk) knownBody(o *openapi.Operation) any {
 	text := w.bodies[o.ID]
 	if text == nil && o.Examples["application/json"] != nil {
-		text, _ = json.Marshal(o.Examples["application/json"]) // decoded from JSON: cannot fail
+		text, _ = json.Marshal(o.Examples["application/json"]) // decoded from JSON: marshaling cannot fail
 	}
 	var body any
 	if json.Unmarshal(text, &body) != nil {
@@ -132,7 +132,7 @@ func withoutNulls(text []byte) []byte {
 		return text
 	}
 	removeNulls(body)
-	text, _ = json.Marshal(body) // decoded from JSON: cannot fail
+	text, _ = json.Marshal(body) // decoded from JSON: marshaling cannot fail
 	return text
 }
 

@@ -78,7 +78,7 @@ func (cl *Cluster) destination(c *fiber.Ctx, route string, body []byte) (sender,
 	case strings.HasPrefix(at, path+"/{id}"):
 		var err error
 		if id, err = domain.ParseID(domain.PrefixWorkspace, c.Params("id")); err != nil || !cl.shards.IsElsewhere(id) {
-			return nil, nil //nolint:nilerr // reported by the handler
+			return nil, nil //nolint:nilerr // the handler reports the error
 		}
 	default:
 		return nil, nil
@@ -92,7 +92,7 @@ func (cl *Cluster) destination(c *fiber.Ctx, route string, body []byte) (sender,
 func (cl *Cluster) nodeDestination(c *fiber.Ctx, body []byte) (sender, error) {
 	var choice operator.NodeChoice
 	if json.Unmarshal(body, &choice) != nil || choice.NodeID == "" || router.RequireOperator(router.RequestOf(c.UserContext()).Principal) != nil {
-		return nil, nil //nolint:nilerr // reported by the handler
+		return nil, nil //nolint:nilerr // the handler reports the error
 	}
 	shards, here, err := cl.shardsOfNode(choice.NodeID)
 	if err != nil || here {

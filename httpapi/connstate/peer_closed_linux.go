@@ -15,7 +15,7 @@ func PeerClosed(conn net.Conn) bool {
 		if own, ok := conn.(interface{ PeerClosed() bool }); ok {
 			return own.PeerClosed()
 		}
-		outer, ok := conn.(interface{ NetConn() net.Conn }) // TLS, for example
+		outer, ok := conn.(interface{ NetConn() net.Conn }) // for example a TLS connection
 		if !ok {
 			break
 		}
@@ -27,7 +27,7 @@ func PeerClosed(conn net.Conn) bool {
 	}
 	raw, err := socket.SyscallConn()
 	if err != nil {
-		return true // closed on this side
+		return true // this side has closed the connection
 	}
 	closed := false
 	err = raw.Control(func(fd uintptr) {

@@ -94,4 +94,4 @@ func revokeKey(r *Request) (view, error) {
 }
 
 // isTicked reports whether a checkbox of a form is ticked.
-func isTicked(values []string, one string) bool { return slices.Contains(values, one) }
+func isTicked(values []string, value string) bool { return slices.Contains(values, value) }

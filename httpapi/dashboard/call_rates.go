@@ -7,9 +7,9 @@ import (
 // callRate is the rate of calls in an interval, per minute.
 type callRate struct {
 	At       time.Time // start of the interval
-	Calls    float64   // per minute
+	Calls    float64   // calls per minute
 	Answered float64   // percentage of calls that were answered; -1: no calls
-	Failed   float64   // per minute
+	Failed   float64   // failed calls per minute
 }
 
 // Unix returns the start of the interval in Unix seconds.

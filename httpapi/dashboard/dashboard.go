@@ -34,7 +34,7 @@ type Visitor struct {
 	Name, Role, Workspace string
 	Test                  bool                         // the user belongs to the test environment
 	Fresh                 bool                         // signed in within the last 15 minutes
-	Operator              bool                         // may use the operator's page
+	Operator              bool                         // the user may use the operator's page
 	Rights                func(permission string) bool // reports whether the user has a permission such as calls:write
 }
 
@@ -72,7 +72,7 @@ type Route struct {
 	Long         bool // the form may hold a pathway or a conversation
 	Reads        bool // a POST that changes nothing
 	Again        bool // needs a sign-in within the last 15 minutes
-	Operator     bool // for operators only
+	Operator     bool // the route is for operators only
 	serve        func(*Request) (view, error)
 }
 

@@ -11,7 +11,7 @@ const idempotencyField = "once"
 // newIdempotencyKey returns the key of a new form.
 func newIdempotencyKey() string {
 	b := make([]byte, 16)
-	_, _ = rand.Read(b) // never fails
+	_, _ = rand.Read(b) // Read of crypto/rand never fails
 	return hex.EncodeToString(b)
 }
 

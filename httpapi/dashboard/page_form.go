@@ -15,7 +15,7 @@ import (
 
 // Limits of a form that is returned to a client without a session.
 const (
-	maxAnonymousForm   = 256 << 10 // bytes
+	maxAnonymousForm   = 256 << 10 // bytes of a form without a session
 	maxAnonymousFields = 100
 )
 

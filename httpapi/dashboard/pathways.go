@@ -32,7 +32,7 @@ func editableJSON(p object) string {
 		}
 		return []any{}
 	}
-	return pretty(struct { // fields in reading order
+	return pretty(struct { // the order in which users read a pathway
 		Name      any `json:"name"`
 		Start     any `json:"start"`
 		Variables any `json:"variables"`

@@ -145,8 +145,8 @@ func TestRepeatedRequestDoesNotWaitAfterTheRequestEnds(t *testing.T) {
 	over, requests := make(chan struct{}), 0
 	close(over)
 	for name, r := range map[string]*Request{
-		"too late": {Ended: func() <-chan struct{} { return over }},
-		"nobody":   {Gone: func() bool { return true }},
+		"server is shutting down": {Ended: func() <-chan struct{} { return over }},
+		"client is gone":          {Gone: func() bool { return true }},
 	} {
 		requests = 0
 		r.Form = url.Values{"once": {strings.Repeat("0f", 16)}}

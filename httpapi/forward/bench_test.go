@@ -44,7 +44,7 @@ func BenchmarkForwardedRequest(b *testing.B) {
 		defer func() { _ = s.Shutdown() }()
 		bench(b, "http://"+ln.Addr().String())
 	})
-	for _, name := range []string{"seat here", "seat elsewhere"} {
+	for _, name := range []string{"shard on this node", "shard on another node"} {
 		b.Run(name, func(b *testing.B) {
 			c := mustCredential(b)
 			ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -58,7 +58,7 @@ func BenchmarkForwardedRequest(b *testing.B) {
 			go func() { _ = s.Serve(router.Listen(3)) }()
 			defer func() { _ = s.Shutdown() }()
 			cfg := forward.Config{Shards: 8, Owner: func(int) (string, bool) { return ln.Addr().String(), true }, Credential: c, Shard: func(*http.Request, []byte) (int, error) { return 3, nil }}
-			if name == "seat here" {
+			if name == "shard on this node" {
 				cfg.Local, cfg.Self = router, ln.Addr().String()
 			}
 			f := forward.New(cfg)

@@ -72,7 +72,7 @@ type ConnRouter struct {
 	closing    atomic.Int64 // handshakes and close notices in progress
 	nodeServer *http.Server // serves requests to the node itself; nil: there are none
 	log        *slog.Logger
-	ctx        context.Context //nolint:containedctx // ends with the ConnRouter
+	ctx        context.Context //nolint:containedctx // the context ends with the ConnRouter
 	end        context.CancelFunc
 
 	mu           sync.Mutex
@@ -182,7 +182,7 @@ func (d *ConnRouter) Serve(ln net.Listener) error {
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return err
-		default: // for example no file descriptors
+		default: // for example, no file descriptor is free
 			wait := time.NewTimer(delay)
 			select {
 			case <-wait.C:
@@ -296,7 +296,7 @@ type ShardListener struct {
 	conns  chan net.Conn
 	done   chan struct{}
 
-	closed    bool        // under ConnRouter.mu
+	closed    bool        // guarded by ConnRouter.mu
 	accepting atomic.Bool // Accept was called
 
 	mu   sync.Mutex

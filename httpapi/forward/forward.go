@@ -26,13 +26,13 @@ const NotActive = "Callboard-Not-Active"
 const HeaderPrefix = "Callboard-"
 
 const (
-	maxOwnerWait         = 10 * time.Second       // for a shard to get an owner
-	readinessWait        = time.Second            // the same for a readiness check
-	retryDelay           = 20 * time.Millisecond  // before the next attempt
-	maxRetryDelay        = 250 * time.Millisecond // before later attempts
+	maxOwnerWait         = 10 * time.Second       // time for a shard to get an owner
+	readinessWait        = time.Second            // time for a shard to get an owner in a readiness check
+	retryDelay           = 20 * time.Millisecond  // delay before the first retry
+	maxRetryDelay        = 250 * time.Millisecond // maximum delay before a retry
 	dialTimeout          = time.Second
 	idleTimeout          = 60 * time.Second
-	maxIdleConnsPerShard = 256              // to one shard
+	maxIdleConnsPerShard = 256              // idle connections to one shard
 	maxIdleConns         = 2048             // to all shards of other nodes
 	maxRetryBody         = 64 << 10         // bytes of a body that is kept for another attempt
 	bodyTimeout          = 20 * time.Second // to receive a kept body, or a part of a longer one

@@ -46,43 +46,43 @@ type requestKey struct{}
 // track adds a request. The returned context ends with the request.
 func (f *requestTracker) track(client, ctx context.Context, shard int, body []byte) (*forwardedRequest, context.Context) {
 	ctx, whole := context.WithCancel(ctx)
-	one := &forwardedRequest{tracker: f, client: client, cancelAll: whole, body: body, shard: shard}
+	fr := &forwardedRequest{tracker: f, client: client, cancelAll: whole, body: body, shard: shard}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.all[one] = struct{}{}
-	return one, context.WithValue(ctx, requestKey{}, one)
+	f.all[fr] = struct{}{}
+	return fr, context.WithValue(ctx, requestKey{}, fr)
 }
 
 // startAttempt returns the context of an attempt at a node.
-func (one *forwardedRequest) startAttempt(ctx context.Context, addr string) context.Context {
+func (fr *forwardedRequest) startAttempt(ctx context.Context, addr string) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
-	one.tracker.mu.Lock()
-	defer one.tracker.mu.Unlock()
-	one.cancelAttempt(nil)
-	one.addr, one.cancel, one.movedAt = addr, cancel, time.Time{}
+	fr.tracker.mu.Lock()
+	defer fr.tracker.mu.Unlock()
+	fr.cancelAttempt(nil)
+	fr.addr, fr.cancel, fr.movedAt = addr, cancel, time.Time{}
 	return ctx
 }
 
 // markResponding records that the node has begun to respond. From then on the request fails if the node fails.
-func (one *forwardedRequest) markResponding() {
-	one.tracker.mu.Lock()
-	defer one.tracker.mu.Unlock()
-	one.responding = true
+func (fr *forwardedRequest) markResponding() {
+	fr.tracker.mu.Lock()
+	defer fr.tracker.mu.Unlock()
+	fr.responding = true
 }
 
-// finish removes the request.
-func (one *forwardedRequest) finish() {
-	defer one.cancelAll()
-	one.tracker.mu.Lock()
-	defer one.tracker.mu.Unlock()
-	one.cancelAttempt(nil)
-	delete(one.tracker.all, one)
+// finish removes the request from the tracker.
+func (fr *forwardedRequest) finish() {
+	defer fr.cancelAll()
+	fr.tracker.mu.Lock()
+	defer fr.tracker.mu.Unlock()
+	fr.cancelAttempt(nil)
+	delete(fr.tracker.all, fr)
 }
 
-func (one *forwardedRequest) cancelAttempt(cause error) {
-	if one.cancel != nil {
-		one.cancel(cause)
-		one.cancel = nil
+func (fr *forwardedRequest) cancelAttempt(cause error) {
+	if fr.cancel != nil {
+		fr.cancel(cause)
+		fr.cancel = nil
 	}
 }
 

@@ -86,7 +86,7 @@ func respondError(w http.ResponseWriter, status int, code domain.Code, text stri
 		h.Set("Retry-After", strconv.Itoa(after))
 		failure["retry_after"] = after
 	}
-	body, _ := json.Marshal(map[string]any{"success": false, "error": failure}) // strings and integers: cannot fail
+	body, _ := json.Marshal(map[string]any{"success": false, "error": failure}) // strings and integers: marshaling cannot fail
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n'))
 }

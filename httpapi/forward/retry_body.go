@@ -75,10 +75,10 @@ type retryBody struct {
 	used   bool
 }
 
-func newRetryBody(r *http.Request, one *forwardedRequest) *retryBody {
+func newRetryBody(r *http.Request, request *forwardedRequest) *retryBody {
 	switch {
-	case one.body != nil:
-		return &retryBody{bytes: one.body}
+	case request.body != nil:
+		return &retryBody{bytes: request.body}
 	case r.Body == nil || r.Body == http.NoBody:
 		return &retryBody{}
 	}
@@ -128,8 +128,8 @@ func (b *bufferPool) Get() []byte {
 }
 
 // Put implements httputil.BufferPool.
-func (b *bufferPool) Put(one []byte) {
-	if len(one) == bufferSize {
-		b.all.Put((*[bufferSize]byte)(one))
+func (b *bufferPool) Put(buffer []byte) {
+	if len(buffer) == bufferSize {
+		b.all.Put((*[bufferSize]byte)(buffer))
 	}
 }

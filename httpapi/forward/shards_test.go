@@ -336,7 +336,7 @@ func TestConnectionsOfAShardEndWithItsListener(t *testing.T) {
 		resp, err := http.Get(m.url + "/2/stream")
 		require.NoError(t, err)
 		defer func() { _ = resp.Body.Close() }()
-		streams = append(streams, resp) //nolint:bodyclose // closed above
+		streams = append(streams, resp) //nolint:bodyclose // the cleanup closes the body
 	}
 	require.NoError(t, ln.Close())
 	bound, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -19,17 +19,17 @@ func TestNamedColumnsAreUsed(t *testing.T) {
 		as   intake.ColumnNames
 		want map[string]string // the key "" is the phone
 	}{
-		"semicolons, a mark and another case": {
+		"semicolons, BOM and different case": {
 			bom + "Mobile No;Phone;Who\n+12025550123;office;Ada\n",
 			intake.ColumnNames{"phone": " mobile no", "name": "WHO", "timezone": ""},
 			map[string]string{"": "+12025550123", "name": "Ada", "file_phone": "office"},
 		},
-		"two change places":        {"phone,name\nAda,+12025550123\n", intake.ColumnNames{"phone": "name", "name": "phone"}, map[string]string{"": "+12025550123", "name": "Ada"}},
-		"as it is written first":   {"tel,TEL\n+12025550123,old\n", intake.ColumnNames{"phone": "tel"}, map[string]string{"": "+12025550123", "TEL": "old"}},
-		"what nobody can see":      {"\u200bTel\u00a0,x\n+12025550123,y\n", intake.ColumnNames{"phone": "\ufeffTel "}, map[string]string{"": "+12025550123", "x": "y"}},
-		"names that mean harm":     {"\"<script>alert(1)</script>\",\"=cmd|' /C calc'!A0\"\n+12025550123,y\n", intake.ColumnNames{"phone": "<script>alert(1)</script>"}, map[string]string{"": "+12025550123", "=cmd|' /C calc'!A0": "y"}},
-		"quotes, commas and lines": {"\"Tel, \"\"mobile\"\"\nof him\",x\n+12025550123,y\n", intake.ColumnNames{"phone": "Tel, \"mobile\"\nof him"}, map[string]string{"": "+12025550123", "x": "y"}},
-		"said as it is":            {"phone,x\n+12025550123,y\n", intake.ColumnNames{"phone": "phone"}, map[string]string{"": "+12025550123", "x": "y"}},
+		"two exchanged columns":          {"phone,name\nAda,+12025550123\n", intake.ColumnNames{"phone": "name", "name": "phone"}, map[string]string{"": "+12025550123", "name": "Ada"}},
+		"exact name before another case": {"tel,TEL\n+12025550123,old\n", intake.ColumnNames{"phone": "tel"}, map[string]string{"": "+12025550123", "TEL": "old"}},
+		"invisible characters":           {"\u200bTel\u00a0,x\n+12025550123,y\n", intake.ColumnNames{"phone": "\ufeffTel "}, map[string]string{"": "+12025550123", "x": "y"}},
+		"script and formula in names":    {"\"<script>alert(1)</script>\",\"=cmd|' /C calc'!A0\"\n+12025550123,y\n", intake.ColumnNames{"phone": "<script>alert(1)</script>"}, map[string]string{"": "+12025550123", "=cmd|' /C calc'!A0": "y"}},
+		"quotes, commas and lines":       {"\"Tel, \"\"mobile\"\"\nof him\",x\n+12025550123,y\n", intake.ColumnNames{"phone": "Tel, \"mobile\"\nof him"}, map[string]string{"": "+12025550123", "x": "y"}},
+		"column with the default name":   {"phone,x\n+12025550123,y\n", intake.ColumnNames{"phone": "phone"}, map[string]string{"": "+12025550123", "x": "y"}},
 	} {
 		got, err := readAll(intake.CSVWithColumns(strings.NewReader(c.text), &intake.Columns{Named: c.as}))
 		require.NoError(t, err, name)

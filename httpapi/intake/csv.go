@@ -52,7 +52,7 @@ func CSVWithColumns(r io.Reader, as *Columns) iter.Seq2[domain.RawContact, error
 // csvTable reads a CSV file.
 type csvTable struct {
 	w              *window
-	line           int // of the next record
+	line           int // line number of the next record
 	delimiter      byte
 	delimiterKnown bool // a sep= line has set the delimiter
 	end            byte // last byte of a line, as in the header
@@ -231,7 +231,7 @@ func (t *csvTable) readRecord() (text []byte, whole bool, err error) {
 // recordScanner follows the quotes of a record, byte by byte.
 type recordScanner struct {
 	inField bool // after the first byte of a field
-	quoted  bool // inside quotes
+	quoted  bool // the scanner is inside quotes
 	closing bool // the last byte was a quote inside quotes
 }
 

@@ -17,7 +17,7 @@ func decodeText(r io.Reader) io.Reader {
 	var order binary.ByteOrder
 	switch {
 	case len(head) == 3 && string(head) == bom:
-		_, _ = b.Discard(3) // buffered: cannot fail
+		_, _ = b.Discard(3) // the bytes are buffered: Discard cannot fail
 		return b
 	case len(head) >= 2 && head[0] == 0xff && head[1] == 0xfe:
 		_, _ = b.Discard(2)

@@ -47,21 +47,21 @@ func TestSpreadsheetExportsAreRead(t *testing.T) {
 		text string
 		want []domain.RawContact
 	}{
-		"UTF-8 with its mark":          {"\xef\xbb\xbf" + plain, want},
-		"UTF-16 LE":                    {encodeUTF16(plain, binary.LittleEndian, true), want},
-		"UTF-16 BE":                    {encodeUTF16(plain, binary.BigEndian, true), want},
-		"UTF-16 LE without a mark":     {encodeUTF16(plain, binary.LittleEndian, false), want},
-		"UTF-16 BE without a mark":     {encodeUTF16(plain, binary.BigEndian, false), want},
-		"UTF-16 with tabs, as Unicode": {encodeUTF16(strings.ReplaceAll(strings.ReplaceAll(plain, ",", "\t"), "\n", "\r\n"), binary.LittleEndian, true), want},
-		"sep=;":                        {"sep=;\r\n" + strings.ReplaceAll(plain, ",", ";"), at(1)},
-		"\"sep=,\"":                    {"\"sep=,\"\n" + plain, at(1)},
-		"SEP=| that nobody guesses":    {"SEP=|\n" + strings.ReplaceAll(plain, ",", "|"), at(1)},
-		"lines that end in CR":         {strings.ReplaceAll(plain, "\n", "\r"), want},
-		"empty columns behind":         {strings.ReplaceAll(plain, "\n", ",,,\n"), want},
-		"a great many of them":         {strings.Replace(plain, "\n", strings.Repeat(",", 500)+"\n", 1), want},
-		"rows longer by nothing":       {strings.ReplaceAll(plain, "Bob\n", "Bob,,,,\n"), want},
-		"empty rows behind":            {plain + ",\n,\n\"\",\"\"\n , \n", want},
-		"hard spaces and no width":     {"\u00a0phone ,name\n\u202a+12025550123\u202c,\u00a0Zoë 🐘\u200b\n+12025550124\u00a0,Bob\n", want},
+		"UTF-8 with BOM":                  {"\xef\xbb\xbf" + plain, want},
+		"UTF-16 LE":                       {encodeUTF16(plain, binary.LittleEndian, true), want},
+		"UTF-16 BE":                       {encodeUTF16(plain, binary.BigEndian, true), want},
+		"UTF-16 LE without BOM":           {encodeUTF16(plain, binary.LittleEndian, false), want},
+		"UTF-16 BE without BOM":           {encodeUTF16(plain, binary.BigEndian, false), want},
+		"UTF-16 with tabs, as Unicode":    {encodeUTF16(strings.ReplaceAll(strings.ReplaceAll(plain, ",", "\t"), "\n", "\r\n"), binary.LittleEndian, true), want},
+		"sep=;":                           {"sep=;\r\n" + strings.ReplaceAll(plain, ",", ";"), at(1)},
+		"\"sep=,\"":                       {"\"sep=,\"\n" + plain, at(1)},
+		"SEP=| with an unusual separator": {"SEP=|\n" + strings.ReplaceAll(plain, ",", "|"), at(1)},
+		"lines ending in CR":              {strings.ReplaceAll(plain, "\n", "\r"), want},
+		"trailing empty columns":          {strings.ReplaceAll(plain, "\n", ",,,\n"), want},
+		"500 trailing empty columns":      {strings.Replace(plain, "\n", strings.Repeat(",", 500)+"\n", 1), want},
+		"rows with trailing empty fields": {strings.ReplaceAll(plain, "Bob\n", "Bob,,,,\n"), want},
+		"trailing empty rows":             {plain + ",\n,\n\"\",\"\"\n , \n", want},
+		"no-break and zero-width spaces":  {"\u00a0phone ,name\n\u202a+12025550123\u202c,\u00a0Zoë 🐘\u200b\n+12025550124\u00a0,Bob\n", want},
 	} {
 		for way, r := range map[string]io.Reader{
 			"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text)), "with its end": iotest.DataErrReader(strings.NewReader(c.text)),
@@ -92,7 +92,7 @@ func TestNumberLinesInSpreadsheetEncodings(t *testing.T) {
 	const text = "+12025550100\r\n\r\n 0171 5550101\n"
 	for name, file := range map[string]string{
 		"UTF-8": text, "UTF-8 with a mark": "\xef\xbb\xbf" + text, "UTF-16 LE": encodeUTF16(text, binary.LittleEndian, true),
-		"UTF-16 BE": encodeUTF16(text, binary.BigEndian, true), "UTF-16 LE without a mark": encodeUTF16(text, binary.LittleEndian, false),
+		"UTF-16 BE": encodeUTF16(text, binary.BigEndian, true), "UTF-16 LE without BOM": encodeUTF16(text, binary.LittleEndian, false),
 	} {
 		var got []domain.RawNumber
 		for n, err := range intake.NumberLines(strings.NewReader(file)) {
@@ -128,14 +128,14 @@ func TestJSONContacts(t *testing.T) {
 		text string
 		want []domain.RawContact
 	}{
-		"a list":              {`[` + text + `]`, []domain.RawContact{ada}},
-		"an object":           {`{"contacts":[` + text + `]}`, []domain.RawContact{ada}},
-		"spaces and a mark":   {"\xef\xbb\xbf \r\n{ \"contacts\" :\t[ " + text + " ] } \n", []domain.RawContact{ada}},
-		"none":                {`[]`, nil},
-		"none in an object":   {`{"contacts": [ ]}`, nil},
-		"what is no contact":  {`[7, "x", null , {"phone":7}]`, []domain.RawContact{{Line: 1, Problem: "the row is not a contact: the value must be an object"}, {Line: 2, Problem: "the row is not a contact: the value must be an object"}, {Line: 3, Problem: "the row has no phone"}, {Line: 4, Problem: "the row is not a contact: phone must be a string"}}},
-		"one that is too big": {`[` + text + `,{"phone":"` + strings.Repeat("\\\"", 100_000) + `"},{"phone":"3"}]`, []domain.RawContact{ada, {Line: 2, Problem: "the contact is larger than 64 kB"}, {Line: 3, Phone: "3"}}},
-		"UTF-16":              {encodeUTF16(`[`+text+`]`, binary.BigEndian, true), []domain.RawContact{ada}},
+		"array":                          {`[` + text + `]`, []domain.RawContact{ada}},
+		"object with contacts":           {`{"contacts":[` + text + `]}`, []domain.RawContact{ada}},
+		"spaces and BOM":                 {"\xef\xbb\xbf \r\n{ \"contacts\" :\t[ " + text + " ] } \n", []domain.RawContact{ada}},
+		"empty array":                    {`[]`, nil},
+		"object with an empty array":     {`{"contacts": [ ]}`, nil},
+		"elements that are not contacts": {`[7, "x", null , {"phone":7}]`, []domain.RawContact{{Line: 1, Problem: "the row is not a contact: the value must be an object"}, {Line: 2, Problem: "the row is not a contact: the value must be an object"}, {Line: 3, Problem: "the row has no phone"}, {Line: 4, Problem: "the row is not a contact: phone must be a string"}}},
+		"contact that is too large":      {`[` + text + `,{"phone":"` + strings.Repeat("\\\"", 100_000) + `"},{"phone":"3"}]`, []domain.RawContact{ada, {Line: 2, Problem: "the contact is larger than 64 kB"}, {Line: 3, Phone: "3"}}},
+		"UTF-16":                         {encodeUTF16(`[`+text+`]`, binary.BigEndian, true), []domain.RawContact{ada}},
 	} {
 		for way, r := range map[string]io.Reader{"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text))} {
 			got, err := readAll(intake.JSON(r))

@@ -40,24 +40,24 @@ func TestCSVVariants(t *testing.T) {
 		text string
 		want []domain.RawContact
 	}{
-		"plain":                 {"phone,name\n+12025550123,Ada\n", []domain.RawContact{ada(2)}},
-		"no last line end":      {"phone,name\n+12025550123,Ada", []domain.RawContact{ada(2)}},
-		"CRLF, BOM, spaces":     {"\xef\xbb\xbf Phone , name\r\n +12025550123 , Ada \r\n", []domain.RawContact{ada(2)}},
-		"semicolons":            {"name;phone\nAda;+12025550123\n", []domain.RawContact{ada(2)}},
-		"tabs":                  {"name\tphone\nAda\t+12025550123\n", []domain.RawContact{ada(2)}},
-		"empty lines":           {"\n\nphone,name\n\n+12025550123,Ada\n\n", []domain.RawContact{ada(5)}},
-		"quotes":                {"phone,\"name\"\n\"+12025550123\",\"Ada\"\n", []domain.RawContact{ada(2)}},
-		"quoted at the end":     {"name,phone\nAda,\"+12025550123\"", []domain.RawContact{ada(2)}},
-		"lines in a field":      {"phone,name\n1,\"A\n\"\"b\"\", c\"\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Phone: "1", Context: domain.Context{"name": "A\n\"b\", c"}}, ada(4)}},
-		"zone and country":      {"phone,timezone,COUNTRY,\n1,Europe/Berlin,DE,x\n", []domain.RawContact{{Line: 2, Phone: "1", Timezone: "Europe/Berlin", Country: "DE"}}},
-		"short row":             {"phone,name\n1\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Phone: "1"}, ada(3)}},
-		"long row":              {"phone,name\n1,2,3\n+12025550123,Ada\n", []domain.RawContact{bad(2, more), ada(3)}},
-		"no phone":              {"phone,name\n,Bob\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Context: domain.Context{"name": "Bob"}, Problem: "the row has no phone"}, ada(3)}},
-		"garbage after a quote": {"phone,name\n1,\"a\"b\n+12025550123,Ada\n", []domain.RawContact{bad(2, quote), ada(3)}},
-		"a quote inside":        {"phone,name\n1,5\" pipe\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Phone: "1", Context: domain.Context{"name": "5\" pipe"}}, ada(3)}},
-		"not UTF-8":             {"phone,name\n1,\xff\n2,\x00\n+12025550123,Ada\n", []domain.RawContact{bad(2, "the row is not text in UTF-8"), bad(3, "the row is not text in UTF-8"), ada(4)}},
-		"a quote never closed":  {"phone,name\n1,\"Bob\n" + strings.Repeat("+12025550123,Ada\n", 2), []domain.RawContact{bad(2, size), ada(3), ada(4)}},
-		"a row without end":     {"phone,name\n1," + strings.Repeat("x", 200_000) + "\n+12025550123,Ada\n", []domain.RawContact{bad(2, size), ada(3)}},
+		"plain":                          {"phone,name\n+12025550123,Ada\n", []domain.RawContact{ada(2)}},
+		"no line feed at the end":        {"phone,name\n+12025550123,Ada", []domain.RawContact{ada(2)}},
+		"CRLF, BOM, spaces":              {"\xef\xbb\xbf Phone , name\r\n +12025550123 , Ada \r\n", []domain.RawContact{ada(2)}},
+		"semicolons":                     {"name;phone\nAda;+12025550123\n", []domain.RawContact{ada(2)}},
+		"tabs":                           {"name\tphone\nAda\t+12025550123\n", []domain.RawContact{ada(2)}},
+		"empty lines":                    {"\n\nphone,name\n\n+12025550123,Ada\n\n", []domain.RawContact{ada(5)}},
+		"quotes":                         {"phone,\"name\"\n\"+12025550123\",\"Ada\"\n", []domain.RawContact{ada(2)}},
+		"quoted field at the end":        {"name,phone\nAda,\"+12025550123\"", []domain.RawContact{ada(2)}},
+		"line breaks in a field":         {"phone,name\n1,\"A\n\"\"b\"\", c\"\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Phone: "1", Context: domain.Context{"name": "A\n\"b\", c"}}, ada(4)}},
+		"zone and country":               {"phone,timezone,COUNTRY,\n1,Europe/Berlin,DE,x\n", []domain.RawContact{{Line: 2, Phone: "1", Timezone: "Europe/Berlin", Country: "DE"}}},
+		"short row":                      {"phone,name\n1\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Phone: "1"}, ada(3)}},
+		"long row":                       {"phone,name\n1,2,3\n+12025550123,Ada\n", []domain.RawContact{bad(2, more), ada(3)}},
+		"no phone":                       {"phone,name\n,Bob\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Context: domain.Context{"name": "Bob"}, Problem: "the row has no phone"}, ada(3)}},
+		"text after a closing quote":     {"phone,name\n1,\"a\"b\n+12025550123,Ada\n", []domain.RawContact{bad(2, quote), ada(3)}},
+		"quote inside an unquoted field": {"phone,name\n1,5\" pipe\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Phone: "1", Context: domain.Context{"name": "5\" pipe"}}, ada(3)}},
+		"not UTF-8":                      {"phone,name\n1,\xff\n2,\x00\n+12025550123,Ada\n", []domain.RawContact{bad(2, "the row is not text in UTF-8"), bad(3, "the row is not text in UTF-8"), ada(4)}},
+		"unclosed quote":                 {"phone,name\n1,\"Bob\n" + strings.Repeat("+12025550123,Ada\n", 2), []domain.RawContact{bad(2, size), ada(3), ada(4)}},
+		"row that is too long":           {"phone,name\n1," + strings.Repeat("x", 200_000) + "\n+12025550123,Ada\n", []domain.RawContact{bad(2, size), ada(3)}},
 	} {
 		for way, r := range map[string]io.Reader{"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text))} {
 			got, err := readAll(intake.CSV(r))
@@ -111,7 +111,7 @@ func TestNDJSONReportsInvalidRows(t *testing.T) {
 	}, got)
 }
 
-// CSV reads the output of encoding/csv.
+// The reader accepts the output of encoding/csv.
 func TestCSVReadsOutputOfEncodingCSV(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		field := rapid.StringOfN(rapid.RuneFrom([]rune("ab,;\"\n\r\t é'=")), 0, 8, -1)

@@ -29,7 +29,7 @@ func (w *window) peekBeyond(n int) ([]byte, error) {
 	return all, err
 }
 
-func (w *window) discard(n int) { _, _ = w.b.Discard(n) } // buffered: cannot fail
+func (w *window) discard(n int) { _, _ = w.b.Discard(n) } // the bytes are buffered: Discard cannot fail
 
 // readLine returns the next line without its end. whole is false for a line that is too long, which is skipped. The
 // bytes are valid until the next call.

@@ -65,7 +65,7 @@ const defaultNames = 1 << 16
 const tick = time.Millisecond
 
 type logEntry struct {
-	at int64 // ticks
+	at int64 // time in ticks
 	n  int
 }
 
@@ -73,7 +73,7 @@ type nameCount struct {
 	name       string
 	element    *list.Element // element of Limiter.recent
 	log        []logEntry    // requests in the window, oldest first
-	used       int           // sum of log
+	used       int           // sum of the counts in log
 	burstUsed  int           // requests of the burst in use
 	waiting    int
 	unstored   int       // requests counted since the last Snapshot
@@ -221,7 +221,7 @@ func (c *nameCount) expire(r Rule, now time.Time) {
 	if expired > 0 && cap(c.log) > 4*len(c.log)+64 {
 		c.log = append([]logEntry(nil), c.log...)
 	}
-	if c.used < r.N && c.belowSince.IsZero() { // N was raised
+	if c.used < r.N && c.belowSince.IsZero() { // N was raised meanwhile
 		c.belowSince = now
 	}
 	if c.used < r.N && now.Sub(c.belowSince) >= r.Window {

@@ -27,7 +27,7 @@ func TestLimiterAllowsNThenDelayedBurstThenRefuses(t *testing.T) {
 	for i := range 20 {
 		want = append(want, fmt.Sprint(true, time.Duration(0), 19-i))
 	}
-	for _, wait := range []string{"200ms", "400ms", "600ms"} { // ⌈0.15·20⌉ = 3
+	for _, wait := range []string{"200ms", "400ms", "600ms"} { // a burst of ⌈0.15·20⌉ = 3 requests
 		want = append(want, "true "+wait+" 0")
 	}
 	for range 5 {

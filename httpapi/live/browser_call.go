@@ -55,7 +55,7 @@ type TalkTexts struct {
 
 // Limits of the text messages from a browser.
 const (
-	maxOrders = 500 // messages per call
+	maxOrders = 500 // text messages per call
 	maxDigits = 32  // DTMF digits per message
 )
 

@@ -90,7 +90,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, mimeEvents)
 	c.Set("X-Accel-Buffering", "no") // otherwise nginx buffers the events
 	conn := c.Context().Conn()
-	c.Context().SetConnectionClose() // see watchClient
+	c.Context().SetConnectionClose() // watchClient reads from the connection, so no request may follow
 	ctx, cancel := context.WithCancel(router.WithRequest(s.life(), &v))
 	stream := &eventStream{access: s.access, heartbeat: s.heartbeat, request: &v, next: next}
 	s.Stream(ctx, c, func() { cancel(); leave() }, func(w io.Writer) error {
@@ -179,7 +179,7 @@ func (s *eventStream) writeEvent(e *event.Event) error {
 	s.out.WriteString("id: ")
 	s.out.WriteString(e.ID)
 	s.out.WriteString("\ndata: ")
-	if err := domain.WriteJSON(&s.out, events.ShowEvent(*e)); err != nil { // ends with a line feed
+	if err := domain.WriteJSON(&s.out, events.ShowEvent(*e)); err != nil { // WriteJSON ends with a line feed
 		return err
 	}
 	s.out.WriteByte('\n')

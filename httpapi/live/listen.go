@@ -46,8 +46,8 @@ type ListenHello struct {
 
 const (
 	maxMessageSize = 4096             // bytes of a message from the client: half a second of audio
-	messageTimeout = 5 * time.Second  // for a client to accept a message
-	pingInterval   = 15 * time.Second // the pong has messageTimeout
+	messageTimeout = 5 * time.Second  // time for a client to accept a message
+	pingInterval   = 15 * time.Second // the client's pong must arrive within messageTimeout
 	closeTimeout   = 500 * time.Millisecond
 )
 

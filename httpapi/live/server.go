@@ -64,7 +64,7 @@ type Server struct {
 	maxStreams   int
 	streams      limit.Concurrent // event streams by workspace
 	tickets      ticketStore
-	life         func() context.Context // of open connections
+	life         func() context.Context // returns the context of open connections
 }
 
 // Register registers the routes of open connections. The connections end with life.

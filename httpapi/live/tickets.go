@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	ticketParam    = "ticket" // query parameter
+	ticketParam    = "ticket" // name of the query parameter
 	ticketLifetime = 60 * time.Second
-	maxTickets     = 1000 // per workspace within ticketLifetime
+	maxTickets     = 1000 // tickets of a workspace within ticketLifetime
 )
 
 // TicketRequest is the request for a ticket.
@@ -92,9 +92,9 @@ type issuedTicket struct {
 
 // issue stores a ticket and returns its code. The code begins with the workspace id, which locates the node that
 // stores the ticket. ok is false if the workspace has too many tickets.
-func (t *ticketStore) issue(workspace string, one ticket) (code string, ok bool) {
+func (t *ticketStore) issue(workspace string, tk ticket) (code string, ok bool) {
 	var b [20]byte
-	_, _ = rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // Read of crypto/rand never fails
 	code = access.JoinWorkspaceSecret(workspace, base32.HexEncoding.EncodeToString(b[:]))
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,8 +111,8 @@ func (t *ticketStore) issue(workspace string, one ticket) (code string, ok bool)
 	if t.purgeExpired(workspace, now); len(t.issued[workspace]) >= maxTickets {
 		return "", false
 	}
-	t.unused[code] = one
-	t.issued[workspace] = append(t.issued[workspace], issuedTicket{code: code, until: one.until})
+	t.unused[code] = tk
+	t.issued[workspace] = append(t.issued[workspace], issuedTicket{code: code, until: tk.until})
 	return code, true
 }
 

@@ -22,7 +22,7 @@ const (
 	maxUnknown    = 5_000           // cached ids without a workspace
 	unknownMaxAge = time.Second     // of such an id in the cache
 	maxQueries    = 16              // concurrent queries of the Directory
-	queryTimeout  = 2 * time.Second // of one query
+	queryTimeout  = 2 * time.Second // timeout of one query
 )
 
 // Finder finds the shard of a request. It caches the answers of the Directory.

@@ -36,7 +36,7 @@ type Access struct {
 	Audit   *AuditLog
 
 	registry        *router.Registry
-	operatorRoutes  map[string]router.AccessRule // need an operator's credential
+	operatorRoutes  map[string]router.AccessRule // routes that need an operator's credential
 	limitedRoutes   map[string]pathLimit         // have a rate limit of their own
 	drain           drainGate
 	acceptForwarded func(c *fiber.Ctx) error

@@ -62,7 +62,7 @@ func (i *Idempotency) RunOnce(c *fiber.Ctx, text []byte, run func()) {
 	}
 	known := ""
 	if c.Get(router.IdempotencyHeader) != "" {
-		known, _ = digest() // never fails
+		known, _ = digest() // a digest of a body in memory never fails
 	}
 	if err := i.runOnce(c, known, digest, func() error { run(); return nil }); err != nil {
 		_ = router.RequestOf(c.UserContext()).Router.RespondError(c, err) // writes to memory: cannot fail
@@ -208,7 +208,7 @@ func cryptResponse(header string, k record.IdempotencyKey, text []byte, encrypt 
 	bound := []byte(k.Method + " " + k.Path)
 	if encrypt {
 		nonce := make([]byte, gcm.NonceSize())
-		_, _ = rand.Read(nonce) // never fails
+		_, _ = rand.Read(nonce) // Read of crypto/rand never fails
 		return gcm.Seal(nonce, nonce, text, bound), nil
 	}
 	if len(text) < gcm.NonceSize() {

@@ -30,10 +30,10 @@ type countStore struct {
 	some     chan struct{}
 	urgent   chan struct{}
 	start    sync.Once
-	life     func() context.Context // the context of the server
+	life     func() context.Context // returns the context of the server
 
 	mu    sync.Mutex
-	dirty map[string]bool // by workspace
+	dirty map[string]bool // workspaces with unwritten counts
 	round chan struct{}   // closed when the next write has ended
 }
 

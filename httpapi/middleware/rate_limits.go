@@ -22,9 +22,9 @@ const countedWorkspaces = 1 << 20
 type RateLimits struct {
 	log           *slog.Logger
 	workspaces    Workspaces
-	general       limit.Limiter // by workspace
-	paths         limit.Limiter // by workspace and path
-	users         limit.Limiter // by workspace and user
+	general       limit.Limiter // counts by workspace
+	paths         limit.Limiter // counts by workspace and path
+	users         limit.Limiter // counts by workspace and user
 	failures      limit.Limiter // by address: requests without a valid credential
 	preflights    limit.Limiter // by address: preflight requests of allowed origins
 	pageUpdates   limit.Limiter // by user: automatic updates of dashboard pages
@@ -219,7 +219,7 @@ func (l *RateLimits) RequestsLastMinute(w *domain.Workspace) (sum int) {
 }
 
 // limitHeaderNames are the names of router.LimitHeaders as fasthttp stores them.
-var limitHeaderNames = [...][]byte{ //nolint:gochecknoglobals // a table
+var limitHeaderNames = [...][]byte{ //nolint:gochecknoglobals // a constant table
 	[]byte("X-Ratelimit-Limit"), []byte("X-Ratelimit-Remaining"), []byte("X-Ratelimit-Reset"), []byte("X-Ratelimit-Window"),
 }
 

@@ -23,8 +23,8 @@ type Document struct {
 
 // Operation is one route of the document.
 type Operation struct {
-	Method       string // in upper case
-	Path         string // with {parameters}
+	Method       string // HTTP method in upper case
+	Path         string // path with {parameters}
 	ID           string
 	Tag          string
 	Summary      string

@@ -60,7 +60,7 @@ type postmanURL struct {
 }
 
 type postmanBody struct {
-	Mode       string            `json:"mode"` // raw or urlencoded
+	Mode       string            `json:"mode"` // mode of the body: raw or urlencoded
 	Raw        string            `json:"raw,omitempty"`
 	Urlencoded []postmanVariable `json:"urlencoded,omitempty"`
 }
@@ -121,7 +121,7 @@ func postmanOf(d *Document, o *Operation) postmanRequest {
 	case nil:
 		r.Body.Raw = "{}"
 	default:
-		text, _ := json.MarshalIndent(example, "", "  ") // parsed from JSON: cannot fail
+		text, _ := json.MarshalIndent(example, "", "  ") // parsed from JSON: marshaling cannot fail
 		r.Body.Raw = string(text)
 	}
 	if kind == "application/x-www-form-urlencoded" {

@@ -98,7 +98,7 @@ func describeOperation(d *openapi.Document, o *openapi.Operation) operation {
 		case string:
 			b.Example = example
 		default:
-			text, _ := json.MarshalIndent(example, "", "  ") // parsed from JSON: cannot fail
+			text, _ := json.MarshalIndent(example, "", "  ") // parsed from JSON: marshaling cannot fail
 			b.Example = string(text)
 		}
 		out.Bodies = append(out.Bodies, b)
@@ -156,7 +156,7 @@ func describeType(s *openapi.Schema) (text, link string) {
 	case len(s.Enum) > 0:
 		words := make([]string, len(s.Enum))
 		for i, v := range s.Enum {
-			word, _ := json.Marshal(v) // parsed from JSON: cannot fail
+			word, _ := json.Marshal(v) // parsed from JSON: marshaling cannot fail
 			words[i] = strings.Trim(string(word), `"`)
 		}
 		return strings.Join(words, " | "), ""

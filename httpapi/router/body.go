@@ -31,7 +31,7 @@ type Body struct {
 	Length int  // the declared Content-Length; negative: the body is chunked
 	Limit  int64
 	Grace  time.Duration
-	Rate   int64 // minimum bytes per second
+	Rate   int64 // minimum rate of the client, bytes per second
 	read   int64
 	waited time.Duration
 	Sum    hash.Hash // nil: the body is not digested

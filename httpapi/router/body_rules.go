@@ -57,8 +57,8 @@ func ruleProblems(hc huma.Context, reported []domain.Detail) []domain.Detail {
 	schema := op.RequestBody.Content[fiber.MIMEApplicationJSON].Schema
 	object, _ := members.(map[string]any)
 	given := maps.Clone(object)                  // applyDefaults adds members
-	members = s.settableMembers(schema, members) // without unknown members
-	var missing domain.Problems                  // discarded: known has these problems
+	members = s.settableMembers(schema, members) // without members that clients cannot set
+	var missing domain.Problems                  // discarded, because reported has these problems
 	s.applyDefaults(schema, members, "", &missing)
 	text, err := json.Marshal(members)
 	if err != nil {

@@ -95,8 +95,8 @@ func (b *Registry) FinishDocument() {
 		"api_key": {Type: "http", Scheme: "bearer", Description: "An API key: svc_sk_live_… or svc_sk_test_…"},
 		"token":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A JWT from POST /v1/auth/token, for users of your web pages."},
 		"oauth": {Type: "oauth2", Description: "Requires the enterprise plan.", Flows: &huma.OAuthFlows{
-			AuthorizationCode: &huma.OAuthFlow{AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token", Scopes: oauthScopes()}, //nolint:gosec // a path
-			ClientCredentials: &huma.OAuthFlow{TokenURL: "/oauth/token", Scopes: oauthScopes()},                                       //nolint:gosec // a path
+			AuthorizationCode: &huma.OAuthFlow{AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token", Scopes: oauthScopes()}, //nolint:gosec // a path, not a credential
+			ClientCredentials: &huma.OAuthFlow{TokenURL: "/oauth/token", Scopes: oauthScopes()},                                       //nolint:gosec // a path, not a credential
 		}},
 	}
 	integer := &huma.Schema{Type: huma.TypeInteger}

@@ -18,7 +18,7 @@ var exampleText []byte
 // Example holds the example bodies of an operation.
 type Example struct {
 	Request   any            `json:"request,omitempty"`
-	Responses map[string]any `json:"responses,omitempty"` // by HTTP status
+	Responses map[string]any `json:"responses,omitempty"` // example responses by HTTP status
 	Lines     string         `json:"lines,omitempty"`     // of a response in JSON lines
 }
 

@@ -141,7 +141,7 @@ func CodeOfStatus(status int) domain.Code {
 }
 
 // Failure is the error envelope of a response.
-type Failure struct { //nolint:errname // the API's word for it
+type Failure struct { //nolint:errname // the API calls an error response a failure
 	Status    int
 	RequestID string
 	Err       *domain.Error

@@ -20,29 +20,29 @@ type memberLimit struct {
 	Length   int      // characters of a string, or of each string of a list or map
 	Items    int      // entries of a list or map
 	Each     int      // entries of each list of a map
-	Min, Max *float64 // of a number
+	Min, Max *float64 // limits of a number
 }
 
 // Limits of members that have no tighter validation rule.
 const (
 	maxID       = 64  // an identifier: prefix, underscore and ULID
 	maxNumber   = 64  // a telephone number, with spaces and punctuation
-	maxWord     = 64  // a value of an enum
+	maxWord     = 64  // length of an enum value
 	maxTag      = 35  // a language tag (RFC 5646 §4.4.1)
-	maxCountry  = 2   // ISO 3166-1 alpha-2
-	maxClock    = 5   // HH:MM
-	maxDate     = 10  // YYYY-MM-DD
-	maxAmount   = 32  // a decimal number
+	maxCountry  = 2   // length of a country code (ISO 3166-1 alpha-2)
+	maxClock    = 5   // length of HH:MM
+	maxDate     = 10  // length of YYYY-MM-DD
+	maxAmount   = 32  // length of a decimal number
 	maxHost     = 253 // a host name (RFC 1035 §2.3.4)
 	maxMail     = 254 // a mail address (RFC 5321 §4.5.3.1.3)
 	maxZone     = 64  // a zone of the time zone database
 	maxRoles    = 20  // permissions or grant types of a credential
-	maxVersions = 1e9 // the number of a version
+	maxVersions = 1e9 // highest version number
 
 	maxDialled      = 21 // a plus sign and 20 digits
 	maxExpectations = 20 // texts of an expectation in a pathway test
 	maxSentences    = 100
-	maxSpans        = 10 // opening hours of a day
+	maxSpans        = 10 // periods of opening hours per day
 )
 
 func textLimit(length int) memberLimit          { return memberLimit{Length: length} }

@@ -20,7 +20,7 @@ import (
 // Operation describes a route of the API and its entry in the OpenAPI document.
 type Operation struct {
 	Method, Path   string
-	ID             string // operationId
+	ID             string // operationId in the OpenAPI document
 	Tag            string
 	Summary        string
 	Description    string       // details beyond the summary
@@ -68,7 +68,7 @@ func (o Operation) huma() huma.Operation {
 	if o.Pending != nil {
 		h.Responses = map[string]*huma.Response{"202": DescribeResponse("The result is not ready yet: try again later.", fiber.MIMEApplicationJSON, o.Pending)}
 	}
-	h.Security = []map[string][]string{} // an empty list: no credential
+	h.Security = []map[string][]string{} // an empty list: no credential is needed
 	if !o.Public {
 		h.Security = []map[string][]string{{"api_key": {}}}
 	}
@@ -230,7 +230,7 @@ func BodyOf(c *fiber.Ctx) *Body { return &ExchangeOf(c.Context()).Body }
 type readContext struct {
 	humaContext
 	text []byte
-	body io.Reader // reads text
+	body io.Reader // a reader of text
 }
 
 // humaContext gives huma.Context another name, because readContext has a method Context.

@@ -11,8 +11,8 @@ import (
 type AccessRule struct {
 	Permissions  []domain.Permission // any of them is enough; none: the route is public
 	AuditType    string              // auth or admin; "": not audited
-	AuditAction  string              // e.g. trunk.created
-	ResourceType string              // the type of the resource
+	AuditAction  string              // action in the audit log, for example trunk.created
+	ResourceType string              // type of the resource in the audit log
 }
 
 // routeTable returns the access rule of every route, by method and path. Write permissions do not include read

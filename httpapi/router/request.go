@@ -90,9 +90,9 @@ func ExchangeOf(rc *fasthttp.RequestCtx) *Exchange {
 // NewRequestID returns a random request id. The id is no secret.
 func NewRequestID() string {
 	const prefix = "req_"
-	var b [16]byte                                      // the last bytes stay unused
-	binary.NativeEndian.PutUint64(b[:], rand.Uint64())  //nolint:gosec // no secret
-	binary.NativeEndian.PutUint64(b[8:], rand.Uint64()) //nolint:gosec // no secret
+	var b [16]byte                                      // the id uses the first bytes only
+	binary.NativeEndian.PutUint64(b[:], rand.Uint64())  //nolint:gosec // the id is not secret
+	binary.NativeEndian.PutUint64(b[8:], rand.Uint64()) //nolint:gosec // the id is not secret
 	var text [len(prefix) + 24]byte
 	copy(text[:], prefix)
 	base32.HexEncoding.Encode(text[len(prefix):], b[:15])

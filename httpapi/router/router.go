@@ -18,7 +18,7 @@ type Router struct {
 	*Registry // shared by all routers of the process
 
 	registering  bool           // routes are added to the Registry and not served
-	App          *fiber.App     // serves the routes
+	App          *fiber.App     // the application that serves the routes
 	handlers     map[string]any // handlers of JSON routes, by route
 	Log          *slog.Logger
 	PublicURL    string // base URL of links in responses; "": links are relative

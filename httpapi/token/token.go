@@ -40,8 +40,8 @@ type Claims struct {
 	Scope       string              `json:"scope,omitempty"`          // Permissions in OAuth notation
 	GrantID     string              `json:"grant_id,omitempty"`       // grant of the user's consent
 	SignInKeyID string              `json:"sign_in_key_id,omitempty"` // the API key that created the user's sign-in link
-	First       int64               `json:"first_iat,omitempty"`      // Unix seconds
-	Lifetime    int64               `json:"lifetime,omitempty"`       // seconds
+	First       int64               `json:"first_iat,omitempty"`      // time of the first token, Unix seconds
+	Lifetime    int64               `json:"lifetime,omitempty"`       // lifetime in seconds
 }
 
 // GetAudience returns the audience in the form that the JWT library checks.
@@ -94,7 +94,7 @@ func (c *Claims) Principal() domain.Principal {
 		KeyID: c.KeyID, ClientID: c.ClientID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, Permissions: c.Permissions, UserID: c.Subject,
 	}
 	if c.ClientID != "" && c.Subject == c.ClientID {
-		p.UserID = "" // the client itself
+		p.UserID = "" // the token belongs to the client, not to a user
 	}
 	return p
 }

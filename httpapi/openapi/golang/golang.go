@@ -114,7 +114,7 @@ type goType struct {
 	name     string
 	nullable bool // null is a value of its own
 	holdsNil bool // a slice, a map or raw JSON, which can be nil without a pointer
-	isStruct bool // a struct
+	isStruct bool // the Go type is a struct
 }
 
 func (w *writer) typeOf(s *openapi.Schema) goType {
@@ -394,7 +394,7 @@ func (w *writer) writeQuery(m *clientMethod) {
 // exportedName returns a name of the document as an exported Go name.
 func exportedName(name string) string {
 	if first := []rune(name); len(first) > 0 && unicode.IsLower(first[0]) && !strings.ContainsAny(name, "_-") && name != strings.ToLower(name) {
-		return string(unicode.ToUpper(first[0])) + string(first[1:]) // an operation id
+		return string(unicode.ToUpper(first[0])) + string(first[1:]) // the name is an operation id
 	}
 	var b strings.Builder
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

@@ -310,7 +310,7 @@ func actionOf(d pathway.ActionRequest) ChatAction {
 		for name, v := range given {
 			text, isText := v.(string)
 			if !isText {
-				b, _ := json.Marshal(v) // decoded from JSON: cannot fail
+				b, _ := json.Marshal(v) // decoded from JSON: marshaling cannot fail
 				text = string(b)
 			}
 			a.Arguments[name] = text

@@ -52,8 +52,8 @@ type CampaignReader interface {
 
 // PathwaySpeech describes the speech recognition of this installation.
 type PathwaySpeech struct {
-	Recognized  bool // words that a pathway expects are recognized
-	Transcribed bool // all speech is transcribed
+	Recognized  bool // the installation recognizes the words that a pathway expects
+	Transcribed bool // the installation transcribes all speech
 }
 
 // pathwayHandlers serves the operations of pathways, including chats and tests.

@@ -7,9 +7,9 @@ type Services struct {
 	Agents       Agents
 	Tools        Tools
 	Pathways     Pathways
-	Models       Models         // run test conversations
-	Calls        PastCalls      // calls that are replayed
-	Campaigns    CampaignReader // campaigns of those calls
+	Models       Models         // models that run test conversations
+	Calls        PastCalls      // calls that can be replayed
+	Campaigns    CampaignReader // campaigns of the replayed calls
 	Providers    Providers
 	Appointments Appointments
 	Knowledge    Knowledge

@@ -172,18 +172,18 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 	}
 	out.Items = make([]bulk.NewItem, len(b.Items))
 	for i, text := range b.Items {
-		var wrong domain.Problems
+		var itemProblems domain.Problems
 		if bytes.Equal(text.text, []byte("null")) {
-			wrong.Add("", domain.CodeValidation, "must be an object")
+			itemProblems.Add("", domain.CodeValidation, "must be an object")
 		}
 		fresh := new(D) // a fresh copy, because decoding the item changes it
-		decodeJSON(b.Defaults.text, fresh, &wrong, "defaults")
+		decodeJSON(b.Defaults.text, fresh, &itemProblems, "defaults")
 		one := start(fresh)
-		if decodeJSON(text.text, &one, &wrong, ""); len(wrong) == 0 {
-			out.Items[i] = each(&one, &wrong)
+		if decodeJSON(text.text, &one, &itemProblems, ""); len(itemProblems) == 0 {
+			out.Items[i] = each(&one, &itemProblems)
 		}
-		if len(wrong) > 0 {
-			out.Items[i] = bulk.NewItem{Error: &domain.BulkError{Index: i, Code: wrong[0].Code, Message: wrong[0].Message, Param: wrong[0].Param}}
+		if len(itemProblems) > 0 {
+			out.Items[i] = bulk.NewItem{Error: &domain.BulkError{Index: i, Code: itemProblems[0].Code, Message: itemProblems[0].Message, Param: itemProblems[0].Param}}
 		}
 	}
 	return out, base, nil
@@ -325,8 +325,8 @@ func (s *bulkHandlers) bulkCalls(ctx context.Context, p domain.Principal, in *st
 		return nil, err
 	}
 	o, _, err := bulkOf(&in.Body, domain.BulkCalls, nil, func(d *calls.NewCallRequest) calls.NewCallRequest { return *d },
-		func(one *calls.NewCallRequest, wrong *domain.Problems) bulk.NewItem {
-			order := one.Order(limits, wrong)
+		func(item *calls.NewCallRequest, problems *domain.Problems) bulk.NewItem {
+			order := item.Order(limits, problems)
 			return bulk.NewItem{Call: &order}
 		})
 	return s.startBulk(ctx, p, o, err)
@@ -340,10 +340,10 @@ func (s *bulkHandlers) bulkContacts(ctx context.Context, p domain.Principal, in 
 		d.CampaignID = validation.ID(problems, "defaults.campaign_id", domain.PrefixCampaign, d.CampaignID)
 	}, func(d *BulkContactDefaults) NewContact {
 		return NewContact{Context: d.Context, Timezone: d.Timezone, Country: d.Country}
-	}, func(one *NewContact, wrong *domain.Problems) bulk.NewItem {
-		validation.Text(wrong, "phone", one.Phone, true, 64)
-		validation.Text(wrong, "country", one.Country, false, 2)
-		return bulk.NewItem{Contact: &domain.RawContact{Phone: one.Phone, Context: one.Context, Timezone: one.Timezone, Country: one.Country}}
+	}, func(item *NewContact, itemProblems *domain.Problems) bulk.NewItem {
+		validation.Text(itemProblems, "phone", item.Phone, true, 64)
+		validation.Text(itemProblems, "country", item.Country, false, 2)
+		return bulk.NewItem{Contact: &domain.RawContact{Phone: item.Phone, Context: item.Context, Timezone: item.Timezone, Country: item.Country}}
 	})
 	if err == nil {
 		o.Target = base.CampaignID
@@ -353,8 +353,8 @@ func (s *bulkHandlers) bulkContacts(ctx context.Context, p domain.Principal, in 
 
 func (s *bulkHandlers) bulkMessages(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkMessages }) (*router.Response[*domain.Bulk], error) {
 	o, _, err := bulkOf(&in.Body, domain.BulkSMS, nil, func(d *messaging.NewMessage) messaging.NewMessage { return *d },
-		func(one *messaging.NewMessage, wrong *domain.Problems) bulk.NewItem {
-			order := one.Order(wrong)
+		func(item *messaging.NewMessage, problems *domain.Problems) bulk.NewItem {
+			order := item.Order(problems)
 			return bulk.NewItem{Message: &order}
 		})
 	return s.startBulk(ctx, p, o, err)
@@ -364,10 +364,10 @@ func (s *bulkHandlers) bulkNumbers(ctx context.Context, p domain.Principal, in *
 	o, base, err := bulkOf(&in.Body, domain.BulkDNC, func(d *BulkNumberDefaults, problems *domain.Problems) {
 		d.ListID = validation.ID(problems, "defaults.list_id", domain.PrefixDNC, d.ListID)
 	}, func(d *BulkNumberDefaults) DNCNumber { return DNCNumber{Country: d.Country} },
-		func(one *DNCNumber, wrong *domain.Problems) bulk.NewItem {
-			validation.Text(wrong, "phone", one.Phone, true, 64)
-			validation.Text(wrong, "country", one.Country, false, 2)
-			return bulk.NewItem{Number: &domain.RawNumber{Phone: one.Phone, Country: one.Country}}
+		func(item *DNCNumber, itemProblems *domain.Problems) bulk.NewItem {
+			validation.Text(itemProblems, "phone", item.Phone, true, 64)
+			validation.Text(itemProblems, "country", item.Country, false, 2)
+			return bulk.NewItem{Number: &domain.RawNumber{Phone: item.Phone, Country: item.Country}}
 		})
 	if err == nil {
 		o.Target = base.ListID

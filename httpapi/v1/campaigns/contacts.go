@@ -244,7 +244,7 @@ func (s *contactHandlers) addContacts(c *fiber.Ctx) error {
 
 const (
 	columnParam   = "_column"
-	maxColumnName = 1000 // in bytes
+	maxColumnName = 1000 // maximum length in bytes
 )
 
 // setColumnName sets the column of the file that holds a field. An empty name sets nothing.
