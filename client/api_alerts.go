@@ -195,9 +195,9 @@ type Alert struct {
 
 // AlertMailTest is part of a response.
 type AlertMailTest struct {
-	// Why not.
+	// Error, if the mail was not accepted.
 	Error string `json:"error,omitzero"`
-	// true: the mail server has taken it.
+	// true: the mail server has accepted the mail.
 	Sent bool `json:"sent"`
 	// The address.
 	To string `json:"to"`
@@ -269,11 +269,11 @@ type AlertRuleUpdate struct {
 
 // AlertTest is part of a response.
 type AlertTest struct {
-	// Of the alert that is none.
+	// Id of the test alert, which is not stored.
 	AlertID string `json:"alert_id"`
-	// The alert.firing that was committed: webhooks that take it are on their way.
+	// Id of the committed event alert.firing. It is delivered to the webhooks that subscribe to it.
 	EventID string `json:"event_id"`
-	// One for each address.
+	// One result for each address.
 	Mails []AlertMailTest `json:"mails"`
 }
 
