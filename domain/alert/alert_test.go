@@ -25,8 +25,8 @@ func notifications(r *domain.AlertRule, looks []seen) (out []string) {
 	var a *domain.Alert
 	for _, s := range looks {
 		at := noon.Add(time.Duration(s.minute * float64(time.Minute)))
-		next, told := alert.ApplyReading(r, a, alert.Reading{Subject: "x", Name: "x", Known: s.state != '?', Bad: s.state == 'b'}, at)
-		switch told {
+		next, sent := alert.ApplyReading(r, a, alert.Reading{Subject: "x", Name: "x", Known: s.state != '?', Bad: s.state == 'b'}, at)
+		switch sent {
 		case alert.NotifyFiring:
 			out = append(out, "firing "+at.Sub(noon).String())
 		case alert.NotifyResolved:
