@@ -1,6 +1,6 @@
-// Package engines holds the clients of engines beyond the machine: one folder per protocol. They speak and hear for
-// media/speech, know no call, and are reached where the operator says. What a far end answers is limited and checked; its
-// words never come into an error, for some repeat the key they were sent.
+// Package engines has what the clients of external speech and language engines share: HTTP clients and the
+// classification of their errors. There is one subpackage per protocol. Responses are bounded and checked. No text
+// of an engine enters an error, because some engines repeat the key.
 package engines
 
 import (
@@ -21,35 +21,35 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// What engines fail with; test with errors.Is.
+// Errors of engines; test them with errors.Is.
 var (
-	ErrRefused = speech.ErrRequestRefused
-	ErrUnfit   = speech.ErrRequestInvalid
-	ErrGarbage = speech.ErrInvalidResponse
+	ErrRequestRefused  = speech.ErrRequestRefused
+	ErrRequestInvalid  = speech.ErrRequestInvalid
+	ErrInvalidResponse = speech.ErrInvalidResponse
 )
 
 const (
-	errorMost   = 4 << 10
-	connectMost = 5 * time.Second
+	maxErrorBytes  = 4 << 10
+	connectTimeout = 5 * time.Second
 )
 
-// NewHTTP makes the client of the engines: no redirects, for they would carry the key elsewhere. roots nil: those of the
-// machine.
+// NewHTTP returns the HTTP client for engines. It follows no redirects, which would send the key to another host.
+// roots nil: the system's certificates.
 func NewHTTP(roots *x509.CertPool) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-			TLSHandshakeTimeout: connectMost, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second, ForceAttemptHTTP2: true,
+			TLSHandshakeTimeout: connectTimeout, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second, ForceAttemptHTTP2: true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// NewGuarded makes a client like that of NewHTTP for servers of developers: it connects without a proxy, and to nothing but
-// what may says nil to, asked for each address behind a name.
+// NewGuarded returns a client for servers that tenants operate. It uses no proxy. It connects to an address only if
+// allow returns nil for it.
 func NewGuarded(roots *x509.CertPool, may func(netip.AddrPort) error) *http.Client {
 	c := NewHTTP(roots)
-	dialer := &net.Dialer{Timeout: connectMost, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return err
@@ -57,18 +57,18 @@ func NewGuarded(roots *x509.CertPool, may func(netip.AddrPort) error) *http.Clie
 		return may(to)
 	}}
 	c.Transport = &http.Transport{
-		DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: connectMost,
+		DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: connectTimeout,
 	}
 	return c
 }
 
-// word is what a code of an engine looks like; nothing else of what it says is repeated.
-var word = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,48}$`)
+// errorCode matches the codes that errors repeat. No other text of an engine is repeated.
+var errorCode = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,48}$`)
 
-// Refusal is what an answer says that is none of success.
+// Refusal returns the error of a response whose status is not 200, with its status and error code.
 func Refusal(answer *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, errorMost))
-	var told struct {
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBytes))
+	var response struct {
 		Error struct {
 			Code any `json:"code"`
 			Type any `json:"type"`
@@ -78,25 +78,25 @@ func Refusal(answer *http.Response) error {
 		} `json:"detail"`
 		Code any `json:"err_code"`
 	}
-	_ = json.Unmarshal(body, &told)
-	for _, v := range []any{told.Error.Code, told.Error.Type, told.Detail.Status, told.Code} {
-		if s, ok := v.(string); ok && word.MatchString(strings.ToLower(s)) && !strings.HasPrefix(s, "sk-") {
+	_ = json.Unmarshal(body, &response)
+	for _, v := range []any{response.Error.Code, response.Error.Type, response.Detail.Status, response.Code} {
+		if s, ok := v.(string); ok && errorCode.MatchString(strings.ToLower(s)) && !strings.HasPrefix(s, "sk-") {
 			return fmt.Errorf("%w: %d %s", refusedBy(answer.StatusCode), answer.StatusCode, strings.ToLower(s))
 		}
 	}
 	return fmt.Errorf("%w: %d", refusedBy(answer.StatusCode), answer.StatusCode)
 }
 
-// refusedBy tells what the request is to blame for from what is a matter of keys, limits and the engine itself.
+// refusedBy returns ErrRequestInvalid for a status that the request itself caused, else ErrRequestRefused.
 func refusedBy(status int) error {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
-		return ErrUnfit
+		return ErrRequestInvalid
 	}
-	return ErrRefused
+	return ErrRequestRefused
 }
 
-// Do sends a request; an answer other than 200 is a Refusal. The caller closes the body.
+// Do sends a request. A status other than 200 is returned as the error of Refusal. The caller closes the body.
 func Do(client *http.Client, r *http.Request) (*http.Response, error) {
 	answer, err := client.Do(r) //nolint:gosec // the client guards what may be reached
 	if err != nil {

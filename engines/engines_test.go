@@ -17,8 +17,8 @@ func TestARefusalTellsWhetherTheRequestIsToBlame(t *testing.T) {
 	t.Parallel()
 	for status, unfit := range map[int]bool{400: true, 404: true, 413: true, 422: true, 401: false, 403: false, 429: false, 500: false, 503: false} {
 		err := engines.Refusal(&http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(`{"detail":{"status":"voice_not_found"}}`))})
-		require.ErrorIs(t, err, engines.ErrRefused)
-		assert.Equal(t, unfit, errors.Is(err, engines.ErrUnfit), status)
+		require.ErrorIs(t, err, engines.ErrRequestRefused)
+		assert.Equal(t, unfit, errors.Is(err, engines.ErrRequestInvalid), status)
 		assert.Contains(t, err.Error(), "voice_not_found")
 	}
 }

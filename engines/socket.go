@@ -8,59 +8,62 @@ import (
 	"github.com/coder/websocket"
 )
 
-// RingKeeps is how many samples of a caller may wait to be sent: two seconds.
-const RingKeeps = 2 * 8000
+// RingSamples is the capacity of a Ring: two seconds of 8 kHz audio.
+const RingSamples = 2 * 8000
 
 const pingEvery = 5 * time.Second
 
-// Ring keeps a caller's sound, 8 kHz µ-law, until it is sent. Its methods return at once and may be called from any goroutine.
+// Ring buffers the caller's audio, 8 kHz µ-law, until it is sent. Its methods return at once and may be called from
+// any goroutine.
 type Ring struct {
-	mu    sync.Mutex
-	kept  [RingKeeps]byte
-	at, n int
-	open  bool
+	mu         sync.Mutex
+	samples    [RingSamples]byte
+	at, length int
+	open       bool
 }
 
-// Write takes sound. Before Open the newest counts; behind it what does not fit is left out, and fits is false.
+// Write adds audio. Before Open the newest audio replaces the oldest. After Open, audio that does not fit is
+// discarded, and fits is false.
 func (r *Ring) Write(mu []byte) (fits bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.open && r.n+len(mu) > RingKeeps {
+	if r.open && r.length+len(mu) > RingSamples {
 		return false
 	}
 	for _, b := range mu {
-		r.kept[(r.at+r.n)%RingKeeps] = b
-		if r.n < RingKeeps {
-			r.n++
+		r.samples[(r.at+r.length)%RingSamples] = b
+		if r.length < RingSamples {
+			r.length++
 		} else {
-			r.at = (r.at + 1) % RingKeeps
+			r.at = (r.at + 1) % RingSamples
 		}
 	}
 	return true
 }
 
-// Open lets sound be taken.
+// Open allows Take to return audio.
 func (r *Ring) Open() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open = true
 }
 
-// Take takes the oldest sound: none before Open.
+// Take moves the oldest audio to dst and returns its length: 0 before Open.
 func (r *Ring) Take(dst []byte) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.open {
 		return 0
 	}
-	want := min(r.n, len(dst))
-	n = copy(dst[:want], r.kept[r.at:])
-	n += copy(dst[n:want], r.kept[:])
-	r.at, r.n = (r.at+n)%RingKeeps, r.n-n
+	want := min(r.length, len(dst))
+	n = copy(dst[:want], r.samples[r.at:])
+	n += copy(dst[n:want], r.samples[:])
+	r.at, r.length = (r.at+n)%RingSamples, r.length-n
 	return n
 }
 
-// Ping finds a connection that is gone without a word, until ctx ends. Somebody has to read from it meanwhile.
+// Ping sends pings until ctx ends, and calls lost when no pong arrives in time. Another goroutine must read from
+// the connection meanwhile.
 func Ping(ctx context.Context, conn *websocket.Conn, gone func()) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()

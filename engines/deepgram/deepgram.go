@@ -1,5 +1,5 @@
-// Package deepgram speaks Deepgram's streaming protocol: a turn is a WebSocket that sound goes into while it is said, and
-// words come out of.
+// Package deepgram is a client of Deepgram's streaming recognition. One WebSocket per turn carries the caller's
+// audio and returns interim and final text.
 package deepgram
 
 import (
@@ -24,30 +24,30 @@ const (
 	termsMost   = 50
 )
 
-// Words understands turns while they are said.
-type Words struct {
+// Recognizer transcribes turns while the caller speaks.
+type Recognizer struct {
 	URL    string // ws:// or wss://, up to and without /v1/listen
 	Key    string
-	Model  string // its default
+	Model  string // default model
 	Client *http.Client
 }
 
-// SupportsLanguage any language.
-func (w *Words) SupportsLanguage(string) bool { return true }
+// SupportsLanguage returns true: the service decides about languages.
+func (w *Recognizer) SupportsLanguage(string) bool { return true }
 
-// TranscribesFreeSpeech any language.
-func (w *Words) TranscribesFreeSpeech(string) bool { return true }
+// TranscribesFreeSpeech returns true for every language.
+func (w *Recognizer) TranscribesFreeSpeech(string) bool { return true }
 
-// Open begins a turn, and connects meanwhile.
-func (w *Words) Open(wanted speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
+// Open starts a turn and connects in the background.
+func (w *Recognizer) Open(wanted speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	ctx, cancel := context.WithCancel(context.Background())
-	t := &turn{of: w, told: told, cancel: cancel, more: make(chan struct{}, 1)}
+	t := &turn{recognizer: w, notify: told, cancel: cancel, more: make(chan struct{}, 1)}
 	go t.run(ctx, w.address(wanted))
 	return t
 }
 
-// address asks for words of 8 kHz µ-law, with the ones before they are sure.
-func (w *Words) address(wanted speech.RecognitionRequest) string {
+// address returns the URL of a turn: 8 kHz µ-law with interim results.
+func (w *Recognizer) address(wanted speech.RecognitionRequest) string {
 	model := wanted.Model
 	if model == "" {
 		model = w.Model
@@ -59,7 +59,7 @@ func (w *Words) address(wanted speech.RecognitionRequest) string {
 	if wanted.Language != "" {
 		q.Set("language", wanted.Language)
 	}
-	terms := "keyterm" // of the newer models
+	terms := "keyterm" // parameter of newer models
 	if strings.HasPrefix(model, "nova-2") || strings.HasPrefix(model, "nova-general") || strings.HasPrefix(model, "enhanced") || strings.HasPrefix(model, "base") {
 		terms = "keywords"
 	}
@@ -69,31 +69,31 @@ func (w *Words) address(wanted speech.RecognitionRequest) string {
 	return w.URL + "/v1/listen?" + q.Encode()
 }
 
-// turn is one connection.
+// turn is the connection of one turn.
 type turn struct {
-	of     *Words
-	told   func(speech.RecognitionResult)
-	cancel context.CancelFunc
-	more   chan struct{}
-	mu     sync.Mutex
-	sound  []byte // that is still to be sent
-	total  int
-	ended  bool
-	closed bool
+	recognizer *Recognizer
+	notify     func(speech.RecognitionResult)
+	cancel     context.CancelFunc
+	more       chan struct{}
+	mu         sync.Mutex
+	audio      []byte // audio that is not sent yet
+	total      int
+	ended      bool
+	closed     bool
 }
 
-// Write queues sound.
+// Write queues audio.
 func (t *turn) Write(mu []byte) {
 	t.mu.Lock()
 	if !t.ended && t.total < soundMost {
-		t.sound = append(t.sound, mu...)
+		t.audio = append(t.audio, mu...)
 		t.total += len(mu)
 	}
 	t.mu.Unlock()
 	t.wake()
 }
 
-// End says that nothing follows.
+// End ends the turn.
 func (t *turn) End() {
 	t.mu.Lock()
 	t.ended = true
@@ -101,7 +101,7 @@ func (t *turn) End() {
 	t.wake()
 }
 
-// Close gives up.
+// Close cancels the turn.
 func (t *turn) Close() {
 	t.mu.Lock()
 	t.closed = true
@@ -116,30 +116,30 @@ func (t *turn) wake() {
 	}
 }
 
-// say tells, unless nobody wants to hear any more.
-func (t *turn) say(h speech.RecognitionResult) {
+// report calls the callback of the turn, unless the turn is closed.
+func (t *turn) report(h speech.RecognitionResult) {
 	t.mu.Lock()
 	closed := t.closed
 	t.mu.Unlock()
 	if !closed {
-		t.told(h)
+		t.notify(h)
 	}
 }
 
 func (t *turn) run(ctx context.Context, address string) {
 	defer t.cancel()
 	h := speech.RecognitionResult{Final: true}
-	h.Text, h.Confidence, h.Err = t.talk(ctx, address)
+	h.Text, h.Confidence, h.Err = t.exchange(ctx, address)
 	if h.Err != nil {
 		h.Err = fmt.Errorf("deepgram: %w", h.Err)
 	}
-	t.say(h)
+	t.report(h)
 }
 
-// talk sends the sound and gathers the words until the far end has told all.
-func (t *turn) talk(ctx context.Context, address string) (text string, confidence float64, err error) {
+// exchange sends the audio and collects the text until the service has sent all results.
+func (t *turn) exchange(ctx context.Context, address string) (text string, confidence float64, err error) {
 	conn, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{ //nolint:bodyclose // the library has read and closed it
-		HTTPClient: t.of.Client, HTTPHeader: http.Header{"Authorization": {"Token " + t.of.Key}},
+		HTTPClient: t.recognizer.Client, HTTPHeader: http.Header{"Authorization": {"Token " + t.recognizer.Key}},
 	})
 	if err != nil {
 		if answer != nil {
@@ -152,15 +152,15 @@ func (t *turn) talk(ctx context.Context, address string) (text string, confidenc
 	sending, stop := context.WithCancel(ctx)
 	defer stop()
 	go t.send(sending, conn)
-	var words gathered
-	far := "" // what was told
+	var words transcript
+	far := "" // text of the last report
 	for {
 		kind, b, err := conn.Read(ctx)
 		if err != nil {
-			return words.text, words.confidence(), t.ending(err)
+			return words.text, words.confidence(), t.closeError(err)
 		}
 		if kind != websocket.MessageText {
-			return "", 0, fmt.Errorf("%w: binary", engines.ErrGarbage)
+			return "", 0, fmt.Errorf("%w: binary", engines.ErrInvalidResponse)
 		}
 		done, err := words.takeMessage(b)
 		if err != nil || done {
@@ -168,30 +168,30 @@ func (t *turn) talk(ctx context.Context, address string) (text string, confidenc
 		}
 		if so := strings.TrimSpace(words.text + " " + words.interim); so != "" && so != far {
 			far = so
-			t.say(speech.RecognitionResult{Text: so, Confidence: words.sure})
+			t.report(speech.RecognitionResult{Text: so, Confidence: words.confidenceOfLast})
 		}
 	}
 }
 
-// ending is why a connection ended: rightly, once it was told that nothing follows.
-func (t *turn) ending(err error) error {
+// closeError returns the error of a closed connection. A normal closure after the end of the turn is no error.
+func (t *turn) closeError(err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended && websocket.CloseStatus(err) == websocket.StatusNormalClosure {
 		return nil
 	}
 	if code := websocket.CloseStatus(err); code > 0 {
-		return fmt.Errorf("%w: it closed the connection with %d", engines.ErrRefused, code)
+		return fmt.Errorf("%w: it closed the connection with %d", engines.ErrRequestRefused, code)
 	}
 	return errors.New("the connection broke")
 }
 
-// send writes what waits, and at the end that nothing follows.
+// send writes queued audio, and CloseStream at the end.
 func (t *turn) send(ctx context.Context, conn *websocket.Conn) {
 	for {
 		t.mu.Lock()
-		sound, ended := t.sound, t.ended
-		t.sound = nil
+		sound, ended := t.audio, t.ended
+		t.audio = nil
 		t.mu.Unlock()
 		if len(sound) > 0 {
 			if conn.Write(ctx, websocket.MessageBinary, sound) != nil {
@@ -210,7 +210,7 @@ func (t *turn) send(ctx context.Context, conn *websocket.Conn) {
 	}
 }
 
-// result is a message of the far end.
+// result is a message with recognized words.
 type result struct {
 	IsFinal bool `json:"is_final"`
 	Channel struct {
@@ -221,57 +221,57 @@ type result struct {
 	} `json:"channel"`
 }
 
-// gathered are the words so far.
-type gathered struct {
-	text    string
-	interim string
-	sure    float64 // of the newest
-	sum     float64
-	letters int
+// transcript is the text recognized so far.
+type transcript struct {
+	text             string
+	interim          string
+	confidenceOfLast float64 // confidence of the newest part
+	confidenceSum    float64
+	letters          int
 }
 
-// takeMessage reads a message; done: it was the last one.
-func (g *gathered) takeMessage(b []byte) (done bool, err error) {
+// takeMessage handles a message. done reports that it was the last one.
+func (g *transcript) takeMessage(b []byte) (done bool, err error) {
 	var what struct {
 		Type string `json:"type"`
 	}
 	if json.Unmarshal(b, &what) != nil || what.Type == "" {
-		return false, fmt.Errorf("%w: no message", engines.ErrGarbage)
+		return false, fmt.Errorf("%w: no message", engines.ErrInvalidResponse)
 	}
 	g.interim = ""
 	switch what.Type {
-	case "Metadata": // it answers the end
+	case "Metadata": // answer to CloseStream
 		return true, nil
 	case "Error":
-		return false, engines.ErrRefused
+		return false, engines.ErrRequestRefused
 	case "Results":
-	default: // UtteranceEnd, SpeechStarted, whose channel is none
+	default: // UtteranceEnd and SpeechStarted, which carry no words
 		return false, nil
 	}
 	var r result
 	if json.Unmarshal(b, &r) != nil {
-		return false, fmt.Errorf("%w: no results", engines.ErrGarbage)
+		return false, fmt.Errorf("%w: no results", engines.ErrInvalidResponse)
 	}
 	if len(r.Channel.Alternatives) == 0 {
 		return false, nil
 	}
 	best := r.Channel.Alternatives[0]
-	g.sure = best.Confidence
+	g.confidenceOfLast = best.Confidence
 	if !r.IsFinal {
 		g.interim = strings.TrimSpace(best.Transcript)
 		return false, nil
 	}
 	if part := strings.TrimSpace(best.Transcript); part != "" {
 		g.text = strings.TrimSpace(g.text + " " + part)
-		g.sum += best.Confidence * float64(len(part))
+		g.confidenceSum += best.Confidence * float64(len(part))
 		g.letters += len(part)
 	}
 	return false, nil
 }
 
-func (g *gathered) confidence() float64 {
+func (g *transcript) confidence() float64 {
 	if g.letters == 0 {
 		return 0
 	}
-	return min(max(g.sum/float64(g.letters), 0), 1)
+	return min(max(g.confidenceSum/float64(g.letters), 0), 1)
 }

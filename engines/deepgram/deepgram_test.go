@@ -14,7 +14,7 @@ import (
 )
 
 // turn says so many bytes and waits for what was understood.
-func turn(t *testing.T, w *deepgram.Words, wanted speech.RecognitionRequest, say func(s speech.Stream, told <-chan speech.RecognitionResult)) (final speech.RecognitionResult, before []speech.RecognitionResult) {
+func turn(t *testing.T, w *deepgram.Recognizer, wanted speech.RecognitionRequest, say func(s speech.Stream, told <-chan speech.RecognitionResult)) (final speech.RecognitionResult, before []speech.RecognitionResult) {
 	t.Helper()
 	told := make(chan speech.RecognitionResult, 16)
 	s := w.Open(wanted, func(h speech.RecognitionResult) { told <- h })
@@ -38,7 +38,7 @@ func TestATurnGoesAsTheDocumentationShows(t *testing.T) {
 		}
 		assert.Equal(t, []string{"Callboard", "Ada"}, q["keyterm"])
 	})
-	w := &deepgram.Words{URL: url, Key: "dg-key", Model: "nova-3", Client: http.DefaultClient}
+	w := &deepgram.Recognizer{URL: url, Key: "dg-key", Model: "nova-3", Client: http.DefaultClient}
 	h, before := turn(t, w, speech.RecognitionRequest{Language: "en-US", Keywords: []string{"Callboard", "Ada"}}, func(s speech.Stream, told <-chan speech.RecognitionResult) {
 		s.Write(make([]byte, 1600))
 		s.Write(make([]byte, 1600))
@@ -58,7 +58,7 @@ func TestOlderModelsTakeKeywords(t *testing.T) {
 		assert.Equal(t, []string{"Ada"}, r.URL.Query()["keywords"])
 		assert.Empty(t, r.URL.Query()["keyterm"])
 	})
-	w := &deepgram.Words{URL: url, Model: "nova-3", Client: http.DefaultClient}
+	w := &deepgram.Recognizer{URL: url, Model: "nova-3", Client: http.DefaultClient}
 	h, _ := turn(t, w, speech.RecognitionRequest{Model: "nova-2-phonecall", Keywords: []string{"Ada"}}, func(s speech.Stream, told <-chan speech.RecognitionResult) {
 		s.Write(make([]byte, 3200))
 		<-told
@@ -70,11 +70,11 @@ func TestOlderModelsTakeKeywords(t *testing.T) {
 
 func TestFaultsOfTheFarEndAreTold(t *testing.T) {
 	for fault, want := range map[enginetest.Fault]error{
-		enginetest.Garbage: engines.ErrGarbage, enginetest.Drops: nil, enginetest.Refuses: engines.ErrRefused,
+		enginetest.Garbage: engines.ErrInvalidResponse, enginetest.Drops: nil, enginetest.Refuses: engines.ErrRequestRefused,
 	} {
 		server := enginetest.New(t)
 		server.Is("deepgram", fault)
-		w := &deepgram.Words{URL: server.WS(), Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}
+		w := &deepgram.Recognizer{URL: server.WS(), Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}
 		h, _ := turn(t, w, speech.RecognitionRequest{}, func(s speech.Stream, _ <-chan speech.RecognitionResult) {
 			s.Write(make([]byte, 1600))
 			s.End()
@@ -85,16 +85,16 @@ func TestFaultsOfTheFarEndAreTold(t *testing.T) {
 		}
 		assert.NotContains(t, h.Err.Error(), enginetest.Key)
 	}
-	w := &deepgram.Words{URL: "ws://127.0.0.1:1", Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}
+	w := &deepgram.Recognizer{URL: "ws://127.0.0.1:1", Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}
 	h, _ := turn(t, w, speech.RecognitionRequest{}, func(s speech.Stream, _ <-chan speech.RecognitionResult) { s.End() })
 	require.Error(t, h.Err)
-	assert.NotErrorIs(t, h.Err, engines.ErrGarbage)
+	assert.NotErrorIs(t, h.Err, engines.ErrInvalidResponse)
 }
 
 func TestTheServerOfTheTestsHearsTheWholeTurn(t *testing.T) {
 	server := enginetest.New(t)
 	server.Says("move it to Friday")
-	w := &deepgram.Words{URL: server.WS(), Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}
+	w := &deepgram.Recognizer{URL: server.WS(), Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}
 	h, before := turn(t, w, speech.RecognitionRequest{}, func(s speech.Stream, told <-chan speech.RecognitionResult) {
 		s.Write(make([]byte, 1600))
 		assert.Equal(t, "move", (<-told).Text)

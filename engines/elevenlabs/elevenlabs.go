@@ -1,4 +1,4 @@
-// Package elevenlabs speaks ElevenLabs' streaming endpoint, as the µ-law of telephones.
+// Package elevenlabs is a client of ElevenLabs' streaming speech synthesis, with 8 kHz µ-law output.
 package elevenlabs
 
 import (
@@ -17,39 +17,39 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Speech speaks by POST /v1/text-to-speech/{voice}/stream.
+// Speech synthesizes by POST /v1/text-to-speech/{voice}/stream.
 type Speech struct {
-	URL    string // up to and without /v1
+	URL    string // address before /v1
 	Key    string
 	Client *http.Client
 }
 
-// order is the body of the request.
-type order struct {
-	Text     string    `json:"text"`
-	Model    string    `json:"model_id"`
-	Language string    `json:"language_code,omitempty"`
-	Settings *settings `json:"voice_settings,omitempty"`
+// synthesisRequest is the body of the request.
+type synthesisRequest struct {
+	Text     string         `json:"text"`
+	Model    string         `json:"model_id"`
+	Language string         `json:"language_code,omitempty"`
+	Settings *voiceSettings `json:"voice_settings,omitempty"`
 }
 
-type settings struct {
+type voiceSettings struct {
 	Speed float64 `json:"speed"`
 }
 
 const (
-	normalRate = 175 // words a minute of a speed of 1
-	slowest    = 0.7
-	fastest    = 1.2
+	normalRate = 175 // words per minute at speed 1
+	minSpeed   = 0.7
+	maxSpeed   = 1.2
 )
 
-// StreamSpeech streams one sentence.
+// StreamSpeech streams the audio of one sentence.
 func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu []byte)) error {
-	o := order{Text: r.Text, Model: r.Model}
-	if strings.Contains(r.Model, "flash_v2_5") || strings.Contains(r.Model, "turbo_v2_5") { // the others take none
+	o := synthesisRequest{Text: r.Text, Model: r.Model}
+	if strings.Contains(r.Model, "flash_v2_5") || strings.Contains(r.Model, "turbo_v2_5") { // other models refuse a language
 		o.Language, _, _ = strings.Cut(strings.ToLower(r.Language), "-")
 	}
 	if r.Rate > 0 {
-		o.Settings = &settings{Speed: min(max(float64(r.Rate)/normalRate, slowest), fastest)}
+		o.Settings = &voiceSettings{Speed: min(max(float64(r.Rate)/normalRate, minSpeed), maxSpeed)}
 	}
 	body, err := json.Marshal(o)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu
 	defer func() { _ = answer.Body.Close() }()
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if kind == "application/json" || strings.HasPrefix(kind, "text/") || kind == "audio/mpeg" {
-		return fmt.Errorf("elevenlabs: %w: %s in place of µ-law", engines.ErrGarbage, kind)
+		return fmt.Errorf("elevenlabs: %w: %s in place of µ-law", engines.ErrInvalidResponse, kind)
 	}
 	buf := make([]byte, 4096)
 	for {

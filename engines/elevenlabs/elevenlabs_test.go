@@ -54,11 +54,11 @@ func TestRefusalsAreReadAsTheDocumentationShows(t *testing.T) {
 		is         error
 		word       string
 	}{
-		"a wrong key":   {401, "application/json", `{"detail":{"status":"invalid_api_key","message":"Invalid API key"}}`, engines.ErrRefused, "invalid_api_key"},
-		"too many":      {429, "application/json", `{"detail":{"status":"too_many_concurrent_requests","message":"Too many concurrent requests."}}`, engines.ErrRefused, "429"},
-		"no such voice": {404, "application/json", `{"detail":{"status":"voice_not_found","message":"A voice with the voice_id was not found."}}`, engines.ErrUnfit, "voice_not_found"},
-		"unprocessable": {422, "application/json", `{"detail":[{"loc":["body","text"],"msg":"field required","type":"value_error.missing"}]}`, engines.ErrUnfit, "422"},
-		"another sound": {200, "audio/mpeg", "ID3", engines.ErrGarbage, "audio/mpeg"},
+		"a wrong key":   {401, "application/json", `{"detail":{"status":"invalid_api_key","message":"Invalid API key"}}`, engines.ErrRequestRefused, "invalid_api_key"},
+		"too many":      {429, "application/json", `{"detail":{"status":"too_many_concurrent_requests","message":"Too many concurrent requests."}}`, engines.ErrRequestRefused, "429"},
+		"no such voice": {404, "application/json", `{"detail":{"status":"voice_not_found","message":"A voice with the voice_id was not found."}}`, engines.ErrRequestInvalid, "voice_not_found"},
+		"unprocessable": {422, "application/json", `{"detail":[{"loc":["body","text"],"msg":"field required","type":"value_error.missing"}]}`, engines.ErrRequestInvalid, "422"},
+		"another sound": {200, "audio/mpeg", "ID3", engines.ErrInvalidResponse, "audio/mpeg"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// Bounds of a request for meanings.
+// Limits of an embedding request.
 const (
-	EmbedMost = 64 // texts of a request
+	EmbedMost = 64 // texts per request
 	maxVector = 4096
-	maxEmbed  = 16 << 20 // bytes of an answer
+	maxEmbed  = 16 << 20 // bytes of a response
 )
 
-// Embed asks an engine of /v1/embeddings for the meanings of texts, EmbedMost at
-// most, in their order. An engine that failed three times in a row is not asked
-// while it rests. The error is a *Fault, but where the context has ended.
+// Embed returns the embeddings of at most EmbedMost texts in their order. A suspended engine is not asked. Errors
+// are *Fault, except when the context has ended.
 func (c *Client) Embed(ctx context.Context, e *Engine, texts []string) ([][]float32, error) {
-	if c.resting.rests(e, time.Now()) {
+	if c.resting.isSuspended(e, time.Now()) {
 		return nil, &Fault{Engine: e.Name, Code: "unreachable", Message: "it has failed too often, and rests"}
 	}
 	out, err := c.embed(ctx, e, texts)
@@ -32,7 +31,7 @@ func (c *Client) Embed(ctx context.Context, e *Engine, texts []string) ([][]floa
 	if err != nil {
 		f = faultOf(e, err)
 	}
-	c.resting.note(e, f, time.Now())
+	c.resting.record(e, f, time.Now())
 	if f != nil {
 		return nil, f
 	}

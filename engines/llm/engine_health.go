@@ -6,33 +6,32 @@ import (
 	"time"
 )
 
-// An engine that has failed so often in a row is left alone for a while, which
-// doubles with each failure after that.
+// Suspension of an engine after consecutive failures. It doubles with each further failure.
 const (
-	tiredAfter  = 3
-	restAtFirst = 10 * time.Second
-	restAtMost  = time.Minute
-	restsMost   = 1024 // that are known of: agents name models
+	failuresBeforeSuspension = 3
+	minSuspension            = 10 * time.Second
+	maxSuspension            = time.Minute
+	maxTrackedEngines        = 1024 // engines that are tracked; agents name models
 )
 
-// resting knows which engines are left alone.
-type resting struct {
-	mu  sync.Mutex
-	all map[[3]string]*health // by name, URL and model
+// engineHealth tracks the consecutive failures of engines.
+type engineHealth struct {
+	mu      sync.Mutex
+	engines map[[3]string]*health // by name, URL and model
 }
 
 type health struct {
-	failed int // in a row
-	until  time.Time
+	failures       int // consecutive failures
+	suspendedUntil time.Time
 }
 
-// sort puts the engines that rest behind all others, where they are asked last.
-func (r *resting) sort(engines []Engine, now time.Time) []Engine {
+// sort moves suspended engines behind all others.
+func (r *engineHealth) sort(engines []Engine, now time.Time) []Engine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var awake, tired []Engine
 	for _, e := range engines {
-		if h := r.all[keyOf(&e)]; h != nil && now.Before(h.until) {
+		if h := r.engines[keyOf(&e)]; h != nil && now.Before(h.suspendedUntil) {
 			tired = append(tired, e)
 		} else {
 			awake = append(awake, e)
@@ -41,42 +40,42 @@ func (r *resting) sort(engines []Engine, now time.Time) []Engine {
 	return append(awake, tired...)
 }
 
-// rests says whether an engine is left alone now.
-func (r *resting) rests(e *Engine, now time.Time) bool {
+// isSuspended reports whether an engine is suspended now.
+func (r *engineHealth) isSuspended(e *Engine, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h := r.all[keyOf(e)]
-	return h != nil && now.Before(h.until)
+	h := r.engines[keyOf(e)]
+	return h != nil && now.Before(h.suspendedUntil)
 }
 
-// note keeps what came of asking an engine. What a request is to blame for
-// tells nothing of the engine, and what tenants name is theirs to mend.
-func (r *resting) note(e *Engine, f *Fault, now time.Time) {
+// record counts the result of a request. Failures that the request caused, and failures of tenants' addresses, do
+// not count.
+func (r *engineHealth) record(e *Engine, f *Fault, now time.Time) {
 	if e.Tenant {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f == nil {
-		delete(r.all, keyOf(e))
+		delete(r.engines, keyOf(e))
 		return
 	}
 	if !slices.Contains([]string{"timeout", "stalled", "unreachable", "refused", "overloaded", "garbage", "dropped"}, f.Code) {
 		return
 	}
-	if r.all == nil {
-		r.all = make(map[[3]string]*health)
+	if r.engines == nil {
+		r.engines = make(map[[3]string]*health)
 	}
-	h := r.all[keyOf(e)]
+	h := r.engines[keyOf(e)]
 	if h == nil {
-		if len(r.all) >= restsMost {
-			clear(r.all)
+		if len(r.engines) >= maxTrackedEngines {
+			clear(r.engines)
 		}
 		h = new(health)
-		r.all[keyOf(e)] = h
+		r.engines[keyOf(e)] = h
 	}
-	if h.failed++; h.failed >= tiredAfter {
-		h.until = now.Add(min(restAtFirst<<min(h.failed-tiredAfter, 8), restAtMost))
+	if h.failures++; h.failures >= failuresBeforeSuspension {
+		h.suspendedUntil = now.Add(min(minSuspension<<min(h.failures-failuresBeforeSuspension, 8), maxSuspension))
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package llm speaks to language models over the OpenAI-compatible
-// /v1/chat/completions, streamed by server-sent events. It knows no call and no
-// pathway: it is handed messages and tools, and tells sentences as they come.
+// Package llm is a client of language models with the OpenAI-compatible API /v1/chat/completions, streamed by
+// server-sent events. Messages and tools go in; whole sentences and tool calls come out. The package has no
+// knowledge of calls or pathways.
 package llm
 
 import (
@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// Engine is one model of one server. Its key never shows in an error.
+// Engine is one model of one server. Its key never appears in an error.
 type Engine struct {
-	Name   string // as the operator calls it
-	URL    string // of the API, up to and with /v1
-	Key    string // secret; "": none is sent
+	Name   string // name in the operator's configuration
+	URL    string // address of the API, up to and with /v1
+	Key    string // secret; "": none is sent // secret; "": no key is sent
 	Model  string
-	Tenant bool // its address was named by a tenant: only what tenants may reach is reached
-	// First is how long the first word may take, Stall the longest pause between
-	// two pieces, Total the whole answer. Zero: 5 s, 5 s, 60 s.
+	Tenant bool // a tenant named the address, so the egress filter applies
+	// First is the longest wait for the first word, Stall the longest pause between two chunks, Total the longest
+	// response. Zero: 5 s, 5 s, 60 s.
 	First, Stall, Total time.Duration
 }
 
@@ -31,47 +31,47 @@ const (
 	ToolRole  = "tool"
 )
 
-// Message is one of a conversation.
+// Message is one message of a conversation.
 type Message struct {
 	Role  string
 	Text  string
 	Calls []Call // of the assistant
-	ID    string // of the call that a tool answers
+	ID    string // id of the tool call that a tool message answers
 }
 
-// Call is what a model wants to be done.
+// Call is a tool call of the model.
 type Call struct {
 	ID        string
 	Name      string
-	Arguments string // JSON as the model wrote it: to be judged
+	Arguments string // JSON as the model wrote it, not checked
 }
 
-// Tool is what a model may call.
+// Tool is a tool that the model may call.
 type Tool struct {
 	Name        string
 	Description string
 	Parameters  map[string]any // JSON Schema
 }
 
-// Request is one question to a model.
+// Request is a request to a model.
 type Request struct {
 	Messages    []Message
 	Tools       []Tool
 	Temperature *float64
-	MaxTokens   int            // of the answer; 0: as the engine has it
-	Format      map[string]any // JSON Schema that the answer must have; nil: words
+	MaxTokens   int            // of the response; 0: the engine's default
+	Format      map[string]any // JSON Schema of the response; nil: free text
 }
 
-// Answer is what a model said and wants.
+// Answer is the response of a model.
 type Answer struct {
 	Text       string
 	Calls      []Call
-	FirstToken time.Duration // from the request to the first piece of it
-	Engine     string        // which gave it
-	Cut        bool          // it ended early: MaxTokens, a filter
+	FirstToken time.Duration // from the request to the first chunk
+	Engine     string        // name of the engine that answered
+	Cut        bool          // ended early by MaxTokens or a filter
 }
 
-// Fault is why an engine gave no answer, without anything secret.
+// Fault is the failure of an engine, without secrets.
 type Fault struct { //nolint:errname // what agent.error calls it
 	Engine  string
 	Code    string // timeout | stalled | unreachable | refused | rejected | overloaded | garbage | dropped | too_long | empty
@@ -99,7 +99,7 @@ const (
 type Client struct {
 	Free    *http.Client
 	Guarded *http.Client
-	resting resting
+	resting engineHealth
 }
 
 // Ask has the first engine that can answer do so, in the order given, and tells
@@ -112,7 +112,7 @@ func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence 
 	for i := range engines {
 		a, err := c.askEngine(ctx, &engines[i], r, sentence)
 		if err == nil {
-			c.resting.note(&engines[i], nil, time.Now())
+			c.resting.record(&engines[i], nil, time.Now())
 			return a, nil
 		}
 		if ctx.Err() != nil {
@@ -121,7 +121,7 @@ func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence 
 		last = err
 		f, ok := errors.AsType[*Fault](err)
 		if ok {
-			c.resting.note(&engines[i], f, time.Now())
+			c.resting.record(&engines[i], f, time.Now())
 		}
 		if ok && lost != nil {
 			lost(f)

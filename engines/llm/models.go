@@ -12,15 +12,14 @@ import (
 
 // Models are the language models of the installation.
 type Models struct {
-	List []Engine // each of another name
-	// Embedding is the model of /v1/embeddings by which knowledge bases are searched
-	// besides words; nil: none.
+	List []Engine // names are unique
+	// Embedding is the engine of /v1/embeddings for the search in knowledge bases; nil: search by words only.
 	Embedding *Engine
-	Order     []string // names, tried after the one that an agent names
+	Order     []string // names of the engines that are tried after the agent's own
 }
 
-// For returns the engines for an agent in the order in which they are tried. l may be
-// nil.
+// For returns the engines for an agent in the order in which they are tried. A nil l stands for the default
+// settings.
 func (m Models) For(l *domain.AgentLLM) []Engine {
 	names := m.Order
 	model := ""
@@ -45,8 +44,7 @@ func (m Models) For(l *domain.AgentLLM) []Engine {
 	return out
 }
 
-// NewHTTPClient returns a client for the engines that the operator has configured, at any
-// address. roots may be nil: those of the system.
+// NewHTTPClient returns a client for the operator's engines at any address. roots nil: the system's certificates.
 func NewHTTPClient(roots *x509.CertPool) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{

@@ -6,25 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// A sentence is told once it has so many letters and its end; a text without
-// any end is cut between words.
+// A sentence is returned once it has enough letters and its end. A text without any end is cut between words.
 const (
 	sentenceLeast = 2
 	sentenceMost  = 400
 )
 
-// short are words whose full stop ends no sentence.
-var short = map[string]bool{ //nolint:gochecknoglobals // a table
+// abbreviations are words whose period does not end a sentence.
+var abbreviations = map[string]bool{ //nolint:gochecknoglobals // a table
 	"mr.": true, "mrs.": true, "ms.": true, "dr.": true, "prof.": true, "st.": true, "no.": true, "nr.": true, "vs.": true, "e.g.": true, "i.e.": true,
 	"a.m.": true, "p.m.": true, "approx.": true, "ca.": true, "z.b.": true, "bzw.": true,
 }
 
-// Sentences cuts a text into sentences while it comes in pieces.
+// Sentences splits a text into sentences while it arrives in pieces.
 type Sentences struct {
 	left strings.Builder
 }
 
-// Add takes a piece and returns the sentences that are whole now.
+// Add appends a piece and returns the sentences that are complete now.
 func (s *Sentences) Add(piece string) (whole []string) {
 	s.left.WriteString(piece)
 	text := s.left.String()
@@ -46,15 +45,15 @@ func (s *Sentences) Add(piece string) (whole []string) {
 	return whole
 }
 
-// Rest is what is left at the end of the text.
+// Rest returns the text after the last complete sentence.
 func (s *Sentences) Rest() string {
 	text := strings.TrimSpace(s.left.String())
 	s.left.Reset()
 	return text
 }
 
-// sentenceEnd is where the first sentence of a text ends; 0: it is not whole
-// yet. A mark ends one only once a space follows it: "3.5" is a number.
+// sentenceEnd returns the index after the first sentence of a text; 0: it is not complete yet. A mark ends a
+// sentence only before a space, because "3.5" is a number.
 func sentenceEnd(text string) int {
 	for i, r := range text {
 		next := i + utf8.RuneLen(r)
@@ -71,7 +70,7 @@ func sentenceEnd(text string) int {
 			next += size
 			after, _ = utf8.DecodeRuneInString(text[next:])
 		}
-		if !unicode.IsSpace(after) || r == '.' && open(text[:i+1]) || letters(text[:i]) < sentenceLeast {
+		if !unicode.IsSpace(after) || r == '.' && isContinued(text[:i+1]) || letters(text[:i]) < sentenceLeast {
 			continue
 		}
 		return next
@@ -84,16 +83,16 @@ func sentenceEnd(text string) int {
 	return 0
 }
 
-// open says whether the full stop at the end of a text ends no sentence: it
-// stands behind an abbreviation, one letter or a bare number of a list.
-func open(text string) bool {
+// isContinued reports whether the period at the end of a text does not end the sentence: after an abbreviation, a
+// single letter or the number of a list item.
+func isContinued(text string) bool {
 	word := text[strings.LastIndexAny(text, " \n")+1:]
 	bare := strings.TrimSuffix(word, ".")
 	if utf8.RuneCountInString(bare) == 1 && !strings.ContainsAny(bare, "I0123456789") {
 		return true
 	}
 	number := bare != "" && strings.Trim(bare, "0123456789") == "" && len(word) == len(text)
-	return number || short[strings.ToLower(word)]
+	return number || abbreviations[strings.ToLower(word)]
 }
 
 func letters(text string) (n int) {

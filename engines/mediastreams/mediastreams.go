@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	maxMessageBytes = 1 << 20
-	maxQueuedMessages  = 256 // queued messages to the server
-	maxMarks   = 256 // marks whose audio has not been played
-	maxMarkName    = 256 // bytes of the name of a mark
-	maxUnplayed = 5 * 60 * 8000 // samples that have not been played
-	maxBurst   = 60 * 8000 // samples of one burst
-	burstGap    = 600 * time.Millisecond
-	playbackCheckInterval   = 20 * time.Millisecond
-	closeTimeout   = 2 * time.Second
+	maxMessageBytes       = 1 << 20
+	maxQueuedMessages     = 256           // queued messages to the server
+	maxMarks              = 256           // marks whose audio has not been played
+	maxMarkName           = 256           // bytes of the name of a mark
+	maxUnplayed           = 5 * 60 * 8000 // samples that have not been played
+	maxBurst              = 60 * 8000     // samples of one burst
+	burstGap              = 600 * time.Millisecond
+	playbackCheckInterval = 20 * time.Millisecond
+	closeTimeout          = 2 * time.Second
 )
 
 var errConnectionLost = errors.New("the connection broke")
@@ -38,9 +38,9 @@ var errConnectionLost = errors.New("the connection broke")
 type Engine struct {
 	URL string // ws or wss
 	// Sign returns the signature headers of the request for a stream id.
-	Sign   func(id string, at time.Time, url string) http.Header
-	ConnectTimeout  time.Duration // longest wait for the connection
-	Client *http.Client
+	Sign           func(id string, at time.Time, url string) http.Header
+	ConnectTimeout time.Duration // longest wait for the connection
+	Client         *http.Client
 }
 
 // OpenSession returns a session at once and connects in the background.
@@ -59,23 +59,23 @@ func (e *Engine) OpenSession(o speech.RealtimeRequest, notify func(speech.Realti
 // stream is one connection to the server.
 type stream struct {
 	engine     *Engine
-	parameters  map[string]string
-	id     string
-	cancel context.CancelCauseFunc
-	ring   engines.Ring
-	more   chan struct{}
-	closing  chan struct{} // closed by Close
-	closeOnce   sync.Once
+	parameters map[string]string
+	id         string
+	cancel     context.CancelCauseFunc
+	ring       engines.Ring
+	more       chan struct{}
+	closing    chan struct{} // closed by Close
+	closeOnce  sync.Once
 
 	notifyLock sync.Mutex
-	notify    func(speech.RealtimeEvent)
-	closed   bool // closed: no more events
+	notify     func(speech.RealtimeEvent)
+	closed     bool // closed: no more events
 
-	mu     sync.Mutex
-	queue []message // queued messages
-	bursts []*burst // audio of the server; the first burst is playing
-	burstCount  int // number of bursts so far
-	lastAudio   time.Time // time of the last audio
+	mu         sync.Mutex
+	queue      []message // queued messages
+	bursts     []*burst  // audio of the server; the first burst is playing
+	burstCount int       // number of bursts so far
+	lastAudio  time.Time // time of the last audio
 }
 
 // burst is audio that plays as one utterance.
@@ -235,7 +235,7 @@ func (s *stream) exchange(ctx context.Context) error {
 			return errConnectionLost
 		}
 		if kind != websocket.MessageText {
-			return fmt.Errorf("%w: binary", engines.ErrGarbage)
+			return fmt.Errorf("%w: binary", engines.ErrInvalidResponse)
 		}
 		if err := s.takeMessage(b); err != nil {
 			return err
@@ -302,7 +302,7 @@ func (s *stream) write(ctx context.Context, conn *websocket.Conn) {
 		AccountSID: workspace, StreamSID: s.id, CallSID: call, Tracks: []string{"inbound"}, Parameters: known,
 		Format: format{Encoding: "audio/x-mulaw", SampleRate: 8000, Channels: 1},
 	}})
-	var sound [engines.RingKeeps]byte
+	var sound [engines.RingSamples]byte
 	n := 0 // bytes that wait for a whole piece
 	for {
 		s.mu.Lock()

@@ -17,16 +17,16 @@ const chunkSamples = 160
 // Messages of the protocol, as the documentation of Twilio Media Streams defines them.
 type (
 	message struct {
-		Event     string   `json:"event"`
-		Protocol  string   `json:"protocol,omitempty"`
-		Version   string   `json:"version,omitempty"`
-		Number    string   `json:"sequenceNumber,omitempty"`
-		Start     *startMessage   `json:"start,omitempty"`
-		Media     *mediaMessage   `json:"media,omitempty"`
-		DTMF      *dtmfMessage    `json:"dtmf,omitempty"`
-		Mark      *markMessage   `json:"mark,omitempty"`
-		Stop      *stopMessage `json:"stop,omitempty"`
-		StreamSID string   `json:"streamSid,omitempty"`
+		Event     string        `json:"event"`
+		Protocol  string        `json:"protocol,omitempty"`
+		Version   string        `json:"version,omitempty"`
+		Number    string        `json:"sequenceNumber,omitempty"`
+		Start     *startMessage `json:"start,omitempty"`
+		Media     *mediaMessage `json:"media,omitempty"`
+		DTMF      *dtmfMessage  `json:"dtmf,omitempty"`
+		Mark      *markMessage  `json:"mark,omitempty"`
+		Stop      *stopMessage  `json:"stop,omitempty"`
+		StreamSID string        `json:"streamSid,omitempty"`
 	}
 	startMessage struct {
 		AccountSID string            `json:"accountSid"`
@@ -68,22 +68,22 @@ func (m message) bytes() []byte {
 // takeMessage handles a message of the server: media, mark or clear. Others are ignored.
 func (s *stream) takeMessage(b []byte) error {
 	var m struct {
-		Event string `json:"event"`
+		Event string        `json:"event"`
 		Media *mediaMessage `json:"media"`
-		Mark  *markMessage `json:"mark"`
+		Mark  *markMessage  `json:"mark"`
 	}
 	if json.Unmarshal(b, &m) != nil || m.Event == "" {
-		return fmt.Errorf("%w: no event", engines.ErrGarbage)
+		return fmt.Errorf("%w: no event", engines.ErrInvalidResponse)
 	}
 	switch m.Event {
 	case "media":
 		if m.Media == nil {
-			return fmt.Errorf("%w: no sound", engines.ErrGarbage)
+			return fmt.Errorf("%w: no sound", engines.ErrInvalidResponse)
 		}
 		return s.addAudio(m.Media.Payload)
 	case "mark":
 		if m.Mark == nil || m.Mark.Name == "" || len(m.Mark.Name) > maxMarkName {
-			return fmt.Errorf("%w: no mark", engines.ErrGarbage)
+			return fmt.Errorf("%w: no mark", engines.ErrInvalidResponse)
 		}
 		return s.addMark(m.Mark.Name)
 	case "clear":
@@ -138,7 +138,7 @@ func (s *stream) addMark(name string) error {
 	}
 	b := s.bursts[last]
 	if len(b.marks) >= maxMarks {
-		return fmt.Errorf("%w: too many marks", engines.ErrGarbage)
+		return fmt.Errorf("%w: too many marks", engines.ErrInvalidResponse)
 	}
 	b.marks = append(b.marks, mark{name, b.feed.Len()})
 	return nil

@@ -62,12 +62,12 @@ func TestAWavInPlaceOfPCMKeepsItsOwnRate(t *testing.T) {
 	require.NoError(t, s.StreamSpeech(t.Context(), speech.Request{Text: "a"}, func(mu []byte) { got.Write(mu) }))
 	assert.Equal(t, 800, got.Len())
 	file = []byte("RIFF\x00\x00\x00\x00WAVEjunk\x04\x00\x00\x00aaaadat")
-	require.ErrorIs(t, s.StreamSpeech(t.Context(), speech.Request{Text: "a"}, func([]byte) {}), engines.ErrGarbage)
+	require.ErrorIs(t, s.StreamSpeech(t.Context(), speech.Request{Text: "a"}, func([]byte) {}), engines.ErrInvalidResponse)
 	file = []byte("ID3\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")
-	require.ErrorIs(t, s.StreamSpeech(t.Context(), speech.Request{Text: "a"}, func([]byte) {}), engines.ErrGarbage)
+	require.ErrorIs(t, s.StreamSpeech(t.Context(), speech.Request{Text: "a"}, func([]byte) {}), engines.ErrInvalidResponse)
 }
 
-func understand(t *testing.T, w *openai.Words, wanted speech.RecognitionRequest, mu []byte) speech.RecognitionResult {
+func understand(t *testing.T, w *openai.Recognizer, wanted speech.RecognitionRequest, mu []byte) speech.RecognitionResult {
 	t.Helper()
 	told := make(chan speech.RecognitionResult, 1)
 	s := w.Open(wanted, func(h speech.RecognitionResult) { told <- h })
@@ -107,7 +107,7 @@ func TestTranscriptionsAreAskedForAndReadAsDocumented(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write(answer)
 		}))
-		w := &openai.Words{Config: openai.Config{URL: far.URL + "/v1", Key: "sk-test", Client: far.Client()}, Model: "gpt-4o-mini-transcribe"}
+		w := &openai.Recognizer{Config: openai.Config{URL: far.URL + "/v1", Key: "sk-test", Client: far.Client()}, Model: "gpt-4o-mini-transcribe"}
 		h := understand(t, w, speech.RecognitionRequest{Model: model, Language: "en-US", Keywords: []string{"Callboard"}, Phrases: []string{"yes", "no"}}, make([]byte, 8000))
 		far.Close()
 		require.NoError(t, h.Err)
@@ -119,7 +119,7 @@ func TestTranscriptionsAreAskedForAndReadAsDocumented(t *testing.T) {
 
 func TestAnAnswerWithoutMarksOfDoubtIsTrusted(t *testing.T) {
 	server := enginetest.New(t)
-	w := &openai.Words{Config: openai.Config{URL: server.URL + "/v1", Key: enginetest.Key, Client: server.Client()}, Model: "local"}
+	w := &openai.Recognizer{Config: openai.Config{URL: server.URL + "/v1", Key: enginetest.Key, Client: server.Client()}, Model: "local"}
 	assert.Equal(t, speech.RecognitionResult{Text: "yes please", Confidence: 0.9, Final: true}, understand(t, w, speech.RecognitionRequest{}, nil))
 	server.Says("")
 	assert.Equal(t, speech.RecognitionResult{Final: true}, understand(t, w, speech.RecognitionRequest{}, nil))
@@ -129,8 +129,8 @@ func TestEnginesThatMisbehaveAreErrorsWithoutTheKey(t *testing.T) {
 	server := enginetest.New(t)
 	say := &openai.Speech{Config: openai.Config{URL: server.URL + "/v1", Key: enginetest.Key, Client: server.Client()}, Rate: 24000}
 	eleven := &elevenlabs.Speech{URL: server.URL, Key: enginetest.Key, Client: server.Client()}
-	hear := &openai.Words{Config: say.Config, Model: "local"}
-	for fault, want := range map[enginetest.Fault]error{enginetest.Garbage: engines.ErrGarbage, enginetest.Refuses: engines.ErrRefused, enginetest.Drops: nil, enginetest.Hangs: context.DeadlineExceeded, enginetest.Stalls: context.DeadlineExceeded} {
+	hear := &openai.Recognizer{Config: say.Config, Model: "local"}
+	for fault, want := range map[enginetest.Fault]error{enginetest.Garbage: engines.ErrInvalidResponse, enginetest.Refuses: engines.ErrRequestRefused, enginetest.Drops: nil, enginetest.Hangs: context.DeadlineExceeded, enginetest.Stalls: context.DeadlineExceeded} {
 		for _, what := range []string{"speech", "elevenlabs", "transcriptions"} {
 			server.Is(what, fault)
 		}

@@ -1,5 +1,5 @@
-// Package openai speaks OpenAI's HTTP: speech that is played while it comes, and transcriptions. Many servers do, also such
-// that run beside this one.
+// Package openai is a client of the audio endpoints of OpenAI's HTTP API: streamed speech synthesis and
+// transcription. Local servers such as Kokoro, Piper or whisper.cpp offer the same protocol.
 package openai
 
 import (
@@ -20,14 +20,14 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// Config is how a server is reached.
+// Config is the address of a server.
 type Config struct {
-	URL    string // up to and with /v1
-	Key    string // "": it asks for none
+	URL    string // address, up to and with /v1
+	Key    string // "": it asks for none // API key; "": the server needs none
 	Client *http.Client
 }
 
-// post makes a request.
+// post returns a POST request with the key.
 func (c *Config) post(ctx context.Context, path, kind string, body io.Reader) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+path, body)
 	if err != nil {
@@ -40,14 +40,14 @@ func (c *Config) post(ctx context.Context, path, kind string, body io.Reader) (*
 	return r, nil
 }
 
-// Speech speaks by POST /audio/speech.
+// Speech synthesizes by POST /audio/speech.
 type Speech struct {
 	Config
-	Rate int // of the PCM that the server sends, Hz; OpenAI's is 24000
+	Rate int // sample rate of the server's PCM in Hz; OpenAI: 24000
 }
 
-// speechOrder is the body of the request.
-type speechOrder struct {
+// synthesisRequest is the body of the request.
+type synthesisRequest struct {
 	Model  string  `json:"model"`
 	Input  string  `json:"input"`
 	Voice  string  `json:"voice"`
@@ -55,12 +55,12 @@ type speechOrder struct {
 	Speed  float64 `json:"speed,omitempty"`
 }
 
-// normalRate is a speed of 1 in words a minute.
+// normalRate is the number of words per minute at speed 1.
 const normalRate = 175
 
-// StreamSpeech streams one sentence.
+// StreamSpeech streams the audio of one sentence.
 func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu []byte)) error {
-	body, err := json.Marshal(speechOrder{
+	body, err := json.Marshal(synthesisRequest{
 		Model: r.Model, Input: r.Text, Voice: r.Voice, Format: "pcm", Speed: float64(r.Rate) / normalRate,
 	})
 	if err != nil {
@@ -78,13 +78,14 @@ func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu
 	return Stream(ctx, answer, s.Rate, out)
 }
 
-// Stream hands over the sound of an answer as it comes: PCM of so many Hz, or a WAV of PCM, whose own rate counts.
+// Stream converts a response to 8 kHz µ-law as it arrives. The response is PCM of the given rate, or a WAV file of
+// PCM with its own rate.
 func Stream(ctx context.Context, answer *http.Response, rate int, out func(mu []byte)) error {
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if strings.HasPrefix(kind, "text/") || slices.Contains([]string{"application/json", "audio/mpeg", "audio/mp3", "audio/ogg", "audio/flac", "audio/aac"}, kind) {
-		return fmt.Errorf("openai: %w: %s in place of PCM", engines.ErrGarbage, kind)
+		return fmt.Errorf("openai: %w: %s in place of PCM", engines.ErrInvalidResponse, kind)
 	}
-	head, err := begins(answer.Body, &rate)
+	head, err := readHeader(answer.Body, &rate)
 	if err != nil {
 		return fmt.Errorf("openai: %w", cause(ctx, err))
 	}
@@ -107,7 +108,7 @@ func Stream(ctx context.Context, answer *http.Response, rate int, out func(mu []
 	}
 }
 
-// cause is why a context ended in place of what follows from it.
+// cause returns why the context ended, or err if it has not ended.
 func cause(ctx context.Context, err error) error {
 	if c := context.Cause(ctx); c != nil {
 		return c
@@ -115,9 +116,9 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// begins reads the first bytes of the sound. A header of a WAV is taken off, and tells the rate; what is compressed is no
-// PCM.
-func begins(body io.Reader, rate *int) (head []byte, err error) {
+// readHeader reads the first bytes of the audio. It removes a WAV header and takes its rate. Compressed audio is an
+// error.
+func readHeader(body io.Reader, rate *int) (head []byte, err error) {
 	head = make([]byte, 12)
 	n, err := io.ReadFull(body, head)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -128,16 +129,16 @@ func begins(body io.Reader, rate *int) (head []byte, err error) {
 	}
 	for _, magic := range []string{"ID3", "OggS", "fLaC", "<htm", "<!DO"} {
 		if bytes.HasPrefix(head, []byte(magic)) {
-			return nil, fmt.Errorf("%w: no PCM", engines.ErrGarbage)
+			return nil, fmt.Errorf("%w: no PCM", engines.ErrInvalidResponse)
 		}
 	}
 	if string(head[:4]) != "RIFF" || string(head[8:12]) != "WAVE" {
 		return head, nil
 	}
-	for range 16 { // chunks before the sound
+	for range 16 { // chunks before the data chunk
 		var chunk [8]byte
 		if _, err := io.ReadFull(body, chunk[:]); err != nil {
-			return nil, fmt.Errorf("%w: a WAV without sound", engines.ErrGarbage)
+			return nil, fmt.Errorf("%w: a WAV without sound", engines.ErrInvalidResponse)
 		}
 		if string(chunk[:4]) == "data" {
 			return nil, nil
@@ -145,15 +146,15 @@ func begins(body io.Reader, rate *int) (head []byte, err error) {
 		size := int64(binary.LittleEndian.Uint32(chunk[4:]))
 		content, err := io.ReadAll(io.LimitReader(body, min(size+size%2, 4096)))
 		if err != nil || int64(len(content)) < size {
-			return nil, fmt.Errorf("%w: a WAV without sound", engines.ErrGarbage)
+			return nil, fmt.Errorf("%w: a WAV without sound", engines.ErrInvalidResponse)
 		}
 		if string(chunk[:4]) != "fmt " {
 			continue
 		}
 		if len(content) < 16 || binary.LittleEndian.Uint16(content) != 1 || binary.LittleEndian.Uint16(content[2:]) != 1 || binary.LittleEndian.Uint16(content[14:]) != 16 {
-			return nil, fmt.Errorf("%w: a WAV that is not mono PCM of 16 bits", engines.ErrGarbage)
+			return nil, fmt.Errorf("%w: a WAV that is not mono PCM of 16 bits", engines.ErrInvalidResponse)
 		}
 		*rate = int(binary.LittleEndian.Uint32(content[4:]))
 	}
-	return nil, fmt.Errorf("%w: a WAV without sound", engines.ErrGarbage)
+	return nil, fmt.Errorf("%w: a WAV without sound", engines.ErrInvalidResponse)
 }

@@ -18,57 +18,57 @@ import (
 )
 
 const (
-	wordsMost  = 1 << 20 // bytes of an answer
-	soundMost  = 30 * 8000
-	hintsMost  = 800
-	unknown    = 0.9  // the confidence of a text that tells none
-	noSpeech   = 0.6  // a passage that is likely to be none,
-	noSpeechBy = -1.0 // and is not sure of its words, is none
+	maxResponseBytes       = 1 << 20 // bytes of a response
+	maxTurnSamples         = 30 * 8000
+	hintsMost              = 800
+	defaultConfidence      = 0.9  // confidence of a text without one
+	maxNoSpeechProbability = 0.6  // probability from which a segment counts as no speech
+	minLogProbability      = -1.0 // and average log probability below which it does
 )
 
-// Words understands turns by POST /audio/transcriptions, each when it is over.
-type Words struct {
+// Recognizer transcribes turns by POST /audio/transcriptions, each after its end.
+type Recognizer struct {
 	Config
-	Model string // its default
+	Model string // default model
 }
 
-// SupportsLanguage any language.
-func (w *Words) SupportsLanguage(string) bool { return true }
+// SupportsLanguage returns true: the server decides about languages.
+func (w *Recognizer) SupportsLanguage(string) bool { return true }
 
-// TranscribesFreeSpeech any language.
-func (w *Words) TranscribesFreeSpeech(string) bool { return true }
+// TranscribesFreeSpeech returns true for every language.
+func (w *Recognizer) TranscribesFreeSpeech(string) bool { return true }
 
-// Open begins a turn.
-func (w *Words) Open(wanted speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
+// Open starts a turn.
+func (w *Recognizer) Open(wanted speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	if wanted.Model == "" {
 		wanted.Model = w.Model
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &turn{of: w, wanted: wanted, told: told, ctx: ctx, cancel: cancel}
+	return &turn{recognizer: w, wanted: wanted, notify: told, ctx: ctx, cancel: cancel}
 }
 
-// turn keeps the sound until its end.
+// turn collects the audio of one turn.
 type turn struct {
-	of     *Words
-	wanted speech.RecognitionRequest
-	told   func(speech.RecognitionResult)
-	ctx    context.Context //nolint:containedctx // of the turn, which outlives the call that opens it
-	cancel context.CancelFunc
-	mu     sync.Mutex
-	sound  []byte
-	ended  bool
+	recognizer *Recognizer
+	wanted     speech.RecognitionRequest
+	notify     func(speech.RecognitionResult)
+	ctx        context.Context //nolint:containedctx // of the turn, which outlives Open
+	cancel     context.CancelFunc
+	mu         sync.Mutex
+	audio      []byte
+	ended      bool
 }
 
-// Write keeps sound.
+// Write adds audio.
 func (t *turn) Write(mu []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.ended {
-		t.sound = append(t.sound, mu[:min(len(mu), soundMost-len(t.sound))]...)
+		t.audio = append(t.audio, mu[:min(len(mu), maxTurnSamples-len(t.audio))]...)
 	}
 }
 
-// End has it understood.
+// End ends the turn and starts its transcription.
 func (t *turn) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,16 +79,16 @@ func (t *turn) End() {
 	go func() {
 		defer t.cancel()
 		h := speech.RecognitionResult{Final: true}
-		if h.Text, h.Confidence, h.Err = t.of.transcribe(t.ctx, t.wanted, t.sound); t.ctx.Err() == nil {
-			t.told(h)
+		if h.Text, h.Confidence, h.Err = t.recognizer.transcribe(t.ctx, t.wanted, t.audio); t.ctx.Err() == nil {
+			t.notify(h)
 		}
 	}()
 }
 
-// Close gives up.
+// Close cancels the turn.
 func (t *turn) Close() { t.cancel() }
 
-// transcript is the answer: of json, or of verbose_json.
+// transcript is the response in the format json or verbose_json.
 type transcript struct {
 	Text     *string `json:"text"`
 	Segments []struct {
@@ -101,7 +101,7 @@ type transcript struct {
 	} `json:"logprobs"`
 }
 
-func (w *Words) transcribe(ctx context.Context, wanted speech.RecognitionRequest, sound []byte) (text string, confidence float64, err error) {
+func (w *Recognizer) transcribe(ctx context.Context, wanted speech.RecognitionRequest, sound []byte) (text string, confidence float64, err error) {
 	body, kind, err := form(wanted, sound)
 	if err != nil {
 		return "", 0, fmt.Errorf("openai: %w", err)
@@ -115,21 +115,21 @@ func (w *Words) transcribe(ctx context.Context, wanted speech.RecognitionRequest
 		return "", 0, fmt.Errorf("openai: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	b, err := io.ReadAll(io.LimitReader(answer.Body, wordsMost))
+	b, err := io.ReadAll(io.LimitReader(answer.Body, maxResponseBytes))
 	if err != nil {
 		return "", 0, fmt.Errorf("openai: the text broke off: %w", cause(ctx, err))
 	}
 	var told transcript
 	if err := json.Unmarshal(b, &told); err != nil || told.Text == nil {
-		return "", 0, fmt.Errorf("openai: %w: no transcription", engines.ErrGarbage)
+		return "", 0, fmt.Errorf("openai: %w: no transcription", engines.ErrInvalidResponse)
 	}
-	text, confidence = told.read()
+	text, confidence = told.result()
 	return text, confidence, nil
 }
 
-// read is the text with how sure it is. Passages that are likely to be no speech are dropped: some models invent words for
-// silence.
-func (t *transcript) read() (text string, confidence float64) {
+// result returns the text and its confidence. Segments that are probably not speech are dropped, because some
+// models invent words for silence.
+func (t *transcript) result() (text string, confidence float64) {
 	sum, n := 0.0, 0
 	for _, token := range t.Tokens {
 		sum, n = sum+token.Log, n+1
@@ -138,7 +138,7 @@ func (t *transcript) read() (text string, confidence float64) {
 		text = strings.TrimSpace(*t.Text)
 	}
 	for _, s := range t.Segments {
-		if s.NoSpeech > noSpeech && s.Average < noSpeechBy {
+		if s.NoSpeech > maxNoSpeechProbability && s.Average < minLogProbability {
 			continue
 		}
 		text = strings.TrimSpace(text + " " + strings.TrimSpace(s.Text))
@@ -148,12 +148,12 @@ func (t *transcript) read() (text string, confidence float64) {
 	case text == "":
 		return "", 0
 	case n == 0:
-		return text, unknown
+		return text, defaultConfidence
 	}
 	return text, min(max(math.Exp(sum/float64(n)), 0), 1)
 }
 
-// form is the body of the request: a WAV of 16 bits, as every server reads it.
+// form returns the multipart body of the request with a 16-bit WAV file, which every server reads.
 func form(wanted speech.RecognitionRequest, sound []byte) (body io.Reader, kind string, err error) {
 	var b bytes.Buffer
 	m := multipart.NewWriter(&b)
@@ -188,7 +188,7 @@ func form(wanted speech.RecognitionRequest, sound []byte) (body io.Reader, kind 
 	return &b, m.FormDataContentType(), err
 }
 
-// hints are the words that are likely to be said, as the text that came before: models spell like it.
+// hints returns the expected words as the text before the audio, because models follow its spelling.
 func hints(wanted speech.RecognitionRequest) string {
 	text := ""
 	for _, w := range append(wanted.Keywords, wanted.Phrases...) {

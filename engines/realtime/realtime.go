@@ -21,35 +21,35 @@ import (
 )
 
 const (
-	maxMessageBytes = 1 << 20
-	maxResponseSamples  = 3 * 60 * 8000 // samples of one response
-	maxQueuedMessages  = 64 // queued messages to the engine
-	maxTranscriptBytes    = 32 << 10 // bytes of the transcript of one response
-	maxToolCalls   = 16 // tool calls of one response
-	maxArgumentBytes   = 32 << 10 // bytes of the arguments of one tool call
-	maxItemBytes    = 256 // bytes of an id or name of the engine
-	defaultMaxTurn    = time.Minute
+	maxMessageBytes    = 1 << 20
+	maxResponseSamples = 3 * 60 * 8000 // samples of one response
+	maxQueuedMessages  = 64            // queued messages to the engine
+	maxTranscriptBytes = 32 << 10      // bytes of the transcript of one response
+	maxToolCalls       = 16            // tool calls of one response
+	maxArgumentBytes   = 32 << 10      // bytes of the arguments of one tool call
+	maxItemBytes       = 256           // bytes of an id or name of the engine
+	defaultMaxTurn     = time.Minute
 )
 
 // Errors of an engine that sends nothing in time.
 var (
-	ErrResponseTimeout    = speech.ErrFirstAudioTimeout
-	ErrStalled = speech.ErrAudioStalled
-	errConnectionLost   = errors.New("the connection broke")
-	errClosed    = errors.New("nobody wants it any more")
+	ErrResponseTimeout = speech.ErrFirstAudioTimeout
+	ErrStalled         = speech.ErrAudioStalled
+	errConnectionLost  = errors.New("the connection broke")
+	errClosed          = errors.New("nobody wants it any more")
 )
 
 // Engine opens sessions with one engine.
 type Engine struct {
-	URL    string // http, https, ws or wss, up to and with /v1
-	Key    string // "": it asks for none // API key; "": the engine needs none
-	Model  string // default model
-	Voice  string // default voice
-	TranscriptionModel  string        // the model that writes down what the caller says; "": nobody does // model that transcribes the caller; "": no transcripts of the caller
-	ResponseTimeout  time.Duration // longest wait for the session and for the begin of a response
-	PauseTimeout  time.Duration // longest pause within a response
-	MaxTurn   time.Duration // longest speech of the caller without a pause; 0: one minute
-	Client *http.Client
+	URL                string        // http, https, ws or wss, up to and with /v1
+	Key                string        // "": it asks for none // API key; "": the engine needs none
+	Model              string        // default model
+	Voice              string        // default voice
+	TranscriptionModel string        // the model that writes down what the caller says; "": nobody does // model that transcribes the caller; "": no transcripts of the caller
+	ResponseTimeout    time.Duration // longest wait for the session and for the begin of a response
+	PauseTimeout       time.Duration // longest pause within a response
+	MaxTurn            time.Duration // longest speech of the caller without a pause; 0: one minute
+	Client             *http.Client
 }
 
 // OpenSession returns a session at once and connects in the background.
@@ -68,26 +68,26 @@ func (e *Engine) OpenSession(o speech.RealtimeRequest, notify func(speech.Realti
 
 // session is one connection to the engine.
 type session struct {
-	engine     *Engine
-	request  speech.RealtimeRequest
-	notify   func(speech.RealtimeEvent)
-	cancel context.CancelCauseFunc
-	more   chan struct{}
+	engine  *Engine
+	request speech.RealtimeRequest
+	notify  func(speech.RealtimeEvent)
+	cancel  context.CancelCauseFunc
+	more    chan struct{}
 
-	ring   engines.Ring
-	mu     sync.Mutex
-	ready  bool // the engine accepts audio
-	history   [][]byte // history, which is sent first; the conversation bounds it
-	queue [][]byte // queued messages
-	closed bool
-	timer  *time.Timer // ends the session if the engine sends nothing in time
-	interrupted    map[string]bool
-	toolCalls map[string]bool // ids of tool calls of this session
+	ring        engines.Ring
+	mu          sync.Mutex
+	ready       bool     // the engine accepts audio
+	history     [][]byte // history, which is sent first; the conversation bounds it
+	queue       [][]byte // queued messages
+	closed      bool
+	timer       *time.Timer // ends the session if the engine sends nothing in time
+	interrupted map[string]bool
+	toolCalls   map[string]bool // ids of tool calls of this session
 
 	// The goroutine that reads from the connection owns the fields below.
-	item   string // id of the response that plays
-	feed   *media.Feed
-	transcripts   map[string]*strings.Builder
+	item         string // id of the response that plays
+	feed         *media.Feed
+	transcripts  map[string]*strings.Builder
 	responding   bool // a response is in progress
 	callerSpeaks bool // the caller speaks, as the engine reports
 }
@@ -256,7 +256,7 @@ func (s *session) exchange(ctx context.Context) error {
 			return closeError(err)
 		}
 		if kind != websocket.MessageText {
-			return fmt.Errorf("%w: binary", engines.ErrGarbage)
+			return fmt.Errorf("%w: binary", engines.ErrInvalidResponse)
 		}
 		if err := s.takeMessage(b); err != nil {
 			return err
@@ -280,7 +280,7 @@ const (
 
 // write sends queued messages in order, and audio.
 func (s *session) write(ctx context.Context, conn *websocket.Conn) {
-	var sound [engines.RingKeeps]byte
+	var sound [engines.RingSamples]byte
 	message := make([]byte, 0, len(appendHead)+base64.StdEncoding.EncodedLen(len(sound))+len(appendTail))
 	for {
 		s.mu.Lock()

@@ -114,7 +114,7 @@ func TestFaultsOfTheFarEndEndTheConversation(t *testing.T) {
 		}
 	}
 	_, told := opens(t, &realtime.Engine{URL: "http://127.0.0.1:1/v1", Client: http.DefaultClient}, speech.RealtimeRequest{})
-	assert.NotErrorIs(t, (<-told).Err, engines.ErrRefused)
+	assert.NotErrorIs(t, (<-told).Err, engines.ErrRequestRefused)
 }
 
 func TestAnEngineThatHearsAndDoesNotAnswerIsGivenUp(t *testing.T) {
@@ -279,8 +279,8 @@ func TestARefusalTellsWhetherTheOrderIsToBlame(t *testing.T) {
 			URL: tells(t, `{"type":"error","error":{"type":"invalid_request_error","code":"`+code+`"}}`), ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient,
 		}, speech.RealtimeRequest{Voice: "nobody"})
 		err := lost(told)
-		require.ErrorIs(t, err, engines.ErrRefused)
-		assert.Equal(t, unfit, errors.Is(err, engines.ErrUnfit), code)
+		require.ErrorIs(t, err, engines.ErrRequestRefused)
+		assert.Equal(t, unfit, errors.Is(err, engines.ErrRequestInvalid), code)
 		assert.Contains(t, err.Error(), code)
 	}
 }

@@ -57,7 +57,7 @@ type (
 	input struct {
 		Format        format         `json:"format"`
 		Transcription *transcription `json:"transcription,omitempty"`
-		Turns         turnDetection          `json:"turn_detection"`
+		Turns         turnDetection  `json:"turn_detection"`
 	}
 	output struct {
 		Format format `json:"format"`
@@ -152,7 +152,7 @@ var errorCode = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,48}$`)
 func (s *session) takeMessage(b []byte) error {
 	var e event
 	if json.Unmarshal(b, &e) != nil || e.Type == "" || len(e.ItemID) > maxItemBytes {
-		return fmt.Errorf("%w: no event", engines.ErrGarbage)
+		return fmt.Errorf("%w: no event", engines.ErrInvalidResponse)
 	}
 	if s.responding {
 		s.setTimeout(s.engine.PauseTimeout, ErrStalled)
@@ -231,7 +231,7 @@ func (s *session) setReady() {
 func (s *session) addAudio(e *event) error {
 	mu, err := base64.StdEncoding.DecodeString(e.Delta)
 	if err != nil || e.ItemID == "" {
-		return fmt.Errorf("%w: no sound", engines.ErrGarbage)
+		return fmt.Errorf("%w: no sound", engines.ErrInvalidResponse)
 	}
 	s.mu.Lock()
 	cut := s.interrupted[e.ItemID]
@@ -281,7 +281,7 @@ func (s *session) responseDone(e *event) error {
 	s.endAudio()
 	clear(s.transcripts)
 	if e.Response == nil {
-		return fmt.Errorf("%w: no response", engines.ErrGarbage)
+		return fmt.Errorf("%w: no response", engines.ErrInvalidResponse)
 	}
 	if e.Response.Status == "failed" {
 		return refusal(e.Response.Details.Error.Code, e.Response.Details.Error.Type)
@@ -295,7 +295,7 @@ func (s *session) responseDone(e *event) error {
 			continue
 		}
 		if len(calls) == maxToolCalls || len(i.Arguments) > maxArgumentBytes || len(i.Name) > maxItemBytes || len(i.CallID) > maxItemBytes {
-			return fmt.Errorf("%w: it wants too much done", engines.ErrGarbage)
+			return fmt.Errorf("%w: it wants too much done", engines.ErrInvalidResponse)
 		}
 		calls = append(calls, speech.RealtimeToolCall{ID: i.CallID, Name: i.Name, Arguments: i.Arguments})
 	}
@@ -313,7 +313,7 @@ func (s *session) responseDone(e *event) error {
 // engineError handles an error message. Invalid requests after the session is ready do not end it.
 func (s *session) engineError(e *event) error {
 	if e.Error == nil {
-		return fmt.Errorf("%w: no error", engines.ErrGarbage)
+		return fmt.Errorf("%w: no error", engines.ErrInvalidResponse)
 	}
 	s.mu.Lock()
 	ready := s.ready
@@ -327,9 +327,9 @@ func (s *session) engineError(e *event) error {
 // refusal returns the error for the engine's code and error type. An invalid request is its own fault
 // (ErrRequestInvalid), except a wrong API key.
 func refusal(code any, kind string) error {
-	err := engines.ErrRefused
+	err := engines.ErrRequestRefused
 	if kind == "invalid_request_error" && code != "invalid_api_key" {
-		err = engines.ErrUnfit
+		err = engines.ErrRequestInvalid
 	}
 	for _, v := range []any{code, kind} {
 		if text, ok := v.(string); ok && errorCode.MatchString(strings.ToLower(text)) && !strings.HasPrefix(text, "sk-") {

@@ -53,9 +53,9 @@ func (e *operatorEngines) recognizers() []speech.NamedRecognizer {
 		l := speech.NamedRecognizer{Name: x.Name, ResultTimeout: x.STT.FinalTimeout()}
 		switch x.Kind {
 		case configs.EngineOpenAI:
-			l.Recognizer = &openai.Words{Config: e.openai(&x), Model: x.STT.Model}
+			l.Recognizer = &openai.Recognizer{Config: e.openai(&x), Model: x.STT.Model}
 		case configs.EngineDeepgram:
-			l.Recognizer = &deepgram.Words{URL: x.URL, Key: x.Key.Reveal(), Model: x.STT.Model, Client: e.client}
+			l.Recognizer = &deepgram.Recognizer{URL: x.URL, Key: x.Key.Reveal(), Model: x.STT.Model, Client: e.client}
 		}
 		all = append(all, l)
 	}
