@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// addresses are those of this machine.
+// addresses returns the IP addresses of this machine.
 func addresses() ([]netip.Addr, error) {
 	list, err := net.InterfaceAddrs()
 	if err != nil {
@@ -22,11 +22,11 @@ func addresses() ([]netip.Addr, error) {
 	return out, nil
 }
 
-// both says whether sockets bound to an address take IPv4 and IPv6.
+// both says whether sockets bound to an address accept IPv4 and IPv6.
 func both(bind netip.Addr) bool { return bind == netip.IPv6Unspecified() }
 
-// public is what descriptions name, never an unspecified address, which would be hold; and the same of the other family,
-// where sockets take both.
+// public returns the address for SDP c=, and the address of the other family if the sockets accept both. Never an
+// unspecified address, which would mean hold.
 func public(cfg Config, own []netip.Addr) (first, other netip.Addr) {
 	four := cfg.BindIP.Is4()
 	if cfg.PublicIP.IsValid() && both(cfg.BindIP) {
@@ -39,7 +39,7 @@ func public(cfg Config, own []netip.Addr) (first, other netip.Addr) {
 	return first, other
 }
 
-// publicOf is that of one family.
+// publicOf returns the address for SDP c= of one address family.
 func publicOf(cfg Config, own []netip.Addr, four bool) netip.Addr {
 	if p := cfg.PublicIP.Unmap(); p.IsValid() && p.Is4() == four {
 		return p
@@ -58,7 +58,7 @@ func publicOf(cfg Config, own []netip.Addr, four bool) netip.Addr {
 	return netip.IPv6Loopback()
 }
 
-// hears says whether sound that is sent to an address of ours comes in.
+// hears says whether a socket of the engine receives what is sent to this local address.
 func (e *Engine) hears(at netip.Addr) bool {
 	switch {
 	case !at.IsValid() || at.IsUnspecified() || !e.speaks(at):
@@ -69,12 +69,12 @@ func (e *Engine) hears(at netip.Addr) bool {
 	return e.cfg.BindIP.IsUnspecified() && e.ours(at)
 }
 
-// speaks says whether our sockets reach addresses of this family.
+// speaks says whether the engine's sockets can send to the address family of ip.
 func (e *Engine) speaks(ip netip.Addr) bool {
 	return both(e.cfg.BindIP) || ip.Is4() == e.cfg.BindIP.Is4()
 }
 
-// address is what the session's descriptions name: of the far end's family, where that is known.
+// address returns the local address for the SDP of this session, of the peer's address family if that is known.
 func (s *Session) address() netip.Addr {
 	a := s.o.Address
 	if !a.IsValid() {
@@ -92,7 +92,8 @@ func (s *Session) address() netip.Addr {
 	return a
 }
 
-// mayReach says whether packets may go to an address: some never, those of the session's networks always.
+// mayReach says whether packets may be sent to an address. The session's networks are always allowed; some
+// addresses never are.
 func (e *Engine) mayReach(to netip.AddrPort, networks []netip.Prefix) bool {
 	ip := to.Addr()
 	if !e.speaks(ip) || ip.IsUnspecified() || ip.IsMulticast() || ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {

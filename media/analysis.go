@@ -5,15 +5,15 @@ import (
 	"github.com/callboard/callboard/media/vad"
 )
 
-// analysis is what listens to the peer's audio from Begin on: the owner's listener, voice activity detection and the detection
-// of answering machines.
+// analysis processes the peer's audio from Begin on, for the owner's listener, voice activity detection and
+// answering machine detection.
 type analysis struct {
 	listener func(frame []byte)
 	voice    vad.Detector
-	answerer *amd.Detector // nil: the answer is not classified, or is no more
+	answerer *amd.Detector // nil: the answer is not, or not any longer, classified
 }
 
-// analyze takes a frame.
+// analyze processes one frame of the peer's audio.
 func (a *analysis) analyze(left []byte, events *eventList) {
 	if a.listener != nil {
 		a.listener(left)
@@ -46,8 +46,9 @@ func (a *analysis) classifyAnswer(left []byte, events *eventList) {
 	}
 }
 
-// Hear hands what the peer says to listener, from Begin on and frame by frame, as 8 kHz mono µ-law; nil: to nobody. The frame
-// is overwritten afterwards. listener is called from the media clock and must neither block nor call the session.
+// Hear sets the listener that receives the peer's audio from Begin on, frame by frame, as 8 kHz mono µ-law; nil
+// removes the listener. The frame is only valid during the call. listener runs on the media clock and must neither
+// block nor call the session.
 func (s *Session) Hear(listener func(frame []byte)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

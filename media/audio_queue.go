@@ -8,19 +8,19 @@ import (
 
 const queueLen = 4096 // samples: half a second; a power of two
 
-// audioQueue carries audio from one goroutine to another at an even pace: it gives nothing until enough is waiting, and lets the
-// oldest go where too much is. Its memory is bounded and nobody waits for it.
+// audioQueue passes audio between two goroutines at an even pace. It outputs silence until enough audio is buffered
+// and drops the oldest audio beyond a limit. Neither side blocks.
 type audioQueue struct {
 	mu    sync.Mutex
 	ring  [queueLen]byte
 	at, n int
 	flows bool
-	chunk int // the longest piece put in so far
-	slack int // samples that wait beyond one piece before it flows
-	most  int // samples that may wait
+	chunk int // the longest chunk so far
+	slack int // samples buffered beyond one chunk before output starts
+	most  int // maximum of buffered samples
 }
 
-// put adds sound.
+// put adds audio.
 func (q *audioQueue) put(mu []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -37,7 +37,7 @@ func (q *audioQueue) put(mu []byte) {
 	q.n += len(mu)
 }
 
-// get fills a frame, with silence where there is no sound.
+// get fills a frame, with silence if no audio is buffered.
 func (q *audioQueue) get(dst []byte) (sound bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	dryMost  = 800      // 100 ms without a packet: the stream goes on with what is heard
-	leapMost = 8000 * 2 // timestamps further apart than two seconds are another stream
+	dryMost  = 800      // samples: 100 ms without a relayed packet; the audio is encoded anew
+	leapMost = 8000 * 2 // timestamps more than two seconds apart belong to another stream
 )
 
-// Span is a part of the media time, in which a human spoke in place of the agent.
+// Span is a part of the media time in which a human spoke instead of the agent.
 type Span struct{ From, To time.Duration }
 
 // link is one session's end of a bridge.
@@ -25,9 +25,9 @@ type link struct {
 	bus     mix.Bus
 	packet  relayed
 	from    int64 // samples since Begin
-	preview bool  // of early sound: only the held side hears
-	heard   bool  // something of it has come
-	// The stream that is passed on: what to add to its numbers, and where it stands.
+	preview bool  // early media: only the peer on hold receives audio
+	heard   bool  // audio of the other peer has arrived
+	// The relayed stream: the offsets added to its sequence numbers and timestamps, and its position.
 	anchored bool
 	ssrc     uint32
 	seq      uint16
@@ -35,10 +35,11 @@ type link struct {
 	dry      int
 }
 
-// Bridge lets the peers of two sessions hear each other, and relays the digits that they press. Packets of the same codec and
-// length are relayed as they came. Otherwise, or while something plays or is mixed in, the audio is encoded anew. Recordings go
-// on: the peer's audio on the left, ours on the right. A session that was bridged before leaves that bridge. undo ends the
-// bridge, as often as it is called, and leaves both sessions to their owners; so does the end of either session.
+// Bridge connects the audio of two sessions and relays their DTMF digits. Packets of the same codec and length are
+// relayed unchanged. Otherwise, or while something plays or is mixed in, the audio is encoded anew. Recordings
+// continue: the peer's audio on the left, the sent audio on the right. A session leaves an earlier bridge first.
+// undo ends the bridge and may be called repeatedly; both sessions stay open. The end of either session ends the
+// bridge too.
 func Bridge(a, b *Session) (undo func()) { return connect(a, b, false) }
 
 func connect(a, b *Session, preview bool) (undo func()) {
@@ -80,7 +81,7 @@ func (s *Session) leave(l *link) {
 	}
 }
 
-// unlink ends the session's bridge; the other end sees it at its next frame.
+// unlink ends the session's bridge; the other session notices at its next frame.
 func (s *Session) unlink() {
 	l := s.mixer.link
 	if l == nil {
@@ -94,7 +95,8 @@ func (s *Session) unlink() {
 	}
 }
 
-// gather takes what the other side says, and the digits pressed there; over: the bridge has ended.
+// gather takes the audio of the other side for this frame, and the digits pressed there; over: the bridge has
+// ended.
 func (l *link) gather(n int) (digits string, over bool) {
 	if l.in.over() {
 		return "", true
@@ -104,7 +106,7 @@ func (l *link) gather(n int) (digits string, over bool) {
 	return l.in.digits(), false
 }
 
-// next is the next packet to relay of a frame of n samples in a codec.
+// next returns the next packet to relay, if it holds a frame of n samples in this codec.
 func (l *link) next(codec Codec, n int) (p *relayed, ok bool) {
 	for l.in.next(&l.packet) {
 		if l.packet.codec == codec && l.packet.n == n {
@@ -114,7 +116,8 @@ func (l *link) next(codec Codec, n int) (p *relayed, ok bool) {
 	return nil, false
 }
 
-// renumber finds the numbers under which a packet goes on, so that what the network lost stays lost and nothing else.
+// renumber returns the header of a relayed packet in our stream. A packet lost on the way to us stays a gap in the
+// sequence numbers.
 func (l *link) renumber(o *sender, p *relayed, stamp uint32) rtp.Header {
 	ahead := int32(p.stamp + l.stamp - stamp) //nolint:gosec // modular
 	if !l.anchored || l.ssrc != p.ssrc || ahead >= leapMost || ahead <= -leapMost {
@@ -125,8 +128,8 @@ func (l *link) renumber(o *sender, p *relayed, stamp uint32) rtp.Header {
 	return rtp.Header{Version: rtpVersion, Marker: p.marker, PayloadType: o.kind, SequenceNumber: p.seq + l.seq, Timestamp: p.stamp + l.stamp, SSRC: o.ssrc}
 }
 
-// relay sends the packets of the other peer as they came, and says whether it did: not while our own audio is in it. right is
-// what the peer hears.
+// relay sends the packets of the other peer unchanged and says whether it did. It does not while other audio is
+// mixed in. right is the audio that the peer receives.
 func (s *Session) relay(buf, right []byte, stamp uint32, now time.Duration) bool {
 	l := s.mixer.link
 	if l == nil {
@@ -150,7 +153,7 @@ func (s *Session) relay(buf, right []byte, stamp uint32, now time.Duration) bool
 	return true
 }
 
-// relayPacket sends a packet of the other peer under its new header.
+// relayPacket sends a packet of the other peer with a new header.
 func (s *Session) relayPacket(buf []byte, p *relayed, header rtp.Header, now time.Duration) {
 	copy(buf[rtpHeaderLen:], p.data[:p.n])
 	if sealed := s.out.seal(buf, header, p.n, p.n, &s.srtp); sealed != nil {

@@ -3,10 +3,10 @@ package media
 import "github.com/pion/rtp"
 
 const (
-	directionSlack = 40   // 5 ms: what the clocks may be apart
+	directionSlack = 40   // 5 ms: how far the clocks may drift apart
 	directionMost  = 1280 // 160 ms
-	relayMost      = 8    // packets that may wait to be passed on
-	pressMost      = 16   // digits that may wait to be passed on
+	relayMost      = 8    // packets that may wait to be relayed
+	pressMost      = 16   // digits that may wait to be relayed
 )
 
 // relayed is a packet of one peer on its way to the other.
@@ -20,12 +20,12 @@ type relayed struct {
 	data   [frameMost]byte
 }
 
-// direction is one direction of a bridge: the audio of one peer, its packets as they came, and its digits. The session of that
-// peer puts in, the other takes out, each from its own clock.
+// direction is one direction of a bridge: audio, packets and digits of one peer. The session of that peer puts in
+// and the other session takes out, each from its own media clock.
 type direction struct {
 	audioQueue
 	ended   bool
-	mixed   bool // the sound is not that of the packets
+	mixed   bool // the audio differs from the packets, because other audio is mixed in
 	packets [relayMost]relayed
 	first   int
 	waiting int
@@ -37,7 +37,7 @@ func newDirection() *direction {
 	return &direction{audioQueue: audioQueue{slack: directionSlack, most: directionMost}}
 }
 
-// end says that the bridge is no more.
+// end ends the direction for both sessions.
 func (d *direction) end() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -50,14 +50,14 @@ func (d *direction) over() bool {
 	return d.ended
 }
 
-// mix says whether the packets are what shall be heard.
+// mix says whether other audio is mixed in, so that the packets must not be relayed.
 func (d *direction) mix(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.mixed = on
 }
 
-// press takes a digit; too many are let go.
+// press adds a digit; digits beyond pressMost are dropped.
 func (d *direction) press(key byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,7 +67,7 @@ func (d *direction) press(key byte) {
 	}
 }
 
-// digits are those that wait.
+// digits takes the waiting digits.
 func (d *direction) digits() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,7 +79,7 @@ func (d *direction) digits() string {
 	return keys
 }
 
-// forward takes a packet; the oldest is let go where too many wait, and one that is too long always.
+// forward queues a packet. The oldest is dropped if too many wait; an overlong packet is always dropped.
 func (d *direction) forward(p *rtp.Packet, codec Codec) {
 	if len(p.Payload) > frameMost {
 		return
@@ -95,7 +95,7 @@ func (d *direction) forward(p *rtp.Packet, codec Codec) {
 	r.n = copy(r.data[:], p.Payload)
 }
 
-// next takes the oldest packet out.
+// next takes the oldest packet.
 func (d *direction) next(into *relayed) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,7 +109,7 @@ func (d *direction) next(into *relayed) bool {
 	return true
 }
 
-// drop lets all packets go where they are not what shall be heard, which it says.
+// drop discards the queued packets if other audio is mixed in, and says whether it did.
 func (d *direction) drop(own bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

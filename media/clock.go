@@ -13,13 +13,13 @@ const (
 	turn    = 5 * time.Millisecond
 	slots   = 24 // 120 ms: a whole number of frames of 10, 20, 30 and 40 ms
 	lateCap = time.Second
-	// together is how many sessions are served at a time: first all are read, then all have their frame, then all is sent.
-	// The kernel's code and ours each stay in the processor's caches that way, which saves an eighth of the whole.
+	// together is how many sessions are served in one round: all are read, then all process their frame, then all
+	// send. Each step's code then stays in the processor's caches, which saves an eighth of the CPU time.
 	together = 32
 )
 
-// clock serves many sessions from one goroutine. Sessions stand in the slot of their next frame; turns are computed from
-// the monotonic clock, and turns missed are made up for, so no stream ever runs slow.
+// clock is a media clock: it serves many sessions from one goroutine. A session waits in the slot of its next
+// frame. Turns follow the monotonic clock, and missed turns are made up for, so that no stream runs slow.
 type clock struct {
 	engine *Engine
 	load   atomic.Int32
@@ -28,24 +28,24 @@ type clock struct {
 	mu       sync.Mutex
 	incoming []*Session
 
-	// The goroutine's own.
-	start  time.Duration // of turn 0, on the engine's time
+	// Owned by the clock's goroutine.
+	start  time.Duration // time of turn 0 on the engine's clock
 	turn   int64
-	leapt  int64 // samples that were given up because the machine stood still
+	leapt  int64 // samples skipped because the machine stood still
 	slot   [slots][]*Session
-	in     *batch // what further looks bring
+	in     *batch // packets after those of the first read
 	first  [together]*batch
-	got    [together]int // packets of the first look; notRead: nobody has looked
+	got    [together]int // packets of the first read; notRead: not read yet
 	mail   [together]letter
-	next   [together]int // turns until the session is due again; 0: never
-	at     int           // which of them has its frame
-	now    time.Duration // on the engine's time, when the first of them had it
+	next   [together]int // turns until the session's next frame; 0: the session has ended
+	at     int           // index of the session being served
+	now    time.Duration // engine time at the start of the round
 	left   []byte
 	right  []byte
 	events []Event
 }
 
-// letter is a packet that waits to be sent.
+// letter is a packet to be sent at the end of a round.
 type letter struct {
 	packet []byte // within data; nil: none
 	data   [packetMost]byte
@@ -63,7 +63,7 @@ func newClock(e *Engine) *clock {
 	return c
 }
 
-// add puts a session on the clock.
+// add hands a session to the clock; safe for concurrent use.
 func (c *clock) add(s *Session) {
 	c.mu.Lock()
 	c.incoming = append(c.incoming, s)
@@ -75,7 +75,7 @@ func (c *clock) add(s *Session) {
 	}
 }
 
-// run turns until the engine stops.
+// run serves turns until the engine stops.
 func (c *clock) run(stop <-chan struct{}) {
 	for {
 		if c.load.Load() == 0 {
@@ -104,10 +104,11 @@ func (c *clock) run(stop <-chan struct{}) {
 	}
 }
 
-// wait is the time until the next turn.
+// wait returns the time until the next turn; negative: the clock is late.
 func (c *clock) wait() time.Duration { return c.start + time.Duration(c.turn)*turn - c.engine.now() }
 
-// guarded is a turn that may break without ending the clock; serve already guards what sessions do.
+// guarded runs a turn and recovers from a panic, so that the clock goes on. Panics of a session are already handled
+// in serve.
 func (c *clock) guarded() {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -118,7 +119,7 @@ func (c *clock) guarded() {
 	c.once()
 }
 
-// once serves whoever is due and goes on to the next turn.
+// once serves the sessions that are due and advances to the next turn.
 func (c *clock) once() {
 	c.welcome()
 	due := c.slot[c.turn%slots]
@@ -140,7 +141,7 @@ func (c *clock) once() {
 	c.turn++
 }
 
-// welcome gives new sessions the emptiest of the next slots.
+// welcome puts new sessions into the emptiest of the next four slots.
 func (c *clock) welcome() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +158,7 @@ func (c *clock) welcome() {
 	c.incoming = c.incoming[:0]
 }
 
-// round serves some sessions, at most together.
+// round serves a group of at most together sessions.
 func (c *clock) round(some []*Session) {
 	for i, s := range some {
 		c.got[i] = s.readFirst(c.first[i])
@@ -175,7 +176,7 @@ func (c *clock) round(some []*Session) {
 	}
 }
 
-// serve gives a session its frame and says in how many turns the next is due; 0: never.
+// serve processes a session's frame and returns the number of turns until its next one; 0: the session has ended.
 func (c *clock) serve(s *Session) (turns int) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	wideScale  = 6    // 48 kHz are so many of ours
-	soundMost  = 1024 // samples that a packet may hold, 128 ms
-	lullAfter  = 1600 // 200 ms without sound, until comfort noise takes its place
-	lullEvery  = 1600 // and so often again
-	lullLevel  = 68   // -dBov of the comfort noise that we send
+	wideScale  = 6    // ratio of 48 kHz to sampleRate
+	soundMost  = 1024 // maximum of samples in a packet, 128 ms
+	lullAfter  = 1600 // samples: 200 ms of silence before comfort noise is sent
+	lullEvery  = 1600 // samples between two comfort noise packets
+	lullLevel  = 68   // -dBov of the comfort noise that is sent
 	wideOffset = 1 << 40
 )
 
-// format is a codec as descriptions have it; the payload type is that of our offers.
+// format returns the codec's SDP format, with the payload type that our offers use.
 func (c Codec) format() sdp.Format {
 	return [...]sdp.Format{
 		PCMU: {Type: 0, Name: "PCMU", Clock: 8000},
@@ -28,7 +28,7 @@ func (c Codec) format() sdp.Format {
 	}[c&3]
 }
 
-// speakable are the codecs that this build has.
+// speakable returns those of the codecs that this build supports. Default: PCMU, PCMA.
 func speakable(codecs []Codec) []Codec {
 	var out []Codec
 	for _, c := range codecs {
@@ -54,7 +54,7 @@ func codecNamed(name string) Codec {
 	return PCMU
 }
 
-// coding is the state of codecs that have one; those of G.711 cost nothing.
+// coding is the state of a session's encoders and decoders. G.711 has none.
 type coding struct {
 	narrowOut *g722.Encoder
 	narrowIn  *g722.Decoder
@@ -62,12 +62,12 @@ type coding struct {
 	opusIn    *opus.Decoder
 	pcm       []int16
 	mu        []byte
-	lull      int  // samples since we last had something to say
-	resumed   bool // sound follows comfort noise
+	lull      int  // samples of silence so far
+	resumed   bool // audio follows comfort noise, so the packet gets the RTP marker
 	wide      int64
 }
 
-// prepare takes memory for a codec, outside of the frames.
+// prepare allocates the encoder of a codec, so that no frame has to.
 func (c *coding) prepare(codec Codec) {
 	switch codec {
 	case G722:
@@ -86,7 +86,7 @@ func (c *coding) prepare(codec Codec) {
 	}
 }
 
-// close frees what the collector does not.
+// close frees the memory of the Opus library.
 func (c *coding) close() {
 	if c.opusOut != nil {
 		c.opusOut.Close()
@@ -95,15 +95,15 @@ func (c *coding) close() {
 	}
 }
 
-// reset forgets the peer's audio so far: another source speaks.
+// reset resets the decoders, because the audio now comes from another source.
 func (c *coding) reset() {
 	if c.narrowIn != nil {
 		*c.narrowIn = *g722.NewDecoder()
 	}
 }
 
-// encode writes a frame in the codec agreed on, or comfort noise in its place, and says which payload type it bears; no
-// octets: nothing is sent. noise is the format of comfort noise; its name is empty where it was not agreed.
+// encode encodes a frame with the agreed codec, or as comfort noise in a pause, and returns its payload type.
+// octets 0: nothing is sent. noise is the agreed comfort noise format; its name is empty if none was agreed.
 func (c *coding) encode(dst, right []byte, o *sender, noise *sdp.Format) (payloadType uint8, octets int) {
 	if noise.Name != "" && c.isLull(right) {
 		if past := c.lull - lullAfter; past > len(right) && past%lullEvery >= len(right) {
@@ -126,7 +126,7 @@ func (c *coding) encode(dst, right []byte, o *sender, noise *sdp.Format) (payloa
 	return o.kind, 0
 }
 
-// isLull says whether a frame belongs to a pause that comfort noise fills.
+// isLull says whether a frame belongs to a pause that comfort noise replaces.
 func (c *coding) isLull(right []byte) bool {
 	if silent(right) {
 		c.lull, c.resumed = c.lull+len(right), false
@@ -136,7 +136,7 @@ func (c *coding) isLull(right []byte) bool {
 	return c.lull > lullAfter
 }
 
-// linear reads µ-law into the scratch of the session.
+// linear decodes µ-law into the session's scratch buffer.
 func (c *coding) linear(mu []byte) []int16 {
 	pcm := c.pcm[:len(mu)]
 	for i, b := range mu {
@@ -145,7 +145,7 @@ func (c *coding) linear(mu []byte) []int16 {
 	return pcm
 }
 
-// decode reads a packet's sound as µ-law of 8 kHz, in its place or in the session's scratch.
+// decode decodes a packet's audio to 8 kHz µ-law, in place or in the session's scratch buffer.
 func (c *coding) decode(k kind, payload []byte) []byte {
 	if len(payload) > soundMost {
 		return nil
@@ -170,7 +170,7 @@ func (c *coding) decode(k kind, payload []byte) []byte {
 	return c.mu[:n]
 }
 
-// narrow brings the timestamps of a wide clock to ours, also beyond the turn of either.
+// narrow converts an RTP timestamp of a 48 kHz clock to 8 kHz, also across wraparounds.
 func (c *coding) narrow(p *rtp.Packet) {
 	if c.wide == 0 {
 		c.wide = wideOffset

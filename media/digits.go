@@ -7,17 +7,17 @@ import (
 
 // digitSender sends DTMF digits: as telephone events, by INFO through the owner, or as tones in the audio.
 type digitSender struct {
-	active  bool // events are being sent, or asked for as INFO
-	relayed bool // the digits come from the other side of a bridge: their end is not reported
+	active  bool // telephone events are being sent, or requested as SIP INFO
+	relayed bool // the digits come from the other side of a bridge, so DigitsSent is not reported
 	id      uint64
 	queue   dtmf.Sender
 	tones   []byte
 }
 
-// isSending says whether digits are being sent in any way.
+// isSending says whether digits are being sent, as events or as tones.
 func (d *digitSender) isSending() bool { return d.active || len(d.tones) > 0 }
 
-// start sends digits in place of those being sent.
+// start sends digits and discards those being sent.
 func (d *digitSender) start(id uint64, digits string, inband bool, events *eventList) {
 	*d = digitSender{id: id}
 	switch {
@@ -30,7 +30,7 @@ func (d *digitSender) start(id uint64, digits string, inband bool, events *event
 	}
 }
 
-// relay sends digits of the other side of a bridge after those being sent.
+// relay sends digits of the other side of a bridge after the queued ones.
 func (d *digitSender) relay(digits string, inband bool) {
 	if !d.isSending() {
 		d.relayed = true
@@ -43,7 +43,7 @@ func (d *digitSender) relay(digits string, inband bool) {
 	d.active = true
 }
 
-// fillTones fills a frame with tones, and says how far.
+// fillTones copies tones into a frame and returns how many samples it filled.
 func (d *digitSender) fillTones(right []byte, events *eventList) (n int) {
 	n = copy(right, d.tones)
 	if d.tones = d.tones[n:]; len(d.tones) == 0 {
@@ -58,12 +58,13 @@ func (d *digitSender) reportEnd(events *eventList) {
 	}
 }
 
-// changeToTones sends the rest as tones: the peer's description came after the digits and takes no events.
+// changeToTones sends the remaining digits as tones, after the peer's SDP turned out to offer no telephone events.
 func (d *digitSender) changeToTones() {
 	d.active, d.tones, d.queue = false, tone.Keys(d.queue.Left()), dtmf.Sender{}
 }
 
-// nextEvent is the telephone event of this frame, if any. info: the owner is asked to send it by INFO instead.
+// nextEvent returns the telephone event of this frame, if any. info: the owner is asked to send the digit by SIP
+// INFO instead.
 func (d *digitSender) nextEvent(stamp uint32, n int, info bool, events *eventList) (dtmf.Packet, bool) {
 	p, ok := d.queue.Next(stamp, n)
 	if !d.queue.Busy() {
@@ -79,8 +80,8 @@ func (d *digitSender) nextEvent(stamp uint32, n int, info bool, events *eventLis
 	return p, ok
 }
 
-// SendDigits sends digits in place of those being sent, in the way of Options.DTMF. What plays waits meanwhile. 'w' and ','
-// wait for half a second.
+// SendDigits sends DTMF digits as Options.DTMF says, and discards those being sent. Playback waits until all are
+// sent. 'w' and ',' pause for half a second.
 func (s *Session) SendDigits(id uint64, digits string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +90,7 @@ func (s *Session) SendDigits(id uint64, digits string) {
 	}
 }
 
-// nextEvent is the telephone event of this frame, if any.
+// nextEvent returns the telephone event of this frame, if any.
 func (s *Session) nextEvent(stamp uint32, n int) (dtmf.Packet, bool) {
 	if !s.digits.active {
 		return dtmf.Packet{}, false

@@ -19,15 +19,15 @@ const (
 	defaultQuarantine = 5 * time.Second
 	defaultIdle       = time.Minute
 	clocksMost        = 8
-	clockFull         = 250 // sessions; a turn of them takes half a millisecond
+	clockFull         = 250 // sessions; serving them takes half a millisecond per turn
 	writers           = 2
 )
 
-// Engine owns the ports, the media clocks and the recorders of a process.
+// Engine owns the RTP ports, the media clocks and the recording writers of a process.
 type Engine struct {
 	cfg    Config
-	public netip.Addr   // in descriptions, where a session has no other
-	other  netip.Addr   // the same of the other family, where sockets take both; else zero
+	public netip.Addr   // default address in SDP c=
+	other  netip.Addr   // the same of the other address family, if sockets accept both; else zero
 	own    []netip.Addr // addresses of this machine
 	ports  *ports
 	clocks []*clock
@@ -41,7 +41,7 @@ type Engine struct {
 	sessions map[*Session]struct{}
 }
 
-// NewEngine makes an engine and starts its clocks.
+// NewEngine creates an engine and starts its media clocks.
 func NewEngine(cfg Config) (*Engine, error) {
 	if !cfg.BindIP.IsValid() {
 		cfg.BindIP = netip.IPv4Unspecified()
@@ -77,8 +77,8 @@ func NewEngine(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// Open takes a port pair for a new session; the error wraps ErrNoPorts when none is left. A session that never has sound
-// costs next to nothing.
+// Open takes an RTP port pair for a new session. The error wraps ErrNoPorts if no pair is free. A session without
+// agreed SDP uses almost no CPU.
 func (e *Engine) Open(o Options) (*Session, error) {
 	if o.SRTP == SRTPRequired && !o.Confidential && !o.KeysInClear {
 		return nil, ErrConfidential
@@ -110,25 +110,25 @@ func (e *Engine) Open(o Options) (*Session, error) {
 	return s, nil
 }
 
-// Live counts the sessions that are open.
+// Live returns the number of open sessions.
 func (e *Engine) Live() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.sessions)
 }
 
-// PortUse is how the port pairs of an engine are used. Each pair that is Taken or Bound has two sockets.
+// PortUse counts an engine's RTP port pairs by state. Each pair that is Taken or Bound has two sockets.
 type PortUse struct {
-	Pairs   int // of the range
-	Taken   int // by open sessions
-	Resting int // freed, and not handed out before their rest is over
-	Bound   int // of no session, with sockets kept for the next one: bounded
+	Pairs   int // in the range
+	Taken   int // used by open sessions
+	Resting int // freed and in quarantine
+	Bound   int // unused, with open sockets for the next session; bounded
 }
 
-// Ports counts the port pairs; it costs the same however many there are.
+// Ports returns the port pair counts, in constant time.
 func (e *Engine) Ports() PortUse { return e.ports.use(e.now()) }
 
-// Close ends every session and returns when all recordings are on the disk.
+// Close closes every session and returns when all recordings are on disk.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	if e.closed {
@@ -153,7 +153,7 @@ func (e *Engine) Close() error {
 	return failed
 }
 
-// release takes a session off the engine, and frees its ports.
+// release removes a session from the engine and frees its ports.
 func (e *Engine) release(s *Session) {
 	e.mu.Lock()
 	delete(e.sessions, s)
@@ -161,11 +161,11 @@ func (e *Engine) release(s *Session) {
 	e.ports.free(s.port, s.sound, s.report.socket, e.now())
 }
 
-// now is the engine's monotonic time.
+// now returns the engine's monotonic time.
 func (e *Engine) now() time.Duration { return time.Since(e.born) }
 
-// calmest is the clock for a new session: the first that is not full, because few clocks wake the machine seldom; where
-// all are, the one with the fewest sessions.
+// calmest returns the clock for a new session: the first one that is not full, because fewer active clocks wake the
+// machine less often. If all are full, it returns the one with the fewest sessions.
 func (e *Engine) calmest() *clock {
 	for _, c := range e.clocks {
 		if c.load.Load() < clockFull {
@@ -179,5 +179,5 @@ func within(ip netip.Addr, networks []netip.Prefix) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// random is for what must not repeat, but need not be secret from the far end, which is told it.
+// random returns a number for RTP identifiers, which must be unlikely to repeat but are visible to the peer.
 func random() uint32 { return rand.Uint32() } //nolint:gosec // as above; the source is seeded by the system

@@ -6,23 +6,23 @@ import (
 	"sync"
 )
 
-// steady is what has to wait in a feed before it is heard, at first and after it ran dry: 60 ms.
+// steady is how many samples must be buffered before playback starts, at first and after a gap: 60 ms.
 const steady = 480
 
-// Feed is sound that is still being made: 8 kHz mono µ-law. Whoever makes it writes, a session plays what is there so far
-// and is silent where nothing is, until End. It may be written to and read from any goroutine; nobody waits for a writer
-// but by Wait. At most one session plays a feed.
+// Feed is audio that is still being produced, such as synthesized speech: 8 kHz mono µ-law. A session plays what
+// was written so far, and silence in gaps, until End. Safe for concurrent use; only Wait and Onward block. At most
+// one session plays a feed.
 type Feed struct {
 	mu    sync.Mutex
 	clip  Clip
-	heard int // samples that were played
+	heard int // samples played so far
 	taken bool
-	low   int // where taken, the least that TakeBack has left since Onward looked
+	low   int // valid if taken: the lowest length that TakeBack cut the feed to since the last Onward
 	ended bool
-	more  chan struct{} // closed when something changes; nil: nobody waits
+	more  chan struct{} // closed when the feed changes; nil: no goroutine waits
 }
 
-// Write adds sound, which it copies. After End it does nothing.
+// Write appends a copy of the audio. After End it does nothing.
 func (f *Feed) Write(mu []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -32,7 +32,7 @@ func (f *Feed) Write(mu []byte) {
 	}
 }
 
-// End says that nothing follows.
+// End marks the feed as complete.
 func (f *Feed) End() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -40,13 +40,14 @@ func (f *Feed) End() {
 	f.changed()
 }
 
-// TakeBack forgets the sound behind the first n samples that nobody has heard yet, and says how much of it was heard.
+// TakeBack removes the unplayed audio after the first n samples. heard is how many samples after n were already
+// played.
 func (f *Feed) TakeBack(n int) (heard int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	keep := max(n, f.heard)
 	if keep < len(f.clip) {
-		f.clip = f.clip[:keep:keep] // whoever has read the rest keeps it
+		f.clip = f.clip[:keep:keep] // readers keep the slices that they already have
 		if !f.taken || keep < f.low {
 			f.taken, f.low = true, keep
 		}
@@ -55,21 +56,22 @@ func (f *Feed) TakeBack(n int) (heard int) {
 	return max(f.heard-n, 0)
 }
 
-// Heard is how many samples were played so far.
+// Heard returns how many samples were played so far.
 func (f *Feed) Heard() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.heard
 }
 
-// Len is how many samples were written so far.
+// Len returns how many samples were written so far.
 func (f *Feed) Len() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.clip)
 }
 
-// Wait returns the sound behind the first n samples once there is some, or over where nothing follows them.
+// Wait returns the audio after the first n samples as soon as there is some. over: the feed has ended and no audio
+// follows.
 func (f *Feed) Wait(ctx context.Context, n int) (more Clip, over bool, err error) {
 	for {
 		f.mu.Lock()
@@ -91,7 +93,7 @@ func (f *Feed) Wait(ctx context.Context, n int) (more Clip, over bool, err error
 	}
 }
 
-// Passed says that the first n samples were played by somebody who read them from here.
+// Passed reports that a reader of the feed has played the first n samples.
 func (f *Feed) Passed(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,9 +103,9 @@ func (f *Feed) Passed(n int) {
 	}
 }
 
-// Onward is Wait for one who passes the sound on to be played elsewhere: more goes no further than ahead samples beyond what was
-// heard, see Passed. at is n, or less where the sound behind it was taken back: more follows the first at samples. over: nothing
-// follows. At most one follows a feed so.
+// Onward is Wait for a reader that forwards the audio to another player. more ends at most ahead samples after the
+// position that Passed reported. at is n, or less if TakeBack removed audio before n: more then follows the first
+// at samples. over: the feed has ended and no audio follows. A feed has at most one such reader.
 func (f *Feed) Onward(ctx context.Context, n, ahead int) (at int, more Clip, over bool, err error) {
 	for {
 		f.mu.Lock()
@@ -130,7 +132,7 @@ func (f *Feed) Onward(ctx context.Context, n, ahead int) (at int, more Clip, ove
 	}
 }
 
-// changed wakes whoever waits. The lock is held.
+// changed wakes the goroutines that wait for a change. The caller holds the lock.
 func (f *Feed) changed() {
 	if f.more != nil {
 		close(f.more)
@@ -138,7 +140,8 @@ func (f *Feed) changed() {
 	}
 }
 
-// fill copies what follows the first at samples; over: that is all. dry says that it ran out before.
+// fill copies the audio after the first at samples; over: the feed ends with it. dry says that the previous frame
+// found no audio.
 func (f *Feed) fill(dst []byte, at int, dry bool) (n int, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// frame is one turn of a session: receive, play out, send, record, report. It says in how many turns the next is due.
+// frame processes one frame of a session: receive, play out, send, record, report. It returns the number of turns
+// until the next frame.
 func (s *Session) frame(c *clock) (turns int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +36,7 @@ func (s *Session) frame(c *clock) (turns int) {
 	}
 	s.recording.privacy.pass(n)
 	s.exchangeReports(c, n, now)
-	if a := &s.desc.agreed; s.begun && !a.Held && !a.Silent && s.idle.isOver(now, s.o.IdleAfter) { // silence on hold is expected
+	if a := &s.desc.agreed; s.begun && !a.Held && !a.Silent && s.idle.isOver(now, s.o.IdleAfter) { // on hold, silence is expected
 		s.events.add(Vanished{})
 	}
 	c.events = append(c.events, s.events...)
@@ -43,7 +44,8 @@ func (s *Session) frame(c *clock) (turns int) {
 	return s.out.frameTurns()
 }
 
-// catchUp lets pass the time that the machine stood still: silence in the recording, a leap in the stream's timestamps.
+// catchUp skips the time in which the machine stood still: silence in the recording, a step in the stream's
+// timestamps.
 func (s *Session) catchUp(c *clock) {
 	gap := c.leapt - s.leapt
 	s.leapt = c.leapt
@@ -56,12 +58,12 @@ func (s *Session) catchUp(c *clock) {
 	}
 }
 
-// speak sends one frame and leaves in right what was sent, as µ-law.
+// speak prepares one packet and leaves its audio in right, as µ-law.
 func (s *Session) speak(out *letter, right []byte, now time.Duration) {
 	o, buf := &s.out, out.data[:]
 	stamp := o.nextStamp(len(right))
 	if !o.to.addr.IsValid() || o.held {
-		if s.o.DTMF == DTMFInfo { // which needs no way for audio
+		if s.o.DTMF == DTMFInfo { // needs no RTP
 			s.nextEvent(stamp, len(right))
 		}
 		quiet(right)
@@ -90,7 +92,7 @@ func (s *Session) speak(out *letter, right []byte, now time.Duration) {
 	out.packet = o.seal(buf, packet, octets, len(right), &s.srtp)
 }
 
-// post sends a packet, unless the session has been closed since: its socket may be another's by now.
+// post sends a packet, unless the session was closed meanwhile: another session may use the socket now.
 func (s *Session) post(packet []byte, now time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +103,7 @@ func (s *Session) post(packet []byte, now time.Duration) {
 	s.out.interval.tick(now)
 }
 
-// fillFrame fills a frame with what is sent: tones, music on hold, or what plays mixed with other parties.
+// fillFrame fills a frame with the audio to send: tones, hold music, or playback mixed with other parties.
 func (s *Session) fillFrame(right []byte) {
 	n := 0
 	switch {
@@ -127,7 +129,7 @@ func quiet(b []byte) {
 	}
 }
 
-// isSilence says whether a frame is silence throughout.
+// isSilence says whether a frame is completely silent.
 func isSilence(b []byte) bool {
 	for _, v := range b {
 		if v != g711.MuSilence {

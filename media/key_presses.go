@@ -8,7 +8,8 @@ import (
 	"github.com/callboard/callboard/media/dtmf"
 )
 
-// keySource is how a key press came. Some phones send a press in two ways at once; it is reported once.
+// keySource is the transport of a received DTMF digit. Some phones send a digit by two transports; the session
+// reports it once.
 type keySource uint8
 
 const (
@@ -17,12 +18,13 @@ const (
 	byBand
 )
 
-// pairWithin is how far apart two sources may bring the same press: an INFO can be repeated on a lossy network.
+// pairWithin is the maximum time between two transports' copies of one digit. SIP INFO may be retransmitted on a
+// lossy network.
 const pairWithin = 2 * time.Second
 
-// keyPresses are the presses that were reported of late.
+// keyPresses are the recently reported DTMF digits.
 type keyPresses struct {
-	khz      uint8 // clock of the telephone event that is under way
+	khz      uint8 // clock rate of the current telephone event
 	next     uint8
 	reported [8]struct {
 		key byte
@@ -32,11 +34,11 @@ type keyPresses struct {
 	tones *dtmf.Detector // nil: tones are not detected
 }
 
-// isReported says whether a press was reported before, from another source; each source brings a press once. A press that was
-// not counts as reported from now on.
+// isReported says whether a digit was already reported from another transport, since each transport sends a digit
+// once. A digit that was not is recorded as reported.
 func (p *keyPresses) isReported(key byte, by keySource, now time.Duration) bool {
 	for i := range p.reported {
-		r := &p.reported[(int(p.next)+i)%len(p.reported)] // the oldest first
+		r := &p.reported[(int(p.next)+i)%len(p.reported)] // the oldest entry first
 		if r.key == key && r.by&by == 0 && r.by != 0 && now-r.at < pairWithin {
 			r.by |= by
 			return true
@@ -48,7 +50,7 @@ func (p *keyPresses) isReported(key byte, by keySource, now time.Duration) bool 
 	return false
 }
 
-// setDetection begins or ends the detection of tones.
+// setDetection turns the detection of tones on or off.
 func (p *keyPresses) setDetection(on bool) {
 	switch {
 	case !on:
@@ -58,13 +60,13 @@ func (p *keyPresses) setDetection(on bool) {
 	}
 }
 
-// eventDuration is how long the key of a telephone event was pressed.
+// eventDuration returns how long the key of a telephone event was pressed.
 func (p *keyPresses) eventDuration(press dtmf.Press) time.Duration {
 	return time.Duration(press.Samples) * time.Millisecond / time.Duration(max(p.khz, 1))
 }
 
-// Pressed takes a key that the peer sent by INFO. It is reported as a Digit, unless the same press came in the audio or as a
-// telephone event already.
+// Pressed takes a digit that the peer sent by SIP INFO. The session reports a Digit, unless the same digit already
+// came as a tone or telephone event.
 func (s *Session) Pressed(key byte, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +75,8 @@ func (s *Session) Pressed(key byte, d time.Duration) {
 	}
 }
 
-// reportKey reports a key press, and relays it over a bridge, where a tone goes by itself.
+// reportKey reports a digit and relays it over a bridge. A tone is not relayed, because it is part of the bridged
+// audio.
 func (s *Session) reportKey(key byte, d time.Duration, by keySource) {
 	if s.keys.isReported(key, by, s.engine.now()) {
 		return
@@ -84,7 +87,7 @@ func (s *Session) reportKey(key byte, d time.Duration, by keySource) {
 	}
 }
 
-// receiveEvent takes a packet of a telephone event.
+// receiveEvent processes a packet of a telephone event.
 func (s *Session) receiveEvent(p *rtp.Packet) {
 	s.keys.khz = s.in.khz[p.PayloadType&127]
 	if press, ended := s.in.events.Got(dtmf.Received{SSRC: p.SSRC, Timestamp: p.Timestamp, Seq: p.SequenceNumber, Payload: p.Payload}); ended {
@@ -92,7 +95,7 @@ func (s *Session) receiveEvent(p *rtp.Packet) {
 	}
 }
 
-// detectKeys takes the keys that end in this frame: events whose last packet was lost, and tones.
+// detectKeys reports the digits that end in this frame: tones, and events whose last packet was lost.
 func (s *Session) detectKeys(left []byte) {
 	if s.keys.tones != nil {
 		if press, ended := s.keys.tones.Frame(left); ended {

@@ -1,5 +1,8 @@
-// Package media is the sound of a call: sockets, clocks, codecs, the buffer against jitter, digits, playback, recording and figures.
-// It knows no call, no dialog and no actor: it is handed session descriptions as bytes and tells what it hears as events.
+// Package media is the RTP media engine of a call: sockets, media clocks, codecs, jitter buffer, DTMF, playback,
+// recording and statistics.
+//
+// The package knows neither calls, dialogs nor actors. The owner of a session hands in SDP as bytes and receives
+// events.
 package media
 
 import (
@@ -12,27 +15,27 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// What Open, Accept and Answer may fail with; test with errors.Is.
+// Errors of Engine.Open, Session.Accept and Session.Answer; test for them with errors.Is.
 var (
-	// ErrNoPorts: every port pair of the range is taken or in quarantine.
+	// ErrNoPorts: every RTP port pair of the range is taken or in quarantine.
 	ErrNoPorts = errors.New("media: no free port pair")
-	// ErrNoCodec: the descriptions have no codec in common, or offer no sound at all (SIP: 488).
+	// ErrNoCodec: the two descriptions have no codec in common, or the peer's offers no audio (SIP: 488).
 	ErrNoCodec = errors.New("no codec or encryption in common")
-	// ErrBadSDP: the description cannot be read.
+	// ErrBadSDP: the SDP cannot be parsed.
 	ErrBadSDP = errors.New("unreadable SDP")
-	// ErrRefusedAddress: the description names an address that no sound may be sent to.
+	// ErrRefusedAddress: the SDP names an address that no audio may be sent to.
 	ErrRefusedAddress = errors.New("no audio may go to the address in the SDP")
-	// ErrConfidential: SRTP is required, and its keys would go through signalling that anybody can read.
+	// ErrConfidential: SRTP is required, but its keys would pass through unencrypted signalling.
 	ErrConfidential = errors.New("media: keys need encrypted signalling")
 	// ErrClosed: the engine or the session is closed.
 	ErrClosed = errors.New("media: closed")
 )
 
-// Codec is one way to write sound.
+// Codec is an audio codec of RTP.
 type Codec uint8
 
-// The codecs (RFC 3551, RFC 7587). Whatever the wire carries, the sound within is 8 kHz µ-law: a wideband codec is
-// brought to it, and from it, at the edge. Opus exists in builds with the tag "opus" only; elsewhere it is not offered.
+// The codecs (RFC 3551, RFC 7587). Within Callboard all audio is 8 kHz µ-law; wideband codecs are converted on
+// receiving and on sending. Only builds with the tag "opus" offer Opus.
 const (
 	PCMU Codec = iota
 	PCMA
@@ -40,129 +43,137 @@ const (
 	Opus
 )
 
-// String names the codec as SDP does, "PCMU/8000".
+// String returns the encoding name and clock rate as in a=rtpmap, for example "PCMU/8000".
 func (c Codec) String() string {
 	return [...]string{"PCMU/8000", "PCMA/8000", "G722/8000", "opus/48000/2"}[c&3]
 }
 
-// SRTPMode says what becomes of sound that is not encrypted, or that is (RFC 3711 with the keys of RFC 4568).
+// SRTPMode says whether audio is encrypted by SRTP (RFC 3711) with keys from the SDP (RFC 4568).
 type SRTPMode uint8
 
-// The modes.
+// The SRTP modes.
 const (
-	SRTPOff      SRTPMode = iota // sound goes in the clear; an offer that takes nothing else is refused
-	SRTPOptional                 // encrypted where the far end can, in the clear elsewhere
+	SRTPOff      SRTPMode = iota // audio is not encrypted; an offer of SRTP only is refused
+	SRTPOptional                 // encrypted if the peer supports SRTP
 	SRTPRequired                 // a description without keys is refused
 )
 
-// DTMFMode is the way of key presses.
+// DTMFMode is the transport of DTMF digits.
 type DTMFMode uint8
 
-// The ways. What comes in by INFO is taken in every mode, through Session.Pressed.
+// The DTMF modes. In every mode the owner may pass in digits that arrive by SIP INFO, through Session.Pressed.
 const (
-	DTMFAuto    DTMFMode = iota // as telephone events where both ends take them, in the sound elsewhere, both ways
-	DTMFRFC4733                 // as telephone events only
-	DTMFInfo                    // sent by INFO through the owner: SendInfo
-	DTMFInband                  // in the sound only; telephone events are neither offered nor accepted
+	DTMFAuto    DTMFMode = iota // telephone events if both ends support them, otherwise tones in the audio; both directions
+	DTMFRFC4733                 // telephone events only
+	DTMFInfo                    // the owner sends digits by SIP INFO; see SendInfo
+	DTMFInband                  // tones in the audio only; telephone events are neither offered nor accepted
 )
 
-// sampleRate is the media clock, in samples (and, with G.711, bytes) a second.
+// sampleRate is the rate of the media clock in samples a second. A G.711 sample is one byte.
 const sampleRate = 8000
 
-// Clip is sound ready to be sent: 8 kHz mono µ-law samples. It is never changed, so many calls may play one.
+// Clip is audio ready to be sent: 8 kHz mono µ-law samples. A clip is read-only, so many calls may play the same
+// one.
 type Clip []byte
 
-// Duration is how long the clip sounds.
+// Duration is the playing time of the clip.
 func (c Clip) Duration() time.Duration { return samples(len(c)) }
 
-// samples is the time that n samples take.
+// samples is the duration of n samples.
 func samples[N int | uint64](n N) time.Duration {
 	return time.Duration(n) * (time.Second / sampleRate)
 }
 
-// Config says where an engine listens and whom it may reach. The zero value works.
+// Config says where an engine listens and which addresses it may send audio to. The zero value works.
 type Config struct {
-	BindIP   netip.Addr // sockets bind here; zero: 0.0.0.0; "::" takes IPv4 and IPv6
-	PublicIP netip.Addr // written into SDP c=; zero: BindIP, or an address of this machine where that is unspecified
-	// PortMin and PortMax bound the RTP ports, which are even; RTCP is on the next one. Zero: 20000-29999.
+	BindIP   netip.Addr // sockets bind here; zero: 0.0.0.0; "::" takes IPv4 and IPv6 // address of the sockets; "::" accepts IPv4 and IPv6. Default: 0.0.0.0
+	PublicIP netip.Addr // address in SDP c=. Default: BindIP, or an address of this machine if BindIP is unspecified
+	// PortMin and PortMax bound the RTP ports, which are even; the RTCP port is the next odd one. Default:
+	// 20000-29999.
 	PortMin, PortMax int
-	// MayReach says whether sound may be sent to an address. Our own ports, privileged ports, multicast and unspecified
-	// addresses are refused before it is asked; nil allows the rest.
+	// MayReach says whether audio may be sent to an address; nil allows every address. The engine refuses its own
+	// ports, privileged ports, multicast and unspecified addresses without calling MayReach.
 	MayReach func(netip.AddrPort) bool
-	// Quarantine is how long a freed port pair rests, so that a stray stream hits nobody; zero: 5 s.
+	// Quarantine is how long a freed port pair stays unused, so that late packets reach no other call. Default: 5
+	// s.
 	Quarantine time.Duration
-	Recording  wav.Format   // of recordings; zero: µ-law
-	Log        *slog.Logger // nil: silent
+	Recording  wav.Format   // sample format of recordings. Default: µ-law
+	Log        *slog.Logger // nil: no log
 }
 
-// Options are those of one session.
+// Options are the settings of one session.
 type Options struct {
-	Codecs     []Codec  // our order; nil: PCMU, PCMA
-	PTime      int      // ms of sound that a packet carries where they ask for nothing: 10, 20, 30 or 40; zero: 20
-	TheirOrder bool     // an offer is answered with the first codec of theirs that we speak, not of ours
-	DTMF       DTMFMode // how key presses come and go
-	// ComfortNoise says that pauses of ours may be sent as comfort noise (RFC 3389), where they take it. Theirs is always
-	// understood.
+	Codecs     []Codec  // in our order of preference. Default: PCMU, PCMA
+	PTime      int      // milliseconds of audio per packet if the peer asks for no length: 10, 20, 30 or 40. Default: 20
+	TheirOrder bool     // an offer is answered with the peer's first supported codec instead of ours
+	DTMF       DTMFMode // transport of DTMF digits
+	// ComfortNoise lets the session send comfort noise (RFC 3389) in pauses if the peer accepts it. Received
+	// comfort noise is always played.
 	ComfortNoise bool
-	Answerer     bool // tell who has answered, from Begin on: Answerer, Beep, GreetingOver
+	Answerer     bool // classify who answers, from Begin on, by the events Answerer, Beep and GreetingOver
 	SRTP         SRTPMode
-	// Confidential says that the signalling is encrypted, as by TLS. Where it is not, nobody is told a key: SRTPOptional
-	// counts as SRTPOff, and Open fails with ErrConfidential on SRTPRequired, unless KeysInClear allows it.
+	// Confidential says that the signalling is encrypted, for example by TLS. SRTP keys need encrypted signalling,
+	// or KeysInClear. Without either, SRTPOptional counts as SRTPOff, and Open with SRTPRequired returns
+	// ErrConfidential.
 	Confidential, KeysInClear bool
 	NAT                       NATMode
-	// Address is written into SDP c= for a far end that sees another address of ours than the public one, as in a private
-	// network; zero, or where nothing that is sent there comes in: Config.PublicIP, of the far end's family where that is known.
+	// Address is the address in SDP c= for a peer that reaches this machine by another address, as in a private
+	// network. Default: Config.PublicIP of the peer's address family. The default also applies if no socket listens
+	// on Address.
 	Address    netip.Addr
-	Far        netip.Addr     // where the peer's signalling comes from: audio can be learnt from it
-	KeyLife    time.Duration  // how long a key of ours is used before KeyWorn; zero: 1 h
-	RecordPath string         // "": not recorded; its time begins at Begin. No file where neither side has any sound
-	Networks   []netip.Prefix // further networks that audio may go to and be learnt from
-	Notify     func(Event)    // must not block; called from the media clock, never twice at once for one session
-	After      *Memo          // the sound of this call was with another process, and goes on here; RecordPath may have its part
-	IdleAfter  time.Duration  // neither RTP nor RTCP for so long, off hold: Vanished; zero: 60 s
+	Far        netip.Addr     // source address of the peer's signalling: audio may be learnt from it
+	KeyLife    time.Duration  // how long a key encrypts our audio before KeyWorn. Default: 1 h
+	RecordPath string         // "": not recorded; its time begins at Begin. No file where neither side has any sound // "": not recorded; the recording starts at Begin. Without any audio no file is written
+	Networks   []netip.Prefix // further networks that audio may be sent to and learnt from
+	Notify     func(Event)    // receives the events; must not block. Called from the media clock, one call at a time per session
+	After      *Memo          // state of the session in another process that this session continues; RecordPath may hold the recording so far
+	IdleAfter  time.Duration  // Vanished is reported after this time without RTP and RTCP, unless on hold. Default: 60 s
 }
 
-// Event is what a session tells its owner.
+// Event is what a session reports to its owner through Options.Notify.
 type Event interface{ mediaEvent() }
 
-// The events.
+// The events of a session.
 type (
-	// Digit is a key that was pressed, told once whichever ways it came; Key is one of 0-9 * # A-D.
+	// Digit reports a DTMF digit, once even if the peer sends it by several transports. Key is one of 0-9 * # A-D.
 	Digit struct {
 		Key      byte
 		Duration time.Duration
 	}
-	// Played ends a Play: at its end, or Interrupted after Heard.
+	// Played reports that a clip or feed has ended. Interrupted: playback was stopped after Heard.
 	Played struct {
 		ID          uint64
 		Interrupted bool
 		Heard       time.Duration
 	}
-	// DigitsSent ends a SendDigits.
+	// DigitsSent reports that all digits of a SendDigits were sent.
 	DigitsSent struct{ ID uint64 }
-	// SendInfo asks the owner to send an INFO within the dialog: a digit of SendDigits, where DTMFInfo is its way.
+	// SendInfo asks the owner to send a SIP INFO within the dialog, with a digit of SendDigits. Reported with
+	// DTMFInfo only.
 	SendInfo struct {
 		ContentType string
 		Body        []byte
 	}
-	// Hold says that the far end has changed whom it hears. Deaf: it does not want our sound (sendonly, inactive,
-	// c=0.0.0.0); nothing is sent. Mute: it does not mean to send (recvonly, inactive). Neither: the hold is over.
+	// Hold reports that the peer has put the call on hold or resumed it. Deaf: the peer does not want our audio
+	// (sendonly, inactive, c=0.0.0.0), so none is sent. Mute: the peer sends no audio (recvonly, inactive).
+	// Neither: the call is resumed.
 	Hold struct{ Deaf, Mute bool }
-	// KeyWorn asks the owner to renew the key of what we send, which has been used for Options.KeyLife or for a million
-	// packets: Rekey, and then a new Offer within the dialog. It is told again each 10 minutes until that is done.
+	// KeyWorn asks the owner to renew our SRTP key, by Rekey and a new Offer within the dialog. It is reported
+	// after Options.KeyLife or a million packets, and every 10 minutes until the key is renewed.
 	KeyWorn struct{}
-	// Vanished says that the far end has been silent, RTP and RTCP, for Options.IdleAfter. Told once until it is heard again
-	// or Await. Broken: the session itself has failed and is closed.
+	// Vanished reports that neither RTP nor RTCP has arrived for Options.IdleAfter. It is reported once, until a
+	// packet arrives or the owner calls Await. Broken: the session itself has failed and is closed.
 	Vanished struct{ Broken bool }
-	// SpeechBegan says that somebody has been speaking for 200 ms.
+	// SpeechBegan reports 200 ms of speech by the peer.
 	SpeechBegan struct{}
-	// SpeechEnded says that nobody has spoken for 500 ms.
+	// SpeechEnded reports 500 ms without speech by the peer.
 	SpeechEnded struct{}
-	// Answerer says who has answered, within 5 s of Begin; told again where it turns out otherwise, as by a beep.
+	// Answerer reports who has answered, within 5 s of Begin. It is reported again if the class changes, for
+	// example after a beep.
 	Answerer struct{ By amd.Class }
-	// Beep says that a tone has ended after which a mailbox listens.
+	// Beep reports the end of a tone after which a voicemail records.
 	Beep struct{}
-	// GreetingOver says that a machine has ended its greeting and has not beeped so far.
+	// GreetingOver reports that a machine has ended its greeting without a beep so far.
 	GreetingOver struct{}
 )
 
@@ -179,25 +190,25 @@ func (Answerer) mediaEvent()     {}
 func (Beep) mediaEvent()         {}
 func (GreetingOver) mediaEvent() {}
 
-// Recording is the finished file. It is zero when the session was not recorded.
+// Recording is the finished file of a session. The zero value: the session was not recorded.
 type Recording struct {
 	Path     string
 	Duration time.Duration
-	Human    []Span // where a human spoke in place of the agent, on the right
-	Gap      error  // why some of it is silence that was sound, or its end is missing; nil: nothing is
-	Err      error  // it is lost
+	Human    []Span // parts in which a human spoke instead of the agent, on the right channel
+	Gap      error  // why a part of the audio is missing or silent in the file; nil: the file is complete
+	Err      error  // why the whole recording is lost
 }
 
-// Stats are the figures of one session. Loss, jitter and MOS are those of the sound received, MOS by the E-model
-// (ITU-T G.107) and 0 while nothing was received; the interval is the time between two packets sent.
+// Stats are the statistics of one session. Loss, jitter and MOS describe the received audio. MOS follows the
+// E-model (ITU-T G.107) and is 0 before the first packet. The interval is the time between two sent packets.
 type Stats struct {
 	Codec           string        `json:"codec"`
-	SRTP            string        `json:"srtp"` // the suite, as "AES_CM_128_HMAC_SHA1_80"; "": in the clear
+	SRTP            string        `json:"srtp"` // the suite, as "AES_CM_128_HMAC_SHA1_80"; "": in the clear // the suite, for example "AES_CM_128_HMAC_SHA1_80"; "": not encrypted
 	PacketsSent     uint64        `json:"packets_sent"`
 	PacketsReceived uint64        `json:"packets_received"`
 	PacketsLost     uint64        `json:"packets_lost"`
 	PacketsLate     uint64        `json:"packets_late"`
-	PacketsRepeated uint64        `json:"packets_repeated"` // copies, which count as neither received nor late
+	PacketsRepeated uint64        `json:"packets_repeated"` // copies; they count as neither received nor late
 	PacketsRefused  uint64        `json:"packets_refused"`
 	JitterMs        float64       `json:"jitter_ms"`
 	LossPercent     float64       `json:"loss_percent"`
@@ -207,7 +218,7 @@ type Stats struct {
 	ReceivedFor     time.Duration `json:"received_for"`
 	IntervalP99Ms   float64       `json:"interval_p99_ms"`
 	IntervalMaxMs   float64       `json:"interval_max_ms"`
-	AudioIssue      string        `json:"audio_issue"` // why nothing was heard, as a sentence; "": something was, or nothing was to be
-	Recorded        bool          `json:"recorded"`    // there is, or will be, a Recording with a file
-	Course          []Stretch     `json:"course"`      // forty at most, one after the other
+	AudioIssue      string        `json:"audio_issue"` // why nothing was heard, as a sentence; "": something was, or nothing was to be // why no audio was received, as a sentence; "": no problem
+	Recorded        bool          `json:"recorded"`    // whether there is, or will be, a Recording with a file
+	Course          []Stretch     `json:"course"`      // the quality over time, in at most forty consecutive parts
 }

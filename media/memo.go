@@ -7,29 +7,28 @@ import (
 	"github.com/callboard/callboard/media/sdp"
 )
 
-// versionLeap lifts the version of a description above whatever was said after
-// the memo was made.
+// versionLeap is what Memo.Lift adds to the version of the SDP, to exceed every version sent after the memo was
+// taken.
 const versionLeap = 64
 
-// Memo is what another process needs so that the sound of a call goes on
-// there, within the same description: Options.After, lifted (Lift).
+// Memo is the state that another process needs to continue a session within the same SDP session: Options.After,
+// after a call of Lift.
 type Memo struct {
-	ID      uint64        `json:"id"`      // of our o= line
-	Version uint64        `json:"version"` // the last that was said
+	ID      uint64        `json:"id"`      // session id of our o= line
+	Version uint64        `json:"version"` // last version sent in our o= line
 	Origin  netip.Addr    `json:"origin,omitzero"`
 	Formats []sdp.Format  `json:"formats"`
 	Secure  bool          `json:"secure,omitempty"`
-	Mark    time.Duration `json:"mark"` // Session.Mark then
+	Mark    time.Duration `json:"mark"` // Session.Mark at that time
 	At      time.Time     `json:"at"`
 }
 
-// Lift raises the version above whatever was said after the memo was made.
-// Whoever goes on with the sound stores it so first: the next one then begins
-// above what it says.
+// Lift raises the SDP version above every version sent after the memo was taken. A process that continues the
+// session stores the lifted memo first, so that the next process starts above its versions.
 func (m *Memo) Lift() { m.Version += versionLeap }
 
-// Memo is the session's as it is now. Keys are not in it: whoever takes the
-// call up makes new ones.
+// Memo returns the state of the session now. It contains no SRTP keys; the process that continues the call creates
+// new ones.
 func (s *Session) Memo() Memo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,8 +42,7 @@ func (s *Session) Memo() Memo {
 	}
 }
 
-// origin is the address of our o= line where a process before this one has said
-// it; zero: our address.
+// origin returns the address of our o= line as an earlier process sent it; zero: the local address.
 func (s *Session) origin() netip.Addr {
 	if s.o.After != nil {
 		return s.o.After.Origin
@@ -52,7 +50,7 @@ func (s *Session) origin() netip.Addr {
 	return netip.Addr{}
 }
 
-// restore lets a session go on where another one was when the memo was made. The time since then has passed in silence.
+// restore continues the session that the memo describes. The time since the memo counts as silence.
 func (s *Session) restore(m *Memo) {
 	s.desc.id, s.desc.version = m.ID, m.Version
 	if len(m.Formats) > 0 {

@@ -2,17 +2,17 @@ package media
 
 import "github.com/callboard/callboard/media/mix"
 
-// mixer is the audio of other parties: the other side of a bridge and the listeners.
+// mixer mixes the audio of other parties into a session: the other side of a bridge, and the listeners.
 type mixer struct {
 	link *link // nil: not bridged
-	taps *taps // nil: there is no listener
+	taps *taps // nil: there are no listeners
 }
 
-// isSpeaking says whether listeners may speak.
+// isSpeaking says whether any listener may speak.
 func (m *mixer) isSpeaking() bool { return m.taps != nil && m.taps.active > 0 }
 
-// gather takes what others say in this frame of n samples. digits are those pressed on the other side of the bridge; over: the
-// bridge has ended.
+// gather takes the others' audio for this frame of n samples. digits are those pressed on the other side of the
+// bridge; over: the bridge has ended.
 func (m *mixer) gather(n int) (digits string, over bool) {
 	if m.taps != nil {
 		m.taps.gather(n)
@@ -23,7 +23,7 @@ func (m *mixer) gather(n int) (digits string, over bool) {
 	return m.link.gather(n)
 }
 
-// blend adds what the other side and the listeners who barge in say to what is in right already, if there is anything.
+// blend mixes the bridged peer and barging listeners into right. something says whether right already holds audio.
 func (m *mixer) blend(right []byte, something bool) {
 	n := len(right)
 	barging := m.isSpeaking()
@@ -51,8 +51,8 @@ func (m *mixer) blend(right []byte, something bool) {
 	bus.Sum(right)
 }
 
-// share hands the frame to the other side of the bridge and to the listeners. heard says that audio of the peer has come, held
-// that it is on hold, and secret that listeners hear silence.
+// share passes the frame to the other side of the bridge and to the listeners. heard says whether the peer's audio
+// arrived, held whether the peer is on hold, secret whether listeners hear silence.
 func (m *mixer) share(left, right []byte, heard, held, secret bool) {
 	if m.link != nil {
 		m.passLeft(left, heard, held)
@@ -62,7 +62,7 @@ func (m *mixer) share(left, right []byte, heard, held, secret bool) {
 	}
 }
 
-// passLeft hands what the peer says, and what is whispered, to the other side of the bridge.
+// passLeft passes the peer's audio and whispered audio to the other side of the bridge.
 func (m *mixer) passLeft(left []byte, heard, held bool) {
 	l := m.link
 	if l.preview {
@@ -89,7 +89,7 @@ func (m *mixer) passLeft(left []byte, heard, held bool) {
 	l.out.put(m.taps.heard[:n])
 }
 
-// fillEarly fills a frame with early audio of the other side, if any has come.
+// fillEarly fills a frame with early media of the other side, if any has arrived.
 func (m *mixer) fillEarly(right []byte) bool {
 	l := m.link
 	if l == nil || !l.preview || !l.heard {
@@ -103,7 +103,7 @@ func (m *mixer) fillEarly(right []byte) bool {
 	return true
 }
 
-// closeTaps ends all listening.
+// closeTaps ends the listening of all listeners.
 func (m *mixer) closeTaps() {
 	if m.taps != nil {
 		m.taps.end()
@@ -111,7 +111,8 @@ func (m *mixer) closeTaps() {
 	}
 }
 
-// gatherOthers takes what others say in this frame of n samples, and relays the digits that are pressed on the other side.
+// gatherOthers takes the audio of other parties for this frame of n samples and relays digits from the other side
+// of the bridge.
 func (s *Session) gatherOthers(n int) {
 	digits, over := s.mixer.gather(n)
 	switch {

@@ -12,20 +12,20 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// description is the SDP of a session: what we offer and what was agreed.
+// description is the SDP state of a session: what the session offers and what was agreed.
 type description struct {
-	formats   []sdp.Format // our formats, in our order, with the payload types of our offers
+	formats   []sdp.Format // formats of our offers, in order of preference, with their payload types
 	id        uint64
 	version   uint64
 	last      []byte
-	direction sdp.Direction // of our offers
+	direction sdp.Direction // in our offers
 	settled   bool
 	agreed    sdp.Agreed
 }
 
 const (
-	eventType     = 101 // our payload type for telephone events beside codecs of 8 kHz, until the peer offers another
-	wideEventType = 102 // and beside Opus
+	eventType     = 101 // payload type of our telephone events for 8 kHz codecs, until the peer offers another
+	wideEventType = 102 // the same for Opus
 	dynamicFirst  = 96
 	dynamicLast   = 127
 )
@@ -52,8 +52,8 @@ func newDescription(o *Options) description {
 	return d
 }
 
-// adopt takes the payload type that they gave to a format, for ours of later offers: within a session a type keeps its
-// meaning (RFC 3264 section 8.3.2). A format of ours that has that number moves to another.
+// adopt uses the peer's payload type for a format in later offers: within a session a payload type keeps its
+// meaning (RFC 3264 §8.3.2). A format of ours with the same number moves to another one.
 func (d *description) adopt(f sdp.Format) {
 	at := slices.IndexFunc(d.formats, f.Is)
 	if at < 0 || d.formats[at].Type == f.Type {
@@ -70,7 +70,7 @@ func (d *description) adopt(f sdp.Format) {
 	d.formats[at].Type = f.Type
 }
 
-// terms are what we want of a description of theirs.
+// terms returns what this session accepts in the peer's SDP.
 func terms(o *Options, keys *srtpKeys, offered bool) sdp.Terms {
 	t := sdp.Terms{
 		Events: o.DTMF != DTMFInband, Noise: o.ComfortNoise, Offered: offered, TheirOrder: o.TheirOrder, PTime: o.PTime,
@@ -82,7 +82,7 @@ func terms(o *Options, keys *srtpKeys, offered bool) sdp.Terms {
 	return t
 }
 
-// versioned writes a description; its version grows when it differs from the last.
+// versioned writes an SDP; its version is incremented if the SDP differs from the last one.
 func (d *description) versioned(write func(version uint64) []byte) []byte {
 	now := write(d.version)
 	if d.last != nil && !bytes.Equal(now, d.last) {
@@ -99,8 +99,9 @@ func (s *Session) local(formats []sdp.Format, d sdp.Direction, version uint64) s
 	}
 }
 
-// Offer is our SDP offer: every codec of ours, telephone events and, where SRTP is wanted, keys. The version in o= grows
-// when it says something new. Nothing changes until Accept: an offer that was refused leaves the session as it is.
+// Offer returns our SDP offer: all codecs, telephone events and, if SRTP is enabled, keys. The version in o= is
+// incremented if the offer differs from the last SDP. The session changes only with Accept, so a rejected offer has
+// no effect.
 func (s *Session) Offer() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +116,7 @@ func (s *Session) Offer() []byte {
 	})
 }
 
-// Direct sets what our next Offer says of the direction: whether the peer is heard, and whether we mean to be.
+// Direct sets the direction of our next Offer: whether we receive the peer's audio and whether we send audio.
 func (s *Session) Direct(hear, speak bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +132,8 @@ func (s *Session) Direct(hear, speak bool) {
 	}
 }
 
-// Accept takes the answer to our Offer; a later answer, as of 183 and then 200, replaces an earlier one. Sending begins.
+// Accept takes the answer to our Offer; a later answer, as of 183 and then 200, replaces an earlier one. The
+// session starts sending.
 func (s *Session) Accept(answer []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +141,8 @@ func (s *Session) Accept(answer []byte) error {
 	return err
 }
 
-// Answer answers an offer, the first or a later one: hold, another address, another codec. Sending begins.
+// Answer answers the peer's offer, the first one or a re-INVITE for hold, another address or another codec. The
+// session starts sending.
 func (s *Session) Answer(offer []byte) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +167,7 @@ func (s *Session) Answer(offer []byte) ([]byte, error) {
 	}), nil
 }
 
-// agree takes what they say; nothing changes where it cannot be taken.
+// agree negotiates with the peer's SDP. On an error the session stays unchanged.
 func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	if s.closed {
 		return nil, ErrClosed
@@ -217,13 +220,13 @@ func (d *description) sendsTones(mode DTMFMode) bool {
 	return d.settled && d.agreed.Event.Name == ""
 }
 
-// detectsTones says whether tones are detected: only where no better way was agreed.
+// detectsTones says whether tones are detected, which is only if no telephone events were agreed.
 func (d *description) detectsTones(mode DTMFMode) bool {
 	return mode == DTMFInband || mode == DTMFAuto && d.agreed.Event.Name == ""
 }
 
-// removeStream takes an offer that ends the audio stream by port 0 (RFC 3264 §8.2). The call goes on as if it were on
-// hold until a later offer brings a stream.
+// removeStream handles an offer that removes the audio stream by port 0 (RFC 3264 §8.2). The call continues as if
+// on hold until a later offer has a stream.
 func (s *Session) removeStream() {
 	a := s.desc.agreed
 	a.Held, a.Silent, a.Stream = true, true, sdp.NoStream
@@ -232,7 +235,7 @@ func (s *Session) removeStream() {
 	s.out.setAgreed(&a)
 }
 
-// reportHold reports a hold that begins, changes or ends.
+// reportHold reports that a hold begins, changes or ends.
 func (s *Session) reportHold(a *sdp.Agreed, now time.Duration) {
 	before := &s.desc.agreed
 	if before.Held && !a.Held || before.Silent && !a.Silent {
@@ -243,8 +246,8 @@ func (s *Session) reportHold(a *sdp.Agreed, now time.Duration) {
 	}
 }
 
-// setKinds sets what payload types stand for. Theirs are ours too where they offered; where we did, they may use ours or their
-// own.
+// setKinds sets the meaning of RTP payload types. If the peer offered, its types apply both ways; if we offered,
+// the peer may use our types or its own.
 func (s *Session) setKinds(a *sdp.Agreed) {
 	if a.Offered {
 		s.in.clearKinds()

@@ -1,23 +1,23 @@
 package media
 
-// playback is what a session plays of its own: a clip or a feed, and music on hold in its place.
+// playback is the session's own audio: a clip or a feed, or hold music in its place.
 type playback struct {
 	clip   Clip
-	at     int // samples that were played
+	at     int // samples played so far
 	id     uint64
 	active bool
 	paused bool
-	dry    bool  // nothing of the feed was there for the last frame
-	feed   *Feed // in place of clip
+	dry    bool  // the feed had no audio for the last frame
+	feed   *Feed // played instead of clip
 	hold   holdMusic
 }
 
-// start plays a clip, or else a feed.
+// start starts a clip, or a feed if feed is set.
 func (p *playback) start(id uint64, clip Clip, feed *Feed) {
 	p.id, p.clip, p.feed, p.at, p.active, p.paused, p.dry = id, clip, feed, 0, true, false, feed != nil
 }
 
-// interrupt ends what plays.
+// interrupt stops playback and reports it as interrupted.
 func (p *playback) interrupt(events *eventList) {
 	if p.active {
 		p.end(events, true)
@@ -29,10 +29,10 @@ func (p *playback) end(events *eventList, interrupted bool) {
 	p.active, p.clip, p.feed = false, nil, nil
 }
 
-// isAudible says whether something plays that is not paused.
+// isAudible says whether something plays and is not paused.
 func (p *playback) isAudible() bool { return p.active && !p.paused }
 
-// fill fills a frame as far as there is audio, and says how far.
+// fill fills a frame with the next audio and returns how many samples it filled.
 func (p *playback) fill(right []byte, events *eventList) (n int) {
 	var over bool
 	if p.feed != nil {
@@ -50,14 +50,14 @@ func (p *playback) fill(right []byte, events *eventList) (n int) {
 	return n
 }
 
-// holdMusic is what the peer hears while it is on hold.
+// holdMusic is the audio that the peer hears while on hold.
 type holdMusic struct {
 	on    bool
 	music Clip
 	at    int
 }
 
-// fill fills a frame with the next of the music, over and over.
+// fill fills a frame with the next samples of the music, repeated endlessly.
 func (h *holdMusic) fill(dst []byte) {
 	if len(h.music) == 0 {
 		quiet(dst)
@@ -70,10 +70,11 @@ func (h *holdMusic) fill(dst []byte) {
 	}
 }
 
-// Play plays a clip in place of what plays, which is reported as interrupted. The clip waits while there is nowhere to send to.
+// Play plays a clip and interrupts the current playback. The clip waits until there is an address to send to.
 func (s *Session) Play(id uint64, clip Clip) { s.play(id, clip, nil) }
 
-// PlayFeed plays audio that is still being made. Played comes once the feed has ended and all of it was heard.
+// PlayFeed plays audio that is still being produced. Played is reported once the feed has ended and was played
+// completely.
 func (s *Session) PlayFeed(id uint64, feed *Feed) { s.play(id, nil, feed) }
 
 func (s *Session) play(id uint64, clip Clip, feed *Feed) {
@@ -85,17 +86,17 @@ func (s *Session) play(id uint64, clip Clip, feed *Feed) {
 	}
 }
 
-// StopPlaying interrupts what plays.
+// StopPlaying interrupts the current playback.
 func (s *Session) StopPlaying() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.playback.interrupt(&s.events)
 }
 
-// PausePlaying pauses what plays until ContinuePlaying. A new Play is heard at once.
+// PausePlaying pauses the current playback until ContinuePlaying. A new Play starts unpaused.
 func (s *Session) PausePlaying() { s.setPaused(true) }
 
-// ContinuePlaying ends a PausePlaying.
+// ContinuePlaying resumes the playback that PausePlaying paused.
 func (s *Session) ContinuePlaying() { s.setPaused(false) }
 
 func (s *Session) setPaused(paused bool) {
@@ -104,8 +105,8 @@ func (s *Session) setPaused(paused bool) {
 	s.playback.paused = paused
 }
 
-// Hold plays music to the peer, over and over, in place of everything else; without music it hears silence. Its audio
-// goes to no bridge meanwhile, and a clip that plays waits. The owner signals the hold to the peer.
+// Hold plays music to the peer repeatedly, in place of all other audio; without music the peer hears silence.
+// Meanwhile the peer's audio goes to no bridge, and the current clip waits. The owner signals the hold by SIP.
 func (s *Session) Hold(music Clip) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +115,7 @@ func (s *Session) Hold(music Clip) {
 	}
 }
 
-// Resume ends a Hold: what waited goes on.
+// Resume ends a Hold; the waiting playback continues.
 func (s *Session) Resume() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ports hands out port pairs. A pair that was used rests; its sockets stay bound meanwhile, and whoever is next gets them as
-// they are, emptied: opening and closing sockets costs more than a short call's sound. While many calls come, all pairs at rest
-// stay bound, up to a share of the files that the process may open; in calm idleFew of them do.
+// ports allocates RTP port pairs. A freed pair is quarantined with its sockets open; the next session gets the same sockets,
+// emptied. Opening and closing sockets costs more than the audio of a short call. Under load all quarantined pairs stay bound,
+// up to a share of the process's file limit. After a quiet time only idleFew of them stay bound.
 //
-// A pair into which somebody went on sending while it rested rests again: a stray stream shall find nobody. It does so a few
-// times only, because whoever sends may be a stranger who wants to use up our ports.
+// A pair that receives packets during its quarantine is quarantined again, so that a late stream reaches no other call.
+// restlessMost bounds this, because a stranger could otherwise use up all ports by sending.
 //
-// Where no rested pair waits, pairs are bound in turn from a random start, so that a stray stream of an earlier process
-// seldom finds the same port in use.
+// Without a reusable pair, new pairs are bound in turn from a random start. A late stream to an earlier process therefore
+// seldom meets a port in use.
 type ports struct {
 	mu       sync.Mutex
 	ip       netip.Addr
@@ -26,32 +26,32 @@ type ports struct {
 	next     int
 	rest     time.Duration
 	pair     []pair
-	idle     []int           // bound pairs at rest, in the order of the end of their rest
-	out      int             // pairs that are taken
-	rests    []time.Duration // ends of rests, in order; those that are over are dropped with the next one
-	most     int             // idle pairs
-	few      int             // that stay in calm
+	idle     []int           // bound pairs in quarantine, in the order in which it ends
+	out      int             // pairs taken by sessions
+	rests    []time.Duration // ends of quarantines, in order; expired entries are dropped when one is added
+	most     int             // maximum of idle pairs
+	few      int             // idle pairs that stay bound in quiet times
 	calm     time.Duration
-	watching bool // somebody looks whether it is calm
+	watching bool // a timer for closeIdlePairs is running
 	ended    bool
 }
 
 type pair struct {
 	taken          bool
-	bound          bool          // at rest with its sockets open
-	restless       uint8         // how often it was found in use by a stray stream
-	until          time.Duration // it rests until then
+	bound          bool          // in quarantine with open sockets
+	restless       uint8         // how often packets arrived during the quarantine
+	until          time.Duration // end of the quarantine
 	sound, control socket
 }
 
 const (
-	triesMost    = 256  // ports that other programs hold are passed over, within reason
-	looksAt      = 16   // rested pairs that are looked at, at most, to find one that is quiet
-	idleMost     = 4096 // pairs: as many as five seconds of 800 calls leave
+	triesMost    = 256  // ports tried before giving up: other programs may hold some
+	looksAt      = 16   // quarantined pairs examined to find one without late packets
+	idleMost     = 4096 // pairs: as many as 800 calls a second free in five seconds
 	idleFew      = 512
-	idleShare    = 8 // of the files that the process may open: pairs, of two files each
+	idleShare    = 8 // fraction of the process's file limit used for idle pairs, of two files each
 	idleCalm     = 30 * time.Second
-	residualMost = 25 // packets that came in a pair's rest and are no mere end of a stream: half a second of them
+	residualMost = 25 // packets during a quarantine that still count as the tail of the former stream: half a second
 	restlessMost = 3
 )
 
@@ -67,7 +67,7 @@ func newPorts(ip netip.Addr, low, high int, rest time.Duration) (*ports, error) 
 	}, nil
 }
 
-// takePair gives a free pair, with sockets that hold nothing.
+// takePair returns a free pair with emptied sockets.
 func (p *ports) takePair(now time.Duration) (port int, sound, control socket, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *ports) takePair(now time.Duration) (port int, sound, control socket, er
 	return 0, socket{}, socket{}, fmt.Errorf("%w of %d", ErrNoPorts, len(p.pair))
 }
 
-// rested finds a bound pair that has rested and been quiet.
+// rested returns the index of a bound pair whose quarantine is over and that received no late stream.
 func (p *ports) rested(now time.Duration) (int, bool) {
 	for range min(len(p.idle), looksAt) {
 		i := p.idle[0]
@@ -134,7 +134,7 @@ func (p *ports) bind(port int) (sound, control socket, err error) {
 	return sound, control, nil
 }
 
-// free puts a pair to rest.
+// free puts a pair into quarantine.
 func (p *ports) free(port int, sound, control socket, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,7 +146,7 @@ func (p *ports) free(port int, sound, control socket, now time.Duration) {
 		control.close()
 		return
 	}
-	// What came until now was meant for the former call, and is no sign of a stray stream.
+	// Packets that arrived until now belong to the former call; only later ones show that a peer is still sending.
 	sound.drain()
 	control.drain()
 	p.pair[i].bound, p.pair[i].sound, p.pair[i].control = true, sound, control
@@ -154,7 +154,7 @@ func (p *ports) free(port int, sound, control socket, now time.Duration) {
 	p.mind(now)
 }
 
-// mind looks after a while whether it is calm, where that would matter.
+// mind schedules closeIdlePairs if more pairs are idle than may stay bound in quiet times.
 func (p *ports) mind(now time.Duration) {
 	if !p.watching && len(p.idle) > p.few {
 		p.watching = true
@@ -162,7 +162,7 @@ func (p *ports) mind(now time.Duration) {
 	}
 }
 
-// closeIdlePairs closes pairs that nobody has wanted since their rest was over, but for a few.
+// closeIdlePairs closes pairs that stayed unused after their quarantine, except for p.few of them.
 func (p *ports) closeIdlePairs(now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +180,7 @@ func (p *ports) closeIdlePairs(now time.Duration) {
 	}
 }
 
-// close lets the sockets of the pairs at rest go.
+// close closes the sockets of the idle pairs.
 func (p *ports) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,7 +197,7 @@ func (p *ports) has(port uint16) bool {
 	return int(port) >= p.first && int(port) < p.first+2*len(p.pair)
 }
 
-// Serves says whether a session has a port of ours now, for RTP or RTCP.
+// Serves says whether an open session uses this local port for RTP or RTCP.
 func (e *Engine) Serves(port uint16) bool {
 	p := e.ports
 	if !p.has(port) {
@@ -208,7 +208,7 @@ func (e *Engine) Serves(port uint16) bool {
 	return p.pair[(int(port)-p.first)/2].taken
 }
 
-// lay is when a rest that begins now ends.
+// lay returns when a quarantine that starts now ends.
 func (p *ports) lay(now time.Duration) (until time.Duration) {
 	p.dropRested(now)
 	until = now + p.rest
@@ -216,14 +216,14 @@ func (p *ports) lay(now time.Duration) (until time.Duration) {
 	return until
 }
 
-// dropRested drops the rests that are over.
+// dropRested drops the quarantines that are over.
 func (p *ports) dropRested(now time.Duration) {
 	for len(p.rests) > 0 && p.rests[0] <= now {
 		p.rests = p.rests[1:]
 	}
 }
 
-// use counts pairs: all, those of open sessions, those at rest, and those of no session whose sockets are still bound.
+// use counts the port pairs: of the range, of open sessions, in quarantine, and idle with bound sockets.
 func (p *ports) use(now time.Duration) PortUse {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,33 +2,34 @@ package media
 
 import "time"
 
-// mostStretches bounds what is kept of how a session went.
+// mostStretches bounds the parts in which a session's quality is recorded.
 const mostStretches = 40
 
-// Stretch is how a part of a session went, by the measures of Stats. Jitter and round trip are the worst of it.
+// Stretch is the quality of a part of a session, with the measures of Stats. Jitter and round trip are the highest
+// of the part.
 type Stretch struct {
-	At          time.Duration `json:"at"`  // since the session was begun, or heard before
-	For         time.Duration `json:"for"` // until the next one
-	MOS         float64       `json:"mos"` // 0: nothing was received
+	At          time.Duration `json:"at"`  // start, since Begin or Early
+	For         time.Duration `json:"for"` // duration
+	MOS         float64       `json:"mos"` // 0: no audio was received
 	JitterMs    float64       `json:"jitter_ms"`
 	LossPercent float64       `json:"loss_percent"`
 	RoundTripMs float64       `json:"round_trip_ms"`
 }
 
-// qualityMark is where a stretch ends: the counters of the whole so far, and what was worst since the mark before.
+// qualityMark is the end of a part: the session's counters so far, and the highest values since the previous mark.
 type qualityMark struct {
-	at                   int64 // samples
+	at                   int64 // position in samples
 	received, lost, late uint64
 	jitter, trip, delay  float64 // ms
 }
 
-// quality is how a session went over time: one mark at each report. Once there are too many each two become one, and from then on
-// a stretch is as long as two were before.
+// quality is a session's quality over time, with one mark per RTCP report. When there are too many marks, each two
+// are merged, and later parts are twice as long.
 type quality struct {
-	final *Stats // once the session is closed
+	final *Stats // set when the session is closed
 	marks []qualityMark
-	each  int // reports in a stretch; 0 before the first
-	have  int // of those in the last one
+	each  int // reports per part; 0 before the first
+	have  int // reports in the last part
 }
 
 func (q *quality) add(m qualityMark) {
@@ -53,14 +54,14 @@ func (q *quality) add(m qualityMark) {
 	q.marks, q.each = half, 2*q.each
 }
 
-// worse is one stretch of two that follow each other.
+// worse merges two consecutive marks.
 func worse(a, b qualityMark) qualityMark {
 	b.jitter, b.trip, b.delay = max(a.jitter, b.jitter), max(a.trip, b.trip), max(a.delay, b.delay)
 	return b
 }
 
-// stretches are those between the marks. The time after the last mark belongs to its stretch if that is under
-// way; else it is one of its own if it has lasted a second.
+// stretches returns the parts between the marks. The time after the last mark is added to an unfinished last part;
+// otherwise it is a part of its own after one second.
 func (q *quality) stretches(now qualityMark) []Stretch {
 	all := make([]Stretch, 0, len(q.marks)+1)
 	var from qualityMark
@@ -87,10 +88,10 @@ func (q *quality) stretches(now qualityMark) []Stretch {
 	return all
 }
 
-// less is a difference of counters, of which late packets may have taken some back.
+// less is the difference of two counters, 0 if negative: late packets can reduce the loss counter.
 func less(a, b uint64) uint64 { return max(a, b) - b }
 
-// measure is the quality since the last mark.
+// measure returns the quality since the last mark.
 func (s *Session) measure() qualityMark {
 	t := s.in.count.Totals()
 	wait := float64(s.in.buffer.Delay()) * 1000 / sampleRate

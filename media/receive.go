@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	fewPackets = 2 // are looked for first: seldom more than one has come
-	looksMost  = 4 // batches taken in one frame; the rest waits, or the kernel drops it
+	fewPackets = 2 // packets of the first read; seldom more than one has arrived
+	looksMost  = 4 // further reads of batchLen packets per frame; the remaining packets wait, or the kernel drops them
 )
 
-// kind is what a payload type stands for.
+// kind is the meaning of an RTP payload type.
 type kind uint8
 
 const (
 	rtpVersion   = 2
-	rtpHeaderLen = 12 // of the packets that are sent
+	rtpHeaderLen = 12 // of sent packets
 )
 
 const (
@@ -35,13 +35,13 @@ const (
 	eventKind
 )
 
-// receiver is the peer's RTP stream: the one source that is heard, what was counted of it, and the jitter buffer. See
+// receiver is the peer's RTP stream: its single confirmed source, its counters and its jitter buffer. See
 // source_learning.go for how the source is found.
 type receiver struct {
-	confirmed netip.AddrPort // the source that is heard, and that our audio goes to; zero: none has proved itself
+	confirmed netip.AddrPort // the source that is played, and the address that our audio is sent to; zero: no source is confirmed
 	ssrc      uint32
-	arrived   int64         // when its last packet came, by the wall clock
-	heardAt   time.Duration // the same on the engine's time
+	arrived   int64         // arrival of the last packet, by the wall clock
+	heardAt   time.Duration // the same on the engine's clock
 	events    dtmf.Receiver
 	buffer    jitter.Buffer
 	count     reception.Receiver
@@ -49,9 +49,9 @@ type receiver struct {
 	refused   uint64
 	samples   uint64
 	kinds     [128]kind
-	khz       [128]uint8 // the clock of each
-	open      bool       // a description has been agreed on; before it, no packet is meant for this session
-	proving   bool       // there are candidates in source
+	khz       [128]uint8 // clock rate per payload type
+	open      bool       // SDP was agreed; earlier packets do not belong to this session
+	proving   bool       // source has candidates
 	source    *sourceSearch
 }
 
@@ -71,7 +71,7 @@ func codecOf(k kind) Codec {
 // isAudio says whether packets of a kind are audio, whose timestamps show the network's jitter.
 func (k kind) isAudio() bool { return k >= muKind && k <= opusKind }
 
-// setKind says what a payload type stands for.
+// setKind sets the meaning of a payload type.
 func (r *receiver) setKind(f sdp.Format) {
 	t := f.Type & 127
 	switch f.Name {
@@ -91,14 +91,15 @@ func (r *receiver) setKind(f sdp.Format) {
 	r.khz[t] = uint8(min(max(f.Clock/1000, 1), 255))
 }
 
-// clearKinds forgets what payload types stand for, but for comfort noise: its type is static, and some send it unasked.
+// clearKinds clears the meanings of all payload types except comfort noise: its type is static, and some peers send
+// it without negotiation.
 func (r *receiver) clearKinds() {
 	r.kinds = [128]kind{}
 	r.setKind(sdp.Format{Type: 13, Name: sdp.Noise, Clock: sampleRate})
 }
 
-// readFirst reads what has arrived on the RTP socket, for receive. Before a description nothing is meant for us, and stays
-// unread.
+// readFirst reads packets of the RTP socket for receive. Before SDP is agreed it reads nothing, because the packets
+// do not belong to this session.
 func (s *Session) readFirst(into *batch) (packets int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +109,7 @@ func (s *Session) readFirst(into *batch) (packets int) {
 	return s.sound.receive(into, fewPackets)
 }
 
-// receive takes what has been read, and reads on where that was all there was room for.
+// receive processes the packets that readFirst read, and reads more if that batch was full.
 func (s *Session) receive(c *clock) {
 	from, n, most := c.first[c.at], c.got[c.at], fewPackets
 	for looks := 1; n >= 0; looks++ {
@@ -124,7 +125,7 @@ func (s *Session) receive(c *clock) {
 	}
 }
 
-// receivePacket takes a packet of the RTP socket.
+// receivePacket processes a packet of the RTP socket.
 func (s *Session) receivePacket(data []byte, from netip.AddrPort, arrived int64, now time.Duration) {
 	data, ok := s.unseal(data, from, arrived, now)
 	if !ok {
@@ -153,7 +154,7 @@ func (s *Session) receivePacket(data []byte, from netip.AddrPort, arrived int64,
 	case reception.Next:
 	}
 	switch k {
-	case unknownKind: // counted, for it has its place in the sequence
+	case unknownKind: // counted, because the packet has a sequence number
 	case noiseKind:
 		if len(p.Payload) > 0 {
 			s.in.buffer.Noise(p.Timestamp, p.Payload[0])
@@ -166,9 +167,9 @@ func (s *Session) receivePacket(data []byte, from netip.AddrPort, arrived int64,
 	}
 }
 
-// bufferAudio puts audio into the jitter buffer, and relays it over a bridge.
+// bufferAudio puts audio into the jitter buffer and relays it over a bridge.
 func (s *Session) bufferAudio(p *rtp.Packet, k kind) {
-	if l := s.mixer.link; l != nil && !l.preview && k != opusKind { // Opus packets do not show how long they are
+	if l := s.mixer.link; l != nil && !l.preview && k != opusKind { // the length of Opus packets is unknown here
 		l.out.forward(p, codecOf(k))
 	}
 	mu := s.code.decode(k, p.Payload)

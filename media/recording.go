@@ -6,19 +6,19 @@ import (
 	"github.com/callboard/callboard/media/record"
 )
 
-// recording is the media time of a session and what is recorded of it.
+// recording is the media time of a session and its recorded audio.
 type recording struct {
-	recorder *record.Recorder // nil: nothing was recorded so far
+	recorder *record.Recorder // nil: no audio so far
 	position int64            // samples since Begin or Early
 	privacy  privacy
-	human    []Span // bridges that are over
+	human    []Span // bridges that have ended
 	done     chan Recording
 }
 
-// now is the media time.
+// now returns the media time.
 func (r *recording) now() time.Duration { return samples(uint64(r.position)) } //nolint:gosec // never negative
 
-// skip lets samples pass in which nothing was sent or received.
+// skip advances the media time by samples in which no audio was sent or received.
 func (r *recording) skip(n int64) {
 	r.position += n
 	if r.recorder != nil {
@@ -26,7 +26,7 @@ func (r *recording) skip(n int64) {
 	}
 }
 
-// write records a frame, or silence while it must not be kept.
+// write records a frame, or silence while recording is paused.
 func (r *recording) write(left, right []byte) {
 	if r.privacy.unrecorded > 0 {
 		r.recorder.Silence(len(left))
@@ -35,13 +35,13 @@ func (r *recording) write(left, right []byte) {
 	}
 }
 
-// addHuman notes that a bridge has ended that began at a sample.
+// addHuman records that a bridge, which began at sample from, has ended.
 func (r *recording) addHuman(from int64) {
 	r.human = append(r.human, Span{samples(uint64(from)), r.now()}) //nolint:gosec // never negative
 }
 
-// record records a frame. The file begins with the first frame that has audio, behind the silence before it: a call without
-// any audio has no file.
+// record records a frame. The file starts with the first frame that has audio, after silence for the time before. A
+// call without audio has no file.
 func (s *Session) record(left, right []byte) {
 	r := &s.recording
 	r.position += int64(len(left))
@@ -59,20 +59,20 @@ func (s *Session) record(left, right []byte) {
 	r.write(left, right)
 }
 
-// lingerFor is how long audio that was said before may still be on its way: 200 ms in the jitter buffer of either side of a
-// bridge, and a frame between them.
+// lingerFor is how long private audio may still be in transit: 200 ms in the jitter buffers on both sides of a
+// bridge, and a frame.
 const lingerFor = 2*1600 + frameMost
 
-// privacy is what must not be recorded, or heard by listeners. Private audio that arrives late stays private: the
-// counters are samples, and do not fall while the reason lasts.
+// privacy says which audio must be neither recorded nor heard by listeners. The counters keep private audio that
+// arrives late out of both. They count down in samples, once the reason has ended.
 type privacy struct {
 	paused     bool
 	sensitive  bool
-	unrecorded int // samples that are not recorded
-	unheard    int // samples that listeners do not hear
+	unrecorded int // samples still to be recorded as silence
+	unheard    int // samples still silent for listeners
 }
 
-// pass lets n samples go by.
+// pass advances the counters by n samples.
 func (p *privacy) pass(n int) {
 	if !p.sensitive {
 		p.unheard = max(p.unheard-n, 0)
@@ -82,7 +82,7 @@ func (p *privacy) pass(n int) {
 	}
 }
 
-// setSensitive begins or ends what must be neither recorded nor heard.
+// setSensitive starts or ends audio that must be neither recorded nor heard by listeners.
 func (p *privacy) setSensitive(on bool) {
 	p.sensitive = on
 	if on {
@@ -90,7 +90,7 @@ func (p *privacy) setSensitive(on bool) {
 	}
 }
 
-// PauseRecording leaves a gap in the recording, of silence as long as the pause. The call goes on as before.
+// PauseRecording records silence until ResumeRecording. The call itself continues.
 func (s *Session) PauseRecording() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,29 +98,31 @@ func (s *Session) PauseRecording() {
 	s.recording.privacy.unrecorded = lingerFor
 }
 
-// ResumeRecording ends the gap. Audio of the pause that arrives late stays out of the file as well: the gap is 440 ms longer.
+// ResumeRecording ends the pause. Silence is recorded for 440 ms longer, to keep delayed audio of the pause out of
+// the file.
 func (s *Session) ResumeRecording() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recording.privacy.paused = false
 }
 
-// Sensitive says whether what is said now must be neither recorded nor overheard. It is silence in the recording and to the
-// listeners of a Tap, as long as with PauseRecording, of which it is independent.
+// Sensitive marks the current audio as private or ends that. Private audio is silence in the recording and for the
+// listeners of a Tap, for 440 ms longer than the mark. It is independent of PauseRecording.
 func (s *Session) Sensitive(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recording.privacy.setSensitive(on)
 }
 
-// Mark is the position on the media clock, which is that of the recording; zero before Begin, or Early.
+// Mark returns the position on the media clock, which is also the position in the recording; zero before Begin or
+// Early.
 func (s *Session) Mark() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.recording.now()
 }
 
-// Human are the parts of the media time in which the session was bridged, the last up to now.
+// Human returns the parts of the media time in which the session was bridged. A current bridge ends now.
 func (s *Session) Human() []Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +133,7 @@ func (s *Session) Human() []Span {
 	return out
 }
 
-// closeRecording completes the file, or discards it if the call was not answered; done gets one Recording.
+// closeRecording completes the file, or discards it if the call was not answered; done receives one Recording.
 func (s *Session) closeRecording() {
 	r := &s.recording
 	r.done = make(chan Recording, 1)

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	reportEvery  = 5 * sampleRate // samples between two reports, ± a half (RFC 3550 section 6.2)
-	controlEvery = 4000           // samples between two reads of the RTCP socket; the kernel notes when packets came
-	ntpEpoch     = 2208988800     // 1900 to 1970
+	reportEvery  = 5 * sampleRate // samples between two reports, randomly varied by half (RFC 3550 §6.2)
+	controlEvery = 4000           // samples between two reads of the RTCP socket; the kernel records the arrival times
+	ntpEpoch     = 2208988800     // seconds from 1900 to 1970
 )
 
-// reporter is the RTCP of a session.
+// reporter is the RTCP state of a session.
 type reporter struct {
 	socket   socket
 	readIn   int // samples until the socket is read
 	sendIn   int // samples until the next report
 	to       target
-	lastSR   uint32 // middle of the NTP time of the peer's last sender report
-	lastSRAt int64  // when it arrived
+	lastSR   uint32 // middle 32 bits of the NTP time in the peer's last sender report
+	lastSRAt int64  // arrival of that report
 	trip     time.Duration
 }
 
@@ -29,7 +29,7 @@ func newReporter(control socket) reporter {
 	return reporter{socket: control, sendIn: reportEvery / 2, readIn: controlEvery}
 }
 
-// isReadDue says whether the socket is to be read, after n samples.
+// isReadDue says whether to read the socket, after n more samples.
 func (r *reporter) isReadDue(n int) bool {
 	if r.readIn -= n; r.readIn > 0 {
 		return false
@@ -38,7 +38,7 @@ func (r *reporter) isReadDue(n int) bool {
 	return true
 }
 
-// isSendDue says whether a report is to be sent, after n samples.
+// isSendDue says whether to send a report, after n more samples.
 func (r *reporter) isSendDue(n int) bool {
 	if r.sendIn -= n; r.sendIn > 0 {
 		return false
@@ -47,7 +47,7 @@ func (r *reporter) isSendDue(n int) bool {
 	return true
 }
 
-// takePackets takes the packets of the peer. ssrc is our stream's.
+// takePackets processes RTCP packets of the peer. ssrc is our stream's.
 func (r *reporter) takePackets(packets []rtcp.Packet, ssrc uint32, arrived int64) {
 	for _, p := range packets {
 		switch p := p.(type) {
@@ -60,7 +60,7 @@ func (r *reporter) takePackets(packets []rtcp.Packet, ssrc uint32, arrived int64
 	}
 }
 
-// measureTrip takes the round trip from a report on our stream.
+// measureTrip computes the round-trip time from the peer's report on our stream.
 func (r *reporter) measureTrip(reports []rtcp.ReceptionReport, ssrc uint32, arrived int64) {
 	for _, b := range reports {
 		if b.SSRC != ssrc || b.LastSenderReport == 0 {
@@ -73,7 +73,7 @@ func (r *reporter) measureTrip(reports []rtcp.ReceptionReport, ssrc uint32, arri
 	}
 }
 
-// packets are a report on both streams and our name.
+// packets returns a report on both streams and our CNAME.
 func (r *reporter) packets(out *sender, in *receiver) []rtcp.Packet {
 	now := time.Now().UnixNano()
 	var blocks []rtcp.ReceptionReport
@@ -99,13 +99,13 @@ func (r *reporter) packets(out *sender, in *receiver) []rtcp.Packet {
 	}, name}
 }
 
-// ntp is a wall-clock time in the format of RTCP.
+// ntp converts a wall-clock time to the NTP format of RTCP.
 func ntp(nanos int64) uint64 {
 	seconds, rest := uint64(nanos/int64(time.Second))+ntpEpoch, uint64(nanos%int64(time.Second)) //nolint:gosec // after 1970
 	return seconds<<32 | rest<<32/uint64(time.Second)
 }
 
-// exchangeReports takes the peer's reports and sends ours when they are due.
+// exchangeReports reads the peer's reports and sends ours when they are due.
 func (s *Session) exchangeReports(c *clock, n int, now time.Duration) {
 	if s.report.isReadDue(n) {
 		got := s.report.socket.receive(c.in, batchLen)
@@ -126,7 +126,7 @@ func (s *Session) exchangeReports(c *clock, n int, now time.Duration) {
 	}
 }
 
-// receiveReport takes a compound packet of the peer. Nothing in it ends a call.
+// receiveReport processes a compound RTCP packet of the peer. Even a BYE does not end the call.
 func (s *Session) receiveReport(data []byte, from netip.AddrPort, arrived int64, now time.Duration) {
 	known := from.Addr() == s.in.source.described.Addr() || from.Addr() == s.in.confirmed.Addr() || from.Addr() == s.report.to.addr.Addr()
 	if !known {
@@ -149,7 +149,7 @@ func (s *Session) receiveReport(data []byte, from netip.AddrPort, arrived int64,
 	s.report.takePackets(packets, s.out.ssrc, arrived)
 }
 
-// sendGoodbye ends the stream for the peer.
+// sendGoodbye sends a BYE for our stream.
 func (s *Session) sendGoodbye() {
 	if s.report.to.addr.IsValid() && s.out.packets > 0 {
 		s.sendReport(append(s.report.packets(&s.out, &s.in), &rtcp.Goodbye{Sources: []uint32{s.out.ssrc}}))

@@ -16,12 +16,12 @@ type sender struct {
 	stamp   uint32
 	seq     uint16
 	held    bool
-	running bool // the last frame was sent
+	running bool // the previous frame was sent
 	codec   Codec
-	kind    uint8 // payload type of audio
+	kind    uint8 // payload type of the audio
 	event   uint8 // payload type of telephone events
-	ptime   int   // ms
-	// scale is how many units of the stream's clock a sample is; eventClock, in Hz, is what durations of events count in.
+	ptime   int   // packet length in milliseconds
+	// scale is the number of RTP clock units per sample. eventClock is the clock rate of event durations, in Hz.
 	scale      uint32
 	eventClock int
 	packets    uint64
@@ -30,7 +30,7 @@ type sender struct {
 	interval   intervals
 }
 
-// setAgreed takes what was agreed.
+// setAgreed applies the negotiated codec, packet length and payload types.
 func (o *sender) setAgreed(a *sdp.Agreed) {
 	o.held, o.ptime = a.Held, a.PTime
 	o.kind, o.event = a.Codec.Type, a.Event.Type
@@ -38,27 +38,27 @@ func (o *sender) setAgreed(a *sdp.Agreed) {
 	o.scale, o.eventClock = uint32(a.Codec.Clock/sampleRate), a.Event.Clock //nolint:gosec // 8 or 48 kHz
 }
 
-// frameLen is how many samples a frame has.
+// frameLen returns the number of samples in a frame.
 func (o *sender) frameLen() int { return o.ptime * sampleRate / 1000 }
 
-// frameTurns is in how many turns of the clock the next frame is due.
+// frameTurns returns the number of clock turns per frame.
 func (o *sender) frameTurns() int { return o.ptime / int(turn/time.Millisecond) }
 
-// nextStamp is the timestamp of a frame of n samples.
+// nextStamp returns the timestamp of a frame of n samples and advances by them.
 func (o *sender) nextStamp(n int) uint32 {
 	stamp := o.stamp
 	o.stamp += uint32(n) //nolint:gosec // a frame
 	return stamp
 }
 
-// pause notes that a frame is not sent.
+// pause records that a frame is not sent.
 func (o *sender) pause() {
 	o.running = false
 	o.interval.pause()
 }
 
-// seal makes a packet of the payload that stands in buf, behind the place of its header, and counts it; nil: it must not be
-// sent.
+// seal builds and counts the packet of a payload that is in buf after the space for the header. nil: the packet
+// must not be sent.
 func (o *sender) seal(buf []byte, packet rtp.Header, octets, length int, keys *srtpKeys) []byte {
 	packet.Timestamp *= o.scale
 	if _, err := packet.MarshalTo(buf); err != nil {
@@ -71,7 +71,7 @@ func (o *sender) seal(buf []byte, packet rtp.Header, octets, length int, keys *s
 	return keys.seal(buf[:rtpHeaderLen+octets])
 }
 
-// advance lets the stream go on behind a packet that was relayed.
+// advance continues our sequence numbers and timestamps after a relayed packet.
 func (o *sender) advance(packet *rtp.Header, length int) {
 	if next := packet.SequenceNumber + 1; int16(next-o.seq) > 0 { //nolint:gosec // modular
 		o.seq = next
@@ -81,5 +81,5 @@ func (o *sender) advance(packet *rtp.Header, length int) {
 	}
 }
 
-// cname tells the peer that its streams of one session are ours, and nothing else.
+// cname returns the RTCP CNAME. It is unique to the session and contains no address.
 func (o *sender) cname() string { return strconv.FormatUint(uint64(o.ssrc), 36) + "@callboard" }

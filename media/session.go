@@ -9,21 +9,22 @@ import (
 	"github.com/callboard/callboard/media/amd"
 )
 
-// frameMost is the longest frame, 40 ms.
+// frameMost is the length of the longest frame in samples, 40 ms.
 const frameMost = 320
 
-// Session is the media of one call. Its methods may be called from anywhere; they never wait for network or disk. It sends from
-// the first description on, silence where nothing plays, so that NAT bindings open.
+// Session is the media of one call. Its methods are safe for concurrent use and never wait for network or disk. A
+// session sends from the first agreed SDP on, silence if nothing plays, so that NAT bindings open.
 type Session struct {
-	// The fields that each frame needs stand together: a clock that serves many sessions finds none of them in the caches.
+	// The fields used in each frame are adjacent, because the fields of many sessions exceed the processor's
+	// caches.
 	engine    *Engine
 	mu        sync.Mutex
 	closed    bool
 	begun     bool
 	early     bool // our audio is heard before Begin
 	sound     socket
-	clock     *clock    // nil until a description is agreed
-	leapt     int64     // the clock's leaps that were made up for
+	clock     *clock    // nil until SDP is agreed
+	leapt     int64     // skipped samples of the clock that this session has made up for
 	events    eventList // reported after the next frame
 	out       sender
 	playback  playback
@@ -44,22 +45,22 @@ type Session struct {
 	code    coding
 }
 
-// eventList are events that wait to be reported.
+// eventList holds events to be reported.
 type eventList []Event
 
 func (l *eventList) add(e Event) { *l = append(*l, e) }
 
-// idleness watches for a peer that is gone.
+// idleness detects a peer from which packets have stopped.
 type idleness struct {
-	last     time.Duration // when anything was received, on the engine's time
+	last     time.Duration // arrival of the last packet, on the engine's clock
 	reported bool
-	extended int32 // how often it was given more time since
+	extended int32 // how often Await has extended the time since
 }
 
-// setAlive notes that something was received.
+// setAlive records that a packet arrived.
 func (i *idleness) setAlive(now time.Duration) { *i = idleness{last: now} }
 
-// isOver says once that nothing was received for a limit.
+// isOver returns true once, when no packet has arrived for limit.
 func (i *idleness) isOver(now, limit time.Duration) bool {
 	if i.reported || now-i.last < limit {
 		return false
@@ -68,8 +69,8 @@ func (i *idleness) isOver(now, limit time.Duration) bool {
 	return true
 }
 
-// Await gives a peer that has vanished another Options.IdleAfter, as its owner knows that it lives, and says how often it has
-// done so since anything was received.
+// Await extends the time for a vanished peer by another Options.IdleAfter, because its owner knows that the call is
+// alive. It returns the number of extensions since the last received packet.
 func (s *Session) Await() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,16 +87,16 @@ func newSession(e *Engine, o Options, port int, sound, control socket) *Session 
 	s.srtp = newSRTPKeys(&s.o)
 	s.in.source = new(sourceSearch)
 	s.in.clearKinds()
-	// A sequence that begins in its lower half leaves no doubt about its first turn (RFC 3711 section 3.3.1).
+	// An initial sequence number in the lower half makes the first rollover unambiguous (RFC 3711 §3.3.1).
 	s.out = sender{ssrc: random(), seq: uint16(random() & 0x7FFF), stamp: random(), ptime: s.o.PTime, scale: 1}
 	s.report = newReporter(control)
 	return s
 }
 
-// LocalPort is our RTP port; RTCP is on the next one.
+// LocalPort returns the session's RTP port; the RTCP port is the next one.
 func (s *Session) LocalPort() int { return s.port }
 
-// Begin says that the call is answered: media clock and recording start, with the next frame. Further calls do nothing.
+// Begin marks the call as answered: media clock and recording start with the next frame. Further calls do nothing.
 func (s *Session) Begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +111,8 @@ func (s *Session) Begin() {
 	s.activate()
 }
 
-// Early says that our audio is heard before the answer, as with 183: the recording and its time begin now, with the next
-// frame, and not with Begin. Without a later Begin no file is left.
+// Early marks our audio as heard before the answer, as after a 183: media time and recording start with the next
+// frame instead of at Begin. Without a later Begin the recording is discarded.
 func (s *Session) Early() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,10 +122,10 @@ func (s *Session) Early() {
 	}
 }
 
-// isRunning says whether the media time runs.
+// isRunning says whether the media time is running.
 func (s *Session) isRunning() bool { return s.begun || s.early }
 
-// activate puts the session on a clock.
+// activate adds the session to a media clock.
 func (s *Session) activate() {
 	if s.clock == nil {
 		s.clock = s.engine.calmest()
@@ -132,15 +133,16 @@ func (s *Session) activate() {
 	}
 }
 
-// Close ends the session and returns at once, as often as it is called. No event is reported afterwards, but for one that is
-// being reported. The channel yields one Recording when the file is complete and on the disk; zero where nothing was recorded.
+// Close ends the session and returns at once; further calls are allowed. At most the event being reported is still
+// delivered. The channel yields one Recording when the file is complete on disk; zero if the session was not
+// recorded.
 func (s *Session) Close() (Stats, <-chan Recording) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return *s.quality.final, s.recording.done
 	}
-	defer s.engine.release(s) // last: until then the engine's own end waits for the recording
+	defer s.engine.release(s) // last, because Engine.Close waits for the recording of each session that is not released
 	s.closed = true
 	final := s.stats()
 	s.quality.final = &final
@@ -153,7 +155,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	return final, s.recording.done
 }
 
-// closeBroken ends a session whose frame panicked, and this one only.
+// closeBroken closes a session whose frame panicked; other sessions are unaffected.
 func (s *Session) closeBroken(cause any, stack []byte) {
 	log := s.engine.cfg.Log.With(slog.Int("rtp_port", s.port))
 	log.Error("media session broke", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(stack)))

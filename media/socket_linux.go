@@ -10,27 +10,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sockets stand outside the runtime's poller: the media clock looks into them, so no packet wakes a goroutine, and
-// addresses stay raw, so no packet allocates.
+// The sockets bypass the runtime's network poller. The media clock polls them, so that no packet wakes a goroutine.
+// Addresses stay in the kernel's form, so that no packet allocates.
 
 const (
-	batchLen   = 8    // packets that one look takes
-	drainLen   = 16   // packets that are thrown away at once
-	drainMost  = 64   // times: whoever sends faster than we read shall not keep us
-	packetMost = 1500 // longer ones are cut, and then refused as no RTP of ours
+	batchLen   = 8    // packets per read
+	drainLen   = 16   // packets discarded per read
+	drainMost  = 64   // reads per drain, because a peer may send faster than drain reads
+	packetMost = 1500 // bytes; a longer packet is truncated and refused
 	expedited  = 0xB8 // DSCP EF
 
-	// What a socket may hold, in bytes; the kernel counts its own overhead too, and takes twice as much.
-	soundRoom   = 64 << 10 // a second of packets, and more
+	// Receive buffer sizes in bytes. The kernel allocates twice as much for its own overhead.
+	soundRoom   = 64 << 10 // more than a second of packets
 	controlRoom = 8 << 10
 )
 
 type socket struct {
 	fd  int
-	six bool // of IPv6; bound to "::" it takes IPv4 as well, in its addresses' clothes (RFC 4291 section 2.5.5.2)
+	six bool // of IPv6; bound to "::" it takes IPv4 as well, in its addresses' clothes (RFC 4291 section 2.5.5.2) // IPv6 socket; bound to "::" it also accepts IPv4 as IPv4-mapped addresses (RFC 4291 §2.5.5.2)
 }
 
-// listen opens a UDP socket with room for some bytes of packets.
+// listen opens a UDP socket with a receive buffer of room bytes.
 func listen(at netip.AddrPort, room int) (socket, error) {
 	family := unix.AF_INET
 	if at.Addr().Is6() {
@@ -40,7 +40,8 @@ func listen(at netip.AddrPort, room int) (socket, error) {
 	if err != nil {
 		return socket{}, fmt.Errorf("media: socket: %w", err)
 	}
-	// These are a courtesy: without them arrival is taken from the clock, packets from the best effort, and room by default.
+	// These options are not essential. Without them the clock gives the arrival times, and DSCP and buffer size
+	// have their defaults.
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, room)
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 	var sa unix.Sockaddr
@@ -69,14 +70,14 @@ func (s *socket) close() {
 	}
 }
 
-// target is an address as the kernel takes it, and as we do.
+// target is a destination address, also in the kernel's form.
 type target struct {
 	addr netip.AddrPort
-	raw  unix.RawSockaddrInet6 // or the shorter one of IPv4, in its place
+	raw  unix.RawSockaddrInet6 // holds a RawSockaddrInet4 for an IPv4 socket
 	len  uintptr
 }
 
-// target is an address as the socket takes it.
+// target converts an address to the form for this socket.
 func (s *socket) target(to netip.AddrPort) target {
 	t := target{addr: to}
 	if !to.IsValid() {
@@ -92,7 +93,7 @@ func (s *socket) target(to netip.AddrPort) target {
 	return t
 }
 
-// send sends a packet or loses it, as the network may: a full buffer or an unreachable host is no error of ours.
+// send sends a packet. A full buffer or an unreachable host counts as packet loss: send returns false.
 func (s *socket) send(b []byte, to *target) bool {
 	_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), //nolint:gosec // raw by design
 		unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(&to.raw)), to.len) //nolint:gosec // raw by design
@@ -104,13 +105,13 @@ type message struct {
 	n      uint32
 }
 
-// batch is what one look into a socket brings. It is never copied: the kernel is told where its parts lie.
+// batch holds the packets of one read. A batch must not be copied, because its message headers point into parts.
 type batch struct {
 	messages []message
 	parts    []part
 }
 
-// part is one packet's.
+// part holds one packet of a batch.
 type part struct {
 	vector  unix.Iovec
 	from    unix.RawSockaddrInet6
@@ -118,7 +119,7 @@ type part struct {
 	data    [packetMost]byte
 }
 
-// newBatch has room for so many packets.
+// newBatch allocates a batch for room packets.
 func newBatch(room int) *batch {
 	b := &batch{messages: make([]message, room), parts: make([]part, room)}
 	for i := range b.messages {
@@ -133,7 +134,7 @@ func newBatch(room int) *batch {
 	return b
 }
 
-// receive takes what has arrived, at most so many packets, and at most as many as there is room for.
+// receive reads at most most packets, without blocking, and returns how many.
 func (s *socket) receive(b *batch, most int) int {
 	most = min(most, len(b.messages))
 	for i := range most {
@@ -149,10 +150,10 @@ func (s *socket) receive(b *batch, most int) int {
 	return int(n)
 }
 
-// drain throws away what has arrived and says how many packets it was.
+// drain discards the packets in the socket and returns how many.
 func (s *socket) drain() int {
 	var messages [drainLen]message
-	var vector unix.Iovec // no room: what does not fit is thrown away
+	var vector unix.Iovec // without memory for data, packets are truncated to nothing
 	for i := range messages {
 		messages[i].header.Iov = &vector
 	}
@@ -171,7 +172,7 @@ func (s *socket) drain() int {
 	return total
 }
 
-// packet is the i-th packet, its sender, and when it arrived by the wall clock.
+// packet returns the i-th packet, its source, and its arrival time in nanoseconds of the wall clock.
 func (b *batch) packet(i int) (data []byte, from netip.AddrPort, arrived int64) {
 	m := &b.messages[i]
 	sa := &b.parts[i].from
@@ -185,7 +186,7 @@ func (b *batch) packet(i int) (data []byte, from netip.AddrPort, arrived int64) 
 	return b.parts[i].data[:m.n], from, b.stamp(i)
 }
 
-// stamp reads the kernel's time of arrival; without one it is now.
+// stamp returns the kernel's arrival time, or the current time without one.
 func (b *batch) stamp(i int) int64 {
 	c := (*unix.Cmsghdr)(unsafe.Pointer(&b.parts[i].control[0])) //nolint:gosec // as the kernel wrote it
 	length := int(b.messages[i].header.Controllen)               //nolint:gosec // at most the buffer's
@@ -197,7 +198,7 @@ func (b *batch) stamp(i int) int64 {
 	return time.Now().UnixNano()
 }
 
-// filesMost is how many files the process may open; 0: nobody knows.
+// filesMost returns the process's limit of open files; 0: unknown.
 func filesMost() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

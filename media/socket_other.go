@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Where there is no recvmmsg, a goroutine per socket reads ahead.
+// Systems without recvmmsg use a goroutine per socket that reads packets ahead.
 
 const (
 	batchLen   = 8
 	packetMost = 1500
 	readAhead  = 32
 
-	soundRoom, controlRoom = 0, 0 // as the system has it
+	soundRoom, controlRoom = 0, 0 // the system's default
 )
 
 type arrival struct {
@@ -101,5 +101,5 @@ func (b *batch) packet(i int) (data []byte, from netip.AddrPort, arrived int64) 
 	return b.got[i].data, b.got[i].from, b.got[i].at
 }
 
-// filesMost is how many files the process may open; 0: nobody knows.
+// filesMost returns the process's limit of open files; 0: unknown.
 func filesMost() int { return 0 }

@@ -8,40 +8,40 @@ import (
 	"github.com/pion/rtp"
 )
 
-// NATMode says where audio is sent to and whose is heard (symmetric RTP: RFC 4961, RFC 7362 section 4).
+// NATMode says where a session sends audio and which source it accepts (symmetric RTP: RFC 4961, RFC 7362 §4).
 type NATMode uint8
 
-// The modes.
+// The NAT modes.
 const (
-	// NATAuto: audio goes to the address that the peer's description names, where that may be reached, and is heard from it
-	// at once. Another port of that address, the address that signalling comes from and Options.Networks can be learnt. Where
-	// the description names an address that may not be reached, or a host name, nothing goes there, and any source that may
-	// be reached can be learnt.
+	// NATAuto: audio goes to the address in the peer's SDP and is accepted from there at once. Another port of that
+	// address, the source address of the signalling and Options.Networks can be learnt. If the SDP names a host
+	// name or a disallowed address, no audio goes there, and any allowed source can be learnt.
 	NATAuto NATMode = iota
-	// NATOn: nothing goes to the address that the description names; any source that may be reached can be learnt.
+	// NATOn: no audio goes to the address in the SDP; any allowed source can be learnt.
 	NATOn
-	// NATOff: audio goes to the described address and is heard from it only; one that may not be reached is refused.
+	// NATOff: audio goes to the address in the SDP and is accepted only from there; a disallowed address is
+	// refused.
 	NATOff
 )
 
-// A source that the description does not name is learnt by so many packets of negotiated payload types with rising sequence
-// numbers within this time. Only then does audio go to it: one packet may be forged, and a stream is noticed.
+// A source other than the one in the SDP is learnt after this many packets within this time. They need negotiated
+// payload types and rising sequence numbers. One packet could be forged; a forged stream would be noticed.
 const (
 	learnPackets = 10
 	learnWithin  = 400 * time.Millisecond
 )
 
 const (
-	describedPackets = 3                      // in a row confirm the source that the description names
-	streamPackets    = 3                      // in a row begin another stream of the confirmed source
-	streamOver       = 100 * time.Millisecond // of silence; until then no other stream takes its place
-	sourceSilent     = 3 * time.Second        // of the confirmed source; from then on another one can be learnt
-	learnMost        = 3                      // sources after the first are learnt within learnPeriod
+	describedPackets = 3                      // consecutive packets that confirm the source in the SDP
+	streamPackets    = 3                      // consecutive packets that start another stream of the confirmed source
+	streamOver       = 100 * time.Millisecond // of silence, before another stream can replace the current one
+	sourceSilent     = 3 * time.Second        // of silence of the confirmed source, before another source can be learnt
+	learnMost        = 3                      // maximum of sources learnt within learnPeriod, after the first
 	learnPeriod      = time.Minute
-	previousWait     = time.Second // after a new description, until the source of before can be learnt again
-	candidatesMost   = 4           // sources prove themselves at a time
-	audioExpected    = 3           // seconds after the answer without any packet are an issue
-	sequenceLeap     = 100         // a sequence number that rises by more does not continue a stream
+	previousWait     = time.Second // after new SDP, until the previous source can be learnt again
+	candidatesMost   = 4           // maximum of candidates at a time
+	audioExpected    = 3           // seconds after the answer without a packet that count as an audio issue
+	sequenceLeap     = 100         // a greater step in the sequence numbers starts another stream
 )
 
 // refusalCause is why a packet was refused.
@@ -66,30 +66,30 @@ func (c refusalCause) String() string {
 	}[c]
 }
 
-// sourceSearch is how a session finds the source of the peer's audio.
+// sourceSearch finds the source of the peer's audio.
 //
-// A confirmed source is heard alone. Another one can be learnt only once it has been silent for sourceSilent, or once a new
-// description names another address. Without a confirmed source the search goes on for as long as the session does.
+// Only a confirmed source is played. Another source can be learnt after sourceSilent without packets, or after new SDP with
+// another address. Without a confirmed source the search continues until the session ends.
 type sourceSearch struct {
-	described   netip.AddrPort // by the peer's description
-	host        string         // in place of the address
-	reachable   bool           // audio may go to described
-	describedAt time.Duration  // when the description last named another address
-	spokeAt     time.Duration  // when a packet of described last came; zero: none has
-	previous    netip.AddrPort // was confirmed under the description of before
+	described   netip.AddrPort // address in the peer's SDP
+	host        string         // host name in the SDP instead of an address
+	reachable   bool           // audio may be sent to described
+	describedAt time.Duration  // when SDP last named another address
+	spokeAt     time.Duration  // arrival of the last packet from described; zero: none
+	previous    netip.AddrPort // source that was confirmed under the previous SDP
 	candidates  []candidate
-	learntAt    [learnMost]time.Duration // the last times that another source than the first was learnt
-	cause       refusalCause             // of the last packet refused
-	from        netip.AddrPort           // where it came from
+	learntAt    [learnMost]time.Duration // when sources were last learnt, without the first
+	cause       refusalCause             // why the last packet was refused
+	from        netip.AddrPort           // source of that packet
 }
 
-// candidate is a source, or a new stream of the confirmed one, that is proving itself.
+// candidate is a source, or a new stream of the confirmed source, that is not confirmed yet.
 type candidate struct {
 	from    netip.AddrPort
 	ssrc    uint32
 	seq     uint16
 	packets int
-	arrived [learnPackets]int64 // of the last packets, by the wall clock; a ring
+	arrived [learnPackets]int64 // arrival times of the last packets, by the wall clock; a ring
 }
 
 // countPacket counts a packet that continues the stream.
@@ -97,7 +97,7 @@ func (c *candidate) countPacket(seq uint16, arrived int64) {
 	switch rise := seq - c.seq; {
 	case c.packets > 0 && rise == 0: // a copy
 		return
-	case c.packets > 0 && rise >= 1<<15: // overtaken by one that has been counted
+	case c.packets > 0 && rise >= 1<<15: // arrived out of order
 		return
 	case c.packets > 0 && rise > sequenceLeap:
 		c.packets = 0
@@ -107,7 +107,7 @@ func (c *candidate) countPacket(seq uint16, arrived int64) {
 	c.packets++
 }
 
-// isFast says whether the last learnPackets have come within learnWithin.
+// isFast says whether the last learnPackets arrived within learnWithin.
 func (c *candidate) isFast() bool {
 	if c.packets < learnPackets {
 		return false
@@ -123,7 +123,8 @@ func (r *receiver) clearCandidates() {
 	}
 }
 
-// candidate is that of a stream; the one heard longest ago gives way to a new one.
+// candidate returns the candidate of a stream. A new candidate replaces the one without packets for the longest
+// time.
 func (r *receiver) candidate(from netip.AddrPort, ssrc uint32) *candidate {
 	f := r.source
 	r.proving = true
@@ -139,7 +140,8 @@ func (r *receiver) candidate(from netip.AddrPort, ssrc uint32) *candidate {
 	return &f.candidates[len(f.candidates)-1]
 }
 
-// expect names the address of a new description. What came before the first one was not meant for this session.
+// expect sets the address of newly agreed SDP. Packets from before the first SDP do not belong to this session and
+// are discarded.
 func (s *Session) expect(described netip.AddrPort, host string, reachable bool, now time.Duration) {
 	f := s.in.source
 	if !s.in.open {
@@ -159,7 +161,7 @@ func (s *Session) expect(described netip.AddrPort, host string, reachable bool, 
 	}
 }
 
-// sendTo sends audio and reports to a source.
+// sendTo sets the address that audio and RTCP reports are sent to.
 func (s *Session) sendTo(to netip.AddrPort) {
 	s.out.to, s.report.to = s.sound.target(to), target{}
 	control := netip.AddrPortFrom(to.Addr(), to.Port()+1)
@@ -174,13 +176,13 @@ func (s *Session) sendTo(to netip.AddrPort) {
 	}
 }
 
-// refuse counts a packet that is not heard.
+// refuse counts a packet that is not accepted.
 func (r *receiver) refuse(from netip.AddrPort, why refusalCause) {
 	r.refused++
 	r.source.cause, r.source.from = why, from
 }
 
-// admit says whether a packet is heard, and confirms its source once that has proved itself.
+// admit says whether a packet is accepted, and confirms its source if it qualifies.
 func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind, arrived int64, now time.Duration) bool {
 	r, f := &s.in, s.in.source
 	switch {
@@ -211,14 +213,14 @@ func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind, arrived int6
 	return true
 }
 
-// admitConfirmed takes a packet from the confirmed address. Its address is easily forged: another stream is heard only once
-// the one of before is over.
+// admitConfirmed handles a packet from the confirmed address. Because that address is easily forged, another stream
+// is accepted only after the current one has stopped.
 func (r *receiver) admitConfirmed(p *rtp.Packet, arrived int64, now time.Duration) bool {
 	if p.SSRC != r.ssrc {
 		c := r.candidate(r.confirmed, p.SSRC)
 		c.countPacket(p.SequenceNumber, arrived)
 		silent := time.Duration(arrived - r.arrived)
-		if c.packets < streamPackets || silent >= 0 && silent < streamOver { // the wall clock may be set back
+		if c.packets < streamPackets || silent >= 0 && silent < streamOver { // negative if the wall clock was set back
 			return false
 		}
 		r.ssrc = p.SSRC
@@ -228,7 +230,7 @@ func (r *receiver) admitConfirmed(p *rtp.Packet, arrived int64, now time.Duratio
 	return true
 }
 
-// confirm accepts audio from this source alone.
+// confirm accepts audio from this source only.
 func (r *receiver) confirm(from netip.AddrPort, ssrc uint32, arrived int64, now time.Duration) {
 	f := r.source
 	if r.confirmed.IsValid() {
@@ -239,14 +241,14 @@ func (r *receiver) confirm(from netip.AddrPort, ssrc uint32, arrived int64, now 
 	r.clearCandidates()
 }
 
-// mayLearnAnother says whether the confirmed source has been silent for so long that another may take its place, as where a
-// NAT has bound its stream anew. expected: the peer said that it would not send.
+// mayLearnAnother says whether the confirmed source has been silent so long that another may replace it, as after a
+// new NAT binding. expected: the peer announced in SDP that it sends no audio.
 func (r *receiver) mayLearnAnother(now time.Duration, expected bool) bool {
 	oldest := r.source.learntAt[learnMost-1]
 	return now-r.heardAt >= sourceSilent && !expected && (oldest == 0 || now-oldest >= learnPeriod)
 }
 
-// unlearnable says why a source that the description does not name cannot be learnt.
+// unlearnable returns why a source other than the one in the SDP cannot be learnt.
 func (s *Session) unlearnable(from netip.AddrPort, now time.Duration) refusalCause {
 	f := s.in.source
 	secure := s.srtp.out != nil // its packet was authenticated
@@ -256,16 +258,16 @@ func (s *Session) unlearnable(from netip.AddrPort, now time.Duration) refusalCau
 	case s.o.NAT == NATOff, known && !near:
 		return otherSource
 	case f.spokeAt > 0 && now-f.spokeAt < sourceSilent && !s.in.confirmed.IsValid():
-		return otherSource // the described source is proving itself
+		return otherSource // the source in the SDP is being confirmed
 	case from == f.previous && now-f.describedAt < previousWait && !secure:
-		return otherSource // its packets are meant for the description of before
+		return otherSource // its packets belong to the previous SDP
 	case !s.engine.mayReach(from, s.o.Networks):
 		return addressNotAllowed
 	}
 	return notRefused
 }
 
-// audioIssue says why nothing was heard, or nothing was sent; "": both were, or were not to be.
+// audioIssue returns why no audio was received or sent; "": no problem.
 func (s *Session) audioIssue() string {
 	f := s.in.source
 	switch a := &s.desc.agreed; {
@@ -284,7 +286,7 @@ func (s *Session) audioIssue() string {
 	return "No audio was heard: no RTP packet came."
 }
 
-// describedHost is the address or the host name in the SDP.
+// describedHost returns the address or host name in the SDP.
 func (f *sourceSearch) describedHost() string {
 	if f.host != "" {
 		return f.host

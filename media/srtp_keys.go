@@ -13,41 +13,41 @@ import (
 
 const (
 	defaultKeyLife = time.Hour
-	keyPackets     = 1 << 20          // of sound, under one key; RFC 3711 section 9.2 allows more, but none needs them
-	wornEvery      = 10 * time.Minute // between two tellings of one worn key
-	switchWithin   = 2 * time.Second  // our answer has arrived by then, if it ever does
+	keyPackets     = 1 << 20          // audio packets under one key; RFC 3711 §9.2 allows more
+	wornEvery      = 10 * time.Minute // between two KeyWorn events for the same key
+	switchWithin   = 2 * time.Second  // after this time our answer has arrived, if at all
 )
 
-// srtpKeys are the SRTP keys of a session (RFC 3711, RFC 4568). Keys go into descriptions and nowhere else.
+// srtpKeys are the SRTP keys of a session (RFC 3711, RFC 4568). Keys are written into SDP only.
 //
-// No key of ours ever begins anew: its stream is kept as long as an answer may name it, and one that was in use is not
-// offered again once the session went on in the clear.
+// A key's packet index never restarts, because that would reuse the keystream. The stream of a key is kept while an answer may
+// still name the key. After the session went on unencrypted, a used key is not offered again.
 type srtpKeys struct {
 	privacy sdp.Privacy
 	renew   bool
-	spent   bool             // of those offered, some were in use and are no more: the next offer has new ones
-	offered []srtp.Attribute // by our last offer
-	ours    srtp.Attribute   // in our descriptions; what we send is encrypted with it, or will be
+	spent   bool             // a used key was offered and is not in use now, so the next offer gets new keys
+	offered []srtp.Attribute // keys of our last offer
+	ours    srtp.Attribute   // key in our SDP; it encrypts our packets, or will do so
 	theirs  srtp.Key
-	out     *srtp.Stream // nil: in the clear
-	// next takes the place of out once the peer has our answer: the peer is heard under its own new key, or time is up.
+	out     *srtp.Stream // nil: not encrypted
+	// next replaces out once the peer has our answer: its packets use its new key, or switchWithin has passed.
 	next   *srtp.Stream
 	nextBy time.Duration
 	used   []usedKey
 	in     srtp.Opener
 	life   time.Duration
-	since  time.Duration // that the key is in use
-	sealed uint64        // packets under it
-	wornAt time.Duration // when it was reported as worn; zero: it was not
+	since  time.Duration // when the current key came into use
+	sealed uint64        // packets encrypted with the current key
+	wornAt time.Duration // when KeyWorn was reported; zero: never
 }
 
-// usedKey is a key of ours and the stream that it encrypts.
+// usedKey is a key of ours and the stream that uses it.
 type usedKey struct {
 	key    srtp.Key
 	stream *srtp.Stream
 }
 
-// newSRTPKeys says what may be agreed on.
+// newSRTPKeys returns the state for a new session; the options decide whether SRTP may be agreed.
 func newSRTPKeys(o *Options) srtpKeys {
 	if !o.Confidential && !o.KeysInClear {
 		return srtpKeys{privacy: sdp.Clear}
@@ -55,15 +55,16 @@ func newSRTPKeys(o *Options) srtpKeys {
 	return srtpKeys{privacy: sdp.Privacy(o.SRTP), life: o.KeyLife}
 }
 
-// Rekey makes the next Offer name a new key for what we send, as the owner wants after KeyWorn. The peer answers with a
-// new one of its own, or keeps its. It does nothing where sound goes in the clear.
+// Rekey makes the next Offer contain a new key for our packets, as the owner wants after KeyWorn. The peer answers
+// with a new key or keeps its own. Rekey does nothing without SRTP.
 func (s *Session) Rekey() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.srtp.renew = true
 }
 
-// offer lists the keys of an offer: first all suites of ours, then the one in use, so that a later offer changes nothing.
+// offer returns the keys of an offer. In a session with SRTP the current key is offered, so that a later offer
+// changes nothing.
 func (k *srtpKeys) offer() []srtp.Attribute {
 	switch {
 	case k.privacy == sdp.Clear:
@@ -81,8 +82,8 @@ func (k *srtpKeys) offer() []srtp.Attribute {
 	return k.offered
 }
 
-// setAgreed takes what was agreed. As answerer we change our key where the peer changes its own; what we send changes later, for
-// it would be heard before our answer is. known: packets still go to the address of before.
+// setAgreed applies negotiated keys. When we answer an offer with a new key of the peer, our key changes too. Our
+// packets change later, since they would arrive before our answer. known: the peer's address is unchanged.
 func (k *srtpKeys) setAgreed(a *sdp.Agreed, known bool, now time.Duration, o *sender) error {
 	if !a.Secure {
 		k.spent = k.spent || k.out != nil
@@ -109,7 +110,7 @@ func (k *srtpKeys) setAgreed(a *sdp.Agreed, known bool, now time.Duration, o *se
 		if changed {
 			k.changeSource(o)
 		}
-	case a.Offered && k.out != nil && known: // a peer that takes another's place knows no earlier key of ours
+	case a.Offered && k.out != nil && known: // a peer at a new address knows no earlier key of ours
 		k.next, k.nextBy = out, now+switchWithin
 	default:
 		k.change(out, now, o)
@@ -117,7 +118,7 @@ func (k *srtpKeys) setAgreed(a *sdp.Agreed, known bool, now time.Duration, o *se
 	return nil
 }
 
-// agreedKey is our key of what was agreed.
+// agreedKey returns our key according to the negotiated SDP.
 func (k *srtpKeys) agreedKey(a *sdp.Agreed, changed bool) srtp.Attribute {
 	ours := k.ours
 	if a.Offered {
@@ -135,7 +136,8 @@ func (k *srtpKeys) agreedKey(a *sdp.Agreed, changed bool) srtp.Attribute {
 	return ours
 }
 
-// stream is that of a key of ours, new or as it was left. Keys that can be named no more are forgotten.
+// stream returns the stream of one of our keys, new or in its last state. Streams of keys that no answer can name
+// are dropped.
 func (k *srtpKeys) stream(key srtp.Key) (*srtp.Stream, error) {
 	k.used = slices.DeleteFunc(k.used, func(u usedKey) bool {
 		offered := slices.ContainsFunc(k.offered, func(a srtp.Attribute) bool { return a.Key == u.key })
@@ -154,7 +156,7 @@ func (k *srtpKeys) stream(key srtp.Key) (*srtp.Stream, error) {
 	return out, nil
 }
 
-// change goes on under another key.
+// change continues with another key.
 func (k *srtpKeys) change(out *srtp.Stream, now time.Duration, o *sender) {
 	if k.out != nil {
 		k.changeSource(o)
@@ -162,15 +164,15 @@ func (k *srtpKeys) change(out *srtp.Stream, now time.Duration, o *sender) {
 	k.out, k.next, k.since, k.sealed, k.wornAt = out, nil, now, 0, 0
 }
 
-// changeSource begins another source where the sequence has turned over: whether the turns outlive a change of keys is read both
-// ways, and a new source has none.
+// changeSource changes our SSRC after a rollover of the sequence numbers. Implementations differ in whether the
+// rollover counter survives a key change, and a new SSRC starts without rollovers.
 func (k *srtpKeys) changeSource(o *sender) {
 	if k.out.Turns(o.ssrc) > 0 {
 		o.ssrc = random()
 	}
 }
 
-// maintain changes to the next key when it is time, and reports every wornEvery that the one in use is worn.
+// maintain switches to the next key when its time has come, and reports a worn key every wornEvery.
 func (k *srtpKeys) maintain(now time.Duration, begun bool, o *sender, events *eventList) {
 	if k.next != nil && now >= k.nextBy {
 		k.change(k.next, now, o)
@@ -182,7 +184,7 @@ func (k *srtpKeys) maintain(now time.Duration, begun bool, o *sender, events *ev
 	}
 }
 
-// seal encrypts a packet where keys were agreed; nil: it must not be sent.
+// seal encrypts a packet if SRTP was agreed; nil: the packet must not be sent.
 func (k *srtpKeys) seal(b []byte) []byte {
 	if k.out == nil {
 		return b
@@ -195,8 +197,8 @@ func (k *srtpKeys) seal(b []byte) []byte {
 	return sealed
 }
 
-// unseal takes reports off the RTP socket, and decrypts audio where keys were agreed; false: there is nothing to hear. Packets
-// that are not heard anyway cost no decryption.
+// unseal handles RTCP on the RTP socket, and decrypts audio if SRTP was agreed; false: no audio. Packets that would
+// be refused anyway are not decrypted.
 func (s *Session) unseal(data []byte, from netip.AddrPort, arrived int64, now time.Duration) ([]byte, bool) {
 	if s.desc.agreed.Mux && len(data) > 1 && data[1] >= 192 && data[1] <= 223 {
 		s.receiveReport(data, from, arrived, now)

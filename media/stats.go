@@ -4,12 +4,12 @@ import (
 	"time"
 )
 
-// intervals is the distribution of the time between two packets sent.
+// intervals is the distribution of the time between two sent packets.
 type intervals struct {
 	last   time.Duration
 	count  uint64
 	most   time.Duration
-	bucket *[128]uint32 // of half a millisecond; the last takes the rest; nil until the first
+	bucket *[128]uint32 // buckets of half a millisecond; the last holds all longer intervals; nil until the first interval
 }
 
 const bucketWidth = 500 * time.Microsecond
@@ -27,10 +27,10 @@ func (i *intervals) tick(now time.Duration) {
 	i.last = now
 }
 
-// pause begins anew: what follows is no interval.
+// pause stops measuring until the next packet.
 func (i *intervals) pause() { i.last = 0 }
 
-// p99 is the upper end of the bucket that holds the 99th percentile.
+// p99 returns the upper limit of the bucket with the 99th percentile.
 func (i *intervals) p99() time.Duration {
 	if i.bucket == nil {
 		return 0
@@ -44,7 +44,7 @@ func (i *intervals) p99() time.Duration {
 	return 0
 }
 
-// Stats are the figures so far.
+// Stats returns the statistics of the session so far.
 func (s *Session) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,8 +74,8 @@ func (s *Session) stats() Stats {
 	return out
 }
 
-// mos judges a G.711 stream by the E-model (ITU-T G.107, with the loss robustness of G.113 appendix I for concealed
-// G.711) from the share of frames missing and the delay of one way.
+// mos estimates the MOS of a G.711 stream by the E-model (ITU-T G.107). The loss robustness is that of concealed
+// G.711 (G.113 appendix I). Arguments: percentage of missing frames, one-way delay in milliseconds.
 func mos(missedPercent, delayMs float64) float64 {
 	const robustness = 25.1
 	r := 93.2 - 0.024*delayMs - 95*missedPercent/(missedPercent+robustness)

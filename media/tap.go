@@ -7,46 +7,46 @@ import (
 	"github.com/callboard/callboard/media/mix"
 )
 
-// TapMode is what somebody who listens to a call may do besides.
+// TapMode says which parties hear a listener.
 type TapMode uint8
 
-// The modes.
+// The modes of a listener.
 const (
-	// Listen hears both sides and is heard by nobody.
+	// Listen: the listener hears both sides; neither side hears the listener.
 	Listen TapMode = iota
-	// Whisper is heard by the side that the session is bridged to, the agent or human, and never by the session's far end.
+	// Whisper: only the bridged side hears the listener, that is the agent or human, and not the session's peer.
 	Whisper
-	// Barge is heard by both.
+	// Barge: both sides hear the listener.
 	Barge
 )
 
-// TapFrame is how many bytes a listener is handed at a time: 20 ms of 8 kHz mono µ-law.
+// TapFrame is the length of a listener's frame in bytes: 20 ms of 8 kHz mono µ-law.
 const TapFrame = 160
 
 const (
 	tapsMost = 8
-	tapSlack = 320  // 40 ms: what networks may be late
-	tapMost  = 3200 // 400 ms: what a listener who speaks may be early
+	tapSlack = 320  // 40 ms: tolerated network delay
+	tapMost  = 3200 // 400 ms: maximum of buffered audio of a listener
 )
 
-// ErrTaps tells that as many listen to the session as may.
+// ErrTaps: the session has the maximum number of listeners.
 var ErrTaps = errors.New("media: too many listeners")
 
-// Tap is one who listens to a session.
+// Tap is a listener of a session.
 type Tap struct {
 	session *Session
 	mode    TapMode
 	out     func(frame []byte)
-	said    *audioQueue // nil where the mode is silent
+	said    *audioQueue // nil for Listen
 	voice   [frameMost]byte
-	speaks  bool // voice holds sound in this frame
+	speaks  bool // voice holds audio for this frame
 	frame   [TapFrame]byte
 	n       int
 }
 
-// Tap lets somebody listen to what both sides of the session say, mixed. out is handed frames of TapFrame bytes which are
-// overwritten afterwards, and nil once, at the session's end; it is called from the media clock and must neither block nor
-// call the session. The listener does not hear itself. While the session is Sensitive, all is silence.
+// Tap adds a listener who hears both sides of the session, mixed, without the listener's own audio. out receives
+// frames of TapFrame bytes, valid only during the call, and finally nil when the session ends. out runs on the
+// media clock and must neither block nor call the session. While the session is Sensitive the frames are silent.
 // Errors: ErrClosed, ErrTaps.
 func (s *Session) Tap(mode TapMode, out func(frame []byte)) (*Tap, error) {
 	t := &Tap{session: s, mode: mode, out: out}
@@ -67,15 +67,15 @@ func (s *Session) Tap(mode TapMode, out func(frame []byte)) (*Tap, error) {
 	return t, nil
 }
 
-// Say puts sound in, µ-law of any length, at the pace at which it shall be heard; what is more than 400 ms ahead pushes the
-// oldest out. A tap that only listens ignores it.
+// Say adds audio of the listener, µ-law of any length, at playing speed. Beyond 400 ms of buffered audio the oldest
+// is dropped. Say does nothing for Listen.
 func (t *Tap) Say(mu []byte) {
 	if t.said != nil {
 		t.said.put(mu)
 	}
 }
 
-// Close ends the listening, as often as it is called. out may be called once more meanwhile, not afterwards.
+// Close removes the listener; further calls are allowed. out may run once more during Close, but not afterwards.
 func (t *Tap) Close() {
 	s := t.session
 	s.mu.Lock()
@@ -87,22 +87,22 @@ func (t *Tap) Close() {
 	}
 }
 
-// taps are those who listen to one session.
+// taps are the listeners of one session.
 type taps struct {
 	all     []*Tap
-	active  int // of them may speak
+	active  int // number of listeners who may speak
 	blended bool
 	bus     mix.Bus
 	heard   [frameMost]byte
 }
 
-// insert adds a listener. The list is copied: it may be walked at this moment.
+// insert adds a listener to a copy of the list, because another goroutine may be iterating over the list.
 func (t *taps) insert(tap *Tap) {
 	t.all = append(slices.Clip(t.all), tap)
 	t.count()
 }
 
-// remove takes a listener off a copy of the list.
+// remove removes a listener from a copy of the list.
 func (t *taps) remove(tap *Tap) {
 	t.all = slices.DeleteFunc(slices.Clone(t.all), func(other *Tap) bool { return other == tap })
 	t.count()
@@ -117,7 +117,7 @@ func (t *taps) count() {
 	}
 }
 
-// gather takes what each says in this frame.
+// gather takes the listeners' audio for this frame.
 func (t *taps) gather(n int) {
 	t.blended = false
 	for _, one := range t.all {
@@ -125,7 +125,7 @@ func (t *taps) gather(n int) {
 	}
 }
 
-// add puts into the bus what those of a mode say.
+// add adds the audio of listeners with these modes to the bus.
 func (t *taps) add(bus *mix.Bus, n int, modes ...TapMode) {
 	for _, one := range t.all {
 		if one.speaks && slices.Contains(modes, one.mode) {
@@ -134,7 +134,8 @@ func (t *taps) add(bus *mix.Bus, n int, modes ...TapMode) {
 	}
 }
 
-// report hands each what the others say. left is the peer's audio, right is ours.
+// report hands each listener the audio of both sides and of the other listeners. left is the peer's audio, right is
+// ours.
 func (t *taps) report(left, right []byte, secret bool) {
 	n := len(left)
 	t.bus.Begin(n)
@@ -143,7 +144,7 @@ func (t *taps) report(left, right []byte, secret bool) {
 		t.bus.Add(right)
 	}
 	t.add(&t.bus, n, Whisper)
-	if !t.blended || secret { // barging is part of right, unless that was not sent
+	if !t.blended || secret { // right contains barging audio, unless right was not sent
 		t.add(&t.bus, n, Barge)
 	}
 	for _, one := range t.all {
@@ -169,7 +170,7 @@ func (t *Tap) write(mu []byte) {
 	}
 }
 
-// end ends the listening of all.
+// end ends the listening of all listeners.
 func (t *taps) end() {
 	for _, one := range t.all {
 		one.out(nil)

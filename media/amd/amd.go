@@ -1,75 +1,75 @@
-// Package amd tells who has answered a call by the sound of it: a person or a machine. It knows no clock, no words and no call;
-// the frames that it is fed, from the answer on, are its time. It allocates nothing.
+// Package amd is answering machine detection: it classifies from the audio who has answered a call. Its time base
+// is the audio fed from the answer on. It allocates nothing.
 //
-// A person says something short and waits; a machine goes on speaking, and beeps. The threshold between speech and noise follows
-// from all that was heard so far, so that the first words count whatever the noise is. Tones are told apart by their pitch: a
-// mailbox's beep, a fax, the three notes of an announcement (ITU-T E.180).
+// A person says something short and waits; a machine goes on speaking, and beeps. The threshold between speech and
+// noise is computed from all audio so far, so that the first words count at any noise level. Tones are classified
+// by their pitch: voicemail beeps, fax tones, and the three-tone special information signal (ITU-T E.180).
 package amd
 
 import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// Class is who has answered.
+// Class is the class of who or what has answered.
 type Class uint8
 
-// The classes. IVR and CallScreening are told by words only: see Words.
+// The classes. IVR and CallScreening can be recognized by their words only; see Words.
 const (
-	Unknown Class = iota // nothing speaks for a machine: counts as a person
+	Unknown Class = iota // no sign of a machine: treated as a person
 	Human
 	Voicemail
-	IVR           // a menu
-	CallScreening // asks who is calling, for somebody who listens
+	IVR           // a menu of an interactive voice response system
+	CallScreening // asks for the caller's name on behalf of a person who listens
 	Fax
 	Unavailable // an announcement that the number cannot be reached
 )
 
-// String is the class as the record of a call names it.
+// String returns the class as in a call record, for example "human".
 func (c Class) String() string {
 	return [...]string{"unknown", "human", "voicemail", "ivr", "call_screening", "fax", "unavailable", "unknown"}[c&7]
 }
 
-// Machine says whether nobody is there to speak with.
+// Machine says whether no person can be spoken with.
 func (c Class) Machine() bool { return c == Voicemail || c == Fax || c == Unavailable }
 
 // All lengths are in blocks of 20 ms.
 const (
 	blockLen   = 160
-	decideMost = 250  // 5 s: by then there is a verdict
-	personMost = 1500 // 30 s: what beeps later overturns nothing
+	decideMost = 250  // 5 s: the latest time of the first verdict
+	personMost = 1500 // 30 s: a later beep does not change a verdict of a person
 	listenMost = 3000
-	overAfter  = 100 // 2 s of silence end a greeting that has no beep
+	overAfter  = 100 // 2 s of silence end a greeting without a beep
 )
 
-// Event is what a frame has brought; several may come at once.
+// Event is the result of a frame; several fields may be set.
 type Event struct {
-	Verdict bool  // Class is what is believed from now on
-	Class   Class // so far
-	Beep    bool  // a tone has ended after which a mailbox listens
-	Over    bool  // a machine has ended its greeting, and has not beeped so far
+	Verdict bool  // Class is a new verdict
+	Class   Class // the current class
+	Beep    bool  // a tone has ended after which a voicemail records
+	Over    bool  // a machine has ended its greeting without a beep so far
 }
 
-// Any says whether there is anything to tell.
+// Any says whether the event reports anything.
 func (e Event) Any() bool { return e.Verdict || e.Beep || e.Over }
 
-// Detector is fed every frame from the answer on. The zero value is ready.
+// Detector classifies an answer; feed it every frame from the answer on. The zero value is ready.
 type Detector struct {
 	pcm     [blockLen]float32
 	n       int
-	at      int // blocks heard
+	at      int // blocks processed
 	class   Class
 	decided bool
-	over    bool // the end of the greeting was told
+	over    bool // the end of the greeting was reported
 	levels  levels
 	tones   tones
 }
 
-// Done says that nothing can follow any more: the detector need not be fed.
+// Done says that no further event can follow, so the detector needs no more frames.
 func (d *Detector) Done() bool {
 	return d.at >= listenMost || d.at >= personMost && d.class != Voicemail
 }
 
-// Frame takes µ-law samples of 8 kHz, as many as there are.
+// Frame processes 8 kHz µ-law samples of any length.
 func (d *Detector) Frame(mu []byte) (out Event) {
 	for _, b := range mu {
 		d.pcm[d.n] = float32(g711.MuToLinear(b))
@@ -82,7 +82,7 @@ func (d *Detector) Frame(mu []byte) (out Event) {
 	return out
 }
 
-// block judges 20 ms.
+// block processes 20 ms of audio.
 func (d *Detector) block(out *Event) {
 	if d.Done() {
 		return

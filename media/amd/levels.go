@@ -2,37 +2,37 @@ package amd
 
 import "math"
 
-// The rules for speech, in blocks of 20 ms.
+// Rules for speech, in blocks of 20 ms.
 const (
 	remembered  = 250 // 5 s
-	shortest    = 3   // blocks in a row that are a sound of a voice: no click
+	shortest    = 3   // consecutive blocks that are voice instead of a click
 	leastVoiced = 5   // blocks of voice that are a word
-	greeting    = 130 // a person greets no longer
-	pauseShort  = 44  // so long waits who has said a word
-	pauseLong   = 58  // and who has said more, for machines breathe between their sentences
-	oneWord     = 40  // what is no longer is a word or two
+	greeting    = 130 // maximum length of a person's greeting
+	pauseShort  = 44  // how long a person is silent after a word
+	pauseLong   = 58  // how long a person is silent after several words; machines pause between sentences
+	oneWord     = 40  // maximum length of one or two words
 )
 
 // Levels are in dB above quietest.
 const (
-	quietest = -66.0 // of full scale
+	quietest = -66.0 // dB of full scale
 	steps    = 66
-	noiseCap = 40 // noise is no louder, -26 dB
-	softest  = 14 // speech is no softer, -52 dB
+	noiseCap = 40 // maximum noise level, -26 dB of full scale
+	softest  = 14 // minimum speech level, -52 dB of full scale
 	unvoiced = 255
 )
 
-// levels remembers how loud the last 5 s were. The threshold of speech lies between noise and voice as these 5 s show them,
-// and holds for what came before as well.
+// levels holds the levels of the last 5 s. The threshold of speech lies between noise and voice within these 5 s
+// and is applied to all of them.
 type levels struct {
 	ring  [remembered]uint8
 	count [steps + 1]uint16
-	n     int // blocks remembered
+	n     int // blocks in the ring
 	next  int
-	spoke bool // a word was heard
+	spoke bool // a word was spoken
 }
 
-// add remembers a block.
+// add records the level of a block.
 func (l *levels) add(energy float32) {
 	level := uint8(0)
 	if energy > 0 {
@@ -55,7 +55,7 @@ func (l *levels) removeLevel(i int) {
 	}
 }
 
-// unvoice says that the last blocks were a tone, and no voice.
+// unvoice marks the last blocks as a tone, so that they do not count as voice.
 func (l *levels) unvoice(blocks int) {
 	for k := 1; k <= min(blocks, l.n); k++ {
 		i := (l.next - k + remembered) % remembered
@@ -64,7 +64,7 @@ func (l *levels) unvoice(blocks int) {
 	}
 }
 
-// threshold is the level from which on a block is voice.
+// threshold returns the level from which on a block is voice.
 func (l *levels) threshold() uint8 {
 	all := 0
 	for _, c := range l.count {
@@ -75,7 +75,7 @@ func (l *levels) threshold() uint8 {
 	return uint8(max(noise+min(max((voice-noise)/2, 5), 12), voice-24, softest)) //nolint:gosec // below steps
 }
 
-// share is the level below which so many blocks lie.
+// share returns the level below which a number of blocks lie.
 func (l *levels) share(blocks int) int {
 	for level, c := range l.count {
 		if blocks -= int(c); blocks < 0 {
@@ -85,12 +85,12 @@ func (l *levels) share(blocks int) int {
 	return steps
 }
 
-// at is the i-th block remembered, the oldest first.
+// at returns the level of the i-th block in the ring, the oldest first.
 func (l *levels) at(i int) uint8 {
 	return l.ring[(l.next-l.n+i+remembered)%remembered]
 }
 
-// judge reads who speaks from all that is remembered; Unknown: nobody can tell yet.
+// judge classifies the speech so far; Unknown: not decided yet.
 func (l *levels) judge() Class {
 	from := l.threshold()
 	begin, end, voiced, row := -1, 0, 0, 0
@@ -125,7 +125,7 @@ func (l *levels) judge() Class {
 	return Unknown
 }
 
-// silent is for how many blocks nobody has spoken.
+// silent returns the number of blocks since the last speech.
 func (l *levels) silent() int {
 	from := l.threshold()
 	row := 0

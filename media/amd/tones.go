@@ -2,19 +2,19 @@ package amd
 
 import "math"
 
-// What counts as a tone, in blocks of 20 ms and in Hz.
+// Rules for tones, in blocks of 20 ms and in Hz.
 const (
 	hertzPerBin = 8000.0 / blockLen
 	firstBin    = 7 // 350 Hz
 	lastBin     = 43
 	leastEnergy = 200 * 200 * blockLen // -44 dB of full scale
-	pure        = 0.74                 // of the block's energy lies in the tone
-	apart       = 25.0                 // by so much may the pitch of one tone differ
-	beepLeast   = 5                    // 120 ms hold five whole blocks
+	pure        = 0.74                 // minimum share of the block's energy in the tone
+	apart       = 25.0                 // maximum deviation within one tone
+	beepLeast   = 5                    // blocks: a beep of 120 ms contains five whole blocks
 	beepMost    = 150                  // 3 s
-	noteLeast   = 6                    // of an announcement: 274 ms
-	faxLeast    = 40                   // 0.8 s of the answering tone
-	goneAfter   = 4                    // blocks without it end a tone
+	noteLeast   = 6                    // of a special information signal: 274 ms
+	faxLeast    = 40                   // 0.8 s of the fax answer tone
+	goneAfter   = 4                    // blocks without the tone that end a tone
 	notes       = 3
 )
 
@@ -27,22 +27,22 @@ const (
 	noticeTone
 )
 
-// note is one steady pitch.
+// note is a tone of one steady pitch.
 type note struct {
 	hertz  float32
 	blocks int
 }
 
-// tones follows steady pitches; notes in a row are one signal.
+// tones follows steady pitches; consecutive notes form one signal.
 type tones struct {
 	row    [notes]note
 	n      int
 	misses int
-	calls  int  // 1100 Hz notes: a fax that calls
-	fax    bool // was told
+	calls  int  // notes of 1100 Hz: the calling tone of a fax
+	fax    bool // faxTone was reported
 }
 
-// bins are 2·cos of the pitches that are looked for.
+// bins are 2·cos of the detected pitches, for the Goertzel algorithm.
 var bins = func() (c [lastBin + 1]float32) {
 	for k := range c {
 		c[k] = float32(2 * math.Cos(2*math.Pi*float64(k)/blockLen))
@@ -50,12 +50,12 @@ var bins = func() (c [lastBin + 1]float32) {
 	return c
 }()
 
-// sounding says whether a tone is under way, and sure whether it is no chance.
+// sounding says whether a tone is in progress; sure says whether it has lasted for beepLeast.
 func (t *tones) sounding() bool { return t.n > 0 && t.row[t.n-1].blocks > 1 }
 
 func (t *tones) sure() bool { return t.n > 0 && t.row[t.n-1].blocks >= beepLeast }
 
-// length is how many blocks the signal has lasted, at least.
+// length returns the duration of the signal so far, in blocks.
 func (t *tones) length() int {
 	all := t.misses
 	for _, n := range t.row[:t.n] {
@@ -64,7 +64,7 @@ func (t *tones) length() int {
 	return all
 }
 
-// block takes 20 ms and says what has been recognised by them. spoke: somebody has said something before.
+// block processes 20 ms and returns the kind of a recognized tone. spoke: speech was heard before.
 func (t *tones) block(pcm *[blockLen]float32, energy float32, spoke bool) toneKind {
 	hertz := pitch(pcm, energy)
 	if hertz == 0 {
@@ -89,7 +89,7 @@ func (t *tones) block(pcm *[blockLen]float32, energy float32, spoke bool) toneKi
 		if last.blocks >= beepLeast {
 			break
 		}
-		t.n-- // a click, or the passage from one note to the next
+		t.n-- // a click, or the transition between two notes
 	}
 	if t.n == notes {
 		copy(t.row[:], t.row[1:])
@@ -100,7 +100,7 @@ func (t *tones) block(pcm *[blockLen]float32, energy float32, spoke bool) toneKi
 	return noTone
 }
 
-// lasting recognises the tone of a fax while it sounds.
+// lasting recognizes the answer tone of a fax while it sounds.
 func (t *tones) lasting(n *note) toneKind {
 	if t.fax || n.blocks < faxLeast || !near(n.hertz, 2100, 25) {
 		return noTone
@@ -109,7 +109,7 @@ func (t *tones) lasting(n *note) toneKind {
 	return faxTone
 }
 
-// ended says what the notes were.
+// ended classifies the notes of a signal that has ended.
 func (t *tones) ended(spoke bool) toneKind {
 	all := t.row[:t.n]
 	last := all[len(all)-1]
@@ -131,7 +131,7 @@ func (t *tones) ended(spoke bool) toneKind {
 			t.fax = true
 			return faxTone
 		}
-	case near(last.hertz, 425, 12) && !spoke: // ringing or busy, as much of the world sounds
+	case near(last.hertz, 425, 12) && !spoke: // ringback or busy tone in much of the world
 		return noTone
 	case last.hertz < 390 || last.hertz > 2130:
 		return noTone
@@ -141,7 +141,7 @@ func (t *tones) ended(spoke bool) toneKind {
 
 func near(hertz, wanted, by float32) bool { return hertz >= wanted-by && hertz <= wanted+by }
 
-// pitch is that of a pure tone; 0: it is none.
+// pitch returns the frequency of a pure tone in Hz; 0: no pure tone.
 func pitch(pcm *[blockLen]float32, energy float32) float32 {
 	if energy < leastEnergy {
 		return 0
@@ -156,7 +156,7 @@ func pitch(pcm *[blockLen]float32, energy float32) float32 {
 	if best == firstBin || best == lastBin || 2*(power[best-1]+power[best]+power[best+1]) < pure*blockLen*energy {
 		return 0
 	}
-	// Between two bins, the tone lies where their strengths say.
+	// The strengths of neighbouring bins give the exact pitch between them.
 	beside, toward := power[best+1], float32(1)
 	if power[best-1] > beside {
 		beside, toward = power[best-1], -1
@@ -170,9 +170,9 @@ func pitch(pcm *[blockLen]float32, energy float32) float32 {
 	return hertz
 }
 
-// goertzel is the power at the pitch of which c is 2·cos.
+// goertzel returns the power at the pitch for which c is 2·cos.
 func goertzel(pcm *[blockLen]float32, c float32) float32 {
-	x := *pcm // its samples are read from the stack, which the race detector leaves alone
+	x := *pcm // a copy on the stack, which the race detector does not instrument
 	var s1, s2 float32
 	for _, v := range x {
 		s1, s2 = v+c*s1-s2, s1

@@ -2,8 +2,8 @@ package amd
 
 import "strings"
 
-// phrases are what machines say, in lower case and without marks. The first class that has one of them counts: a screening
-// service speaks of a tone as well, and a mailbox lets keys be pressed.
+// phrases are typical words of machines, in lower case without punctuation. The order matters, because a screening
+// service also mentions a tone, and a voicemail also offers keys: the first match counts.
 var phrases = []struct {
 	class Class
 	said  []string
@@ -27,7 +27,7 @@ var phrases = []struct {
 	}},
 }
 
-// Words says who speaks by what was understood of it; Unknown where nothing of it betrays a machine.
+// Words classifies an answer by its transcript; Unknown: no phrase of a machine was found.
 func Words(text string) Class {
 	var b strings.Builder
 	space := true

@@ -6,33 +6,33 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// What counts as a key (ITU-T Q.24), in blocks of blockLen samples of 8 kHz.
+// Rules for a DTMF tone (ITU-T Q.24), in blocks of blockLen samples of 8 kHz.
 const (
-	blockLen  = 102 // 12.75 ms; tones are 3 and more of its bins apart
-	beginWith = 2   // blocks of the same key: 40 ms hold two, however they lie
-	endWith   = 2   // blocks without it: so does a gap of 40 ms
+	blockLen  = 102 // 12.75 ms; DTMF frequencies are at least 3 bins apart
+	beginWith = 2   // blocks of the same key that begin a press: a tone of 40 ms contains two
+	endWith   = 2   // blocks without the key that end a press: a gap of 40 ms contains two
 	leastMean = 200 * 200.0
-	share     = 0.72 // of the block's energy lies in the two tones
-	apart     = 5.0  // the tone of a row or column is so much stronger than its neighbours
-	highMore  = 10.0 // by so much may the higher tone be stronger: 10 dB
-	lowMore   = 10.0 // or the lower
-	steady    = 4.0  // and so much may the energy differ between two blocks that begin a key: a syllable swells
+	share     = 0.72 // minimum share of the block's energy in the two tones
+	apart     = 5.0  // minimum ratio of a row's or column's tone to the other ones
+	highMore  = 10.0 // maximum ratio of the higher tone to the lower: 10 dB
+	lowMore   = 10.0 // maximum ratio of the lower tone to the higher: 10 dB
+	steady    = 4.0  // maximum ratio of energies of the first two blocks: the energy of a spoken syllable rises
 )
 
-// Detector finds keys in sound. The zero value is ready.
+// Detector detects DTMF tones in audio. The zero value is ready.
 type Detector struct {
 	n      int
 	energy float32
-	tone   [8][2]float32 // Goertzel's two states of each tone
-	key    byte          // under way; 0: none
-	length int           // blocks of it
+	tone   [8][2]float32 // the two Goertzel states of each frequency
+	key    byte          // key being pressed; 0: none
+	length int           // blocks of the key so far
 	misses int
-	fresh  byte // seen, and not long enough yet
+	fresh  byte // key detected, but not for long enough yet
 	count  int
 	level  float32
 }
 
-// coefficients are 2·cos of each tone: four rows, four columns.
+// coefficients are 2·cos of each frequency: four rows, four columns.
 var coefficients = func() (c [8]float32) {
 	for i, f := range [...]float64{697, 770, 852, 941, 1209, 1336, 1477, 1633} {
 		c[i] = float32(2 * math.Cos(2*math.Pi*f/8000))
@@ -40,10 +40,10 @@ var coefficients = func() (c [8]float32) {
 	return c
 }()
 
-// pad is the keys by row and column.
+// pad lists the keys by row and column.
 const pad = "123A456B789C*0#D"
 
-// Frame takes µ-law samples. True: a key press has ended.
+// Frame processes µ-law samples; true: a press has ended.
 func (d *Detector) Frame(mu []byte) (press Press, ended bool) {
 	for len(mu) > 0 {
 		n := min(len(mu), blockLen-d.n)
@@ -53,13 +53,13 @@ func (d *Detector) Frame(mu []byte) (press Press, ended bool) {
 			return press, ended
 		}
 		if p, ok := d.block(); ok {
-			press, ended = p, true // two in one frame are further apart than a frame is long
+			press, ended = p, true // at most one press ends in a frame
 		}
 	}
 	return press, ended
 }
 
-// add runs the filters, four side by side: each step of one waits for its last, and all their states stay in registers.
+// add runs the Goertzel filters, four at a time, so that their states stay in registers.
 func (d *Detector) add(mu []byte) {
 	var pcm [blockLen]float32
 	x := pcm[:len(mu)]
@@ -83,7 +83,7 @@ func (d *Detector) add(mu []byte) {
 	d.n += len(mu)
 }
 
-// block judges a block and begins the next.
+// block evaluates a block and starts the next.
 func (d *Detector) block() (Press, bool) {
 	key, energy := d.judge(), d.energy
 	d.n, d.energy, d.tone = 0, 0, [8][2]float32{}
@@ -114,7 +114,7 @@ func (d *Detector) block() (Press, bool) {
 	return out, ended
 }
 
-// judge finds the key of a block; 0: it is none.
+// judge returns the key of a block; 0: none.
 func (d *Detector) judge() byte {
 	if d.energy < leastMean*blockLen {
 		return 0
@@ -135,7 +135,7 @@ func (d *Detector) judge() byte {
 	return pad[4*row+column]
 }
 
-// strongest is the tone that stands out; -1: none does.
+// strongest returns the index of the tone that stands out; -1: none.
 func strongest(power []float32) int {
 	best := 0
 	for k, p := range power {

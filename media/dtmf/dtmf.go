@@ -1,5 +1,6 @@
-// Package dtmf sends and receives key presses as telephone events (RFC 4733). It knows payloads and timestamps,
-// neither packets nor sockets; being asked for the next frame is its clock.
+// Package dtmf sends and receives DTMF digits as telephone events (RFC 4733), and detects DTMF tones in audio. The
+// package handles payloads and timestamps, neither packets nor sockets. Its time base is the frames that the caller
+// requests.
 package dtmf
 
 import (
@@ -7,12 +8,12 @@ import (
 	"strings"
 )
 
-// PayloadLen is the length of an event's payload.
+// PayloadLen is the length of a telephone event's payload in bytes.
 const PayloadLen = 4
 
 const keys = "0123456789*#ABCD"
 
-// Code is the event code of a key.
+// Code returns the event code of a key; ok is false for other characters.
 func Code(key byte) (code uint8, ok bool) {
 	if key >= 'a' && key <= 'd' {
 		key -= 'a' - 'A'
@@ -21,7 +22,7 @@ func Code(key byte) (code uint8, ok bool) {
 	return uint8(max(i, 0)), i >= 0 //nolint:gosec // below 16
 }
 
-// Event is the payload of one packet.
+// Event is the payload of one telephone event packet.
 type Event struct {
 	Code     uint8
 	End      bool
@@ -29,7 +30,7 @@ type Event struct {
 	Duration uint16
 }
 
-// Parse reads a payload; false: it is too short.
+// Parse reads a payload; false: the payload is too short.
 func Parse(b []byte) (Event, bool) {
 	if len(b) < PayloadLen {
 		return Event{}, false
@@ -37,7 +38,7 @@ func Parse(b []byte) (Event, bool) {
 	return Event{Code: b[0], End: b[1]&0x80 != 0, Volume: b[1] & 0x3F, Duration: binary.BigEndian.Uint16(b[2:])}, true
 }
 
-// Put writes the payload to b.
+// Put writes the payload to b, which must hold PayloadLen bytes.
 func (e Event) Put(b []byte) {
 	b[0], b[1] = e.Code, e.Volume&0x3F
 	if e.End {

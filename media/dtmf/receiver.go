@@ -1,33 +1,33 @@
 package dtmf
 
-// Press is one key press received; Samples is how long, in units of the event's clock.
+// Press is one received key press. Samples is its duration in units of the event's clock.
 type Press struct {
 	Key     byte
 	Samples uint32
 }
 
 const (
-	patience = 1200   // samples of 8 kHz without a packet, after which a press counts as ended: its end packets were lost
-	longest  = 0xFFFF // that the field of the duration can tell
-	reorder  = 3      // packets by which one may come too late
-	lateMost = 8000   // samples by which one may; later, a lower sequence number has wrapped
+	patience = 1200   // samples of 8 kHz without a packet that end a press: its end packets were lost
+	longest  = 0xFFFF // maximum of the duration field
+	reorder  = 3      // packets by which a packet may be out of order
+	lateMost = 8000   // samples by which a packet may be late; beyond that, the sequence number has wrapped
 )
 
-// Receiver makes key presses of the packets of telephone events (RFC 4733), one of each, however many packets of it were
-// lost, repeated or overtaken. It does not rely on the timestamp alone: some senders move it within a press, or in the end
-// packets only, and some use one for all presses. The zero value is ready.
+// Receiver turns packets of telephone events (RFC 4733) into key presses, each reported once in spite of lost,
+// repeated or reordered packets. It does not rely on the timestamp alone: some senders change the timestamp within
+// a press, others use one timestamp for all presses. The zero value is ready.
 type Receiver struct {
 	last    press
-	any     bool  // last is one
-	open    bool  // its end has not come
+	any     bool  // last is valid
+	open    bool  // the end of the last press has not arrived
 	quiet   int32 // samples since its last packet
 	sound   uint16
-	sounded bool    // sound is the sequence number of audio behind the last packet of an event
-	past    [4]span // that were reported
+	sounded bool    // sound is the sequence number of audio after the last event packet
+	past    [4]span // presses that were reported
 	next    uint8
 }
 
-// span is where the packets of a press stand. They have numbers from first to newest, and some of these may be missing.
+// span is the sequence number range of a press. Numbers between first and newest may be missing.
 type span struct {
 	ssrc          uint32
 	first, newest uint16
@@ -35,29 +35,29 @@ type span struct {
 	used          bool
 }
 
-// press is what is known of one.
+// press is the state of a received press.
 type press struct {
 	span
 	stamp    uint32 // of the newest packet
-	duration uint32 // in this segment
-	before   uint32 // in earlier segments of a long press (RFC 4733 section 2.5.1.3)
+	duration uint32 // in the current segment
+	before   uint32 // in earlier segments of a long press (RFC 4733 §2.5.1.3)
 }
 
-// Received is one packet of a telephone event, as far as presses go by it.
+// Received is one packet of a telephone event.
 type Received struct {
 	SSRC, Timestamp uint32
 	Seq             uint16
 	Payload         []byte
 }
 
-// Sound takes note of a packet of audio: it parts one press from the next.
+// Sound records an audio packet, which separates two presses.
 func (r *Receiver) Sound(seq uint16) {
 	if r.any && int16(seq-r.last.newest) > 0 { //nolint:gosec // modular
 		r.sound, r.sounded = seq, true
 	}
 }
 
-// Got takes a packet. True: a press has ended by it.
+// Got processes an event packet; true: a press has ended.
 func (r *Receiver) Got(p Received) (Press, bool) {
 	e, ok := Parse(p.Payload)
 	if !ok || int(e.Code) >= len(keys) {
@@ -78,11 +78,11 @@ func (r *Receiver) Got(p Received) (Press, bool) {
 	case !was:
 		return r.endPress()
 	}
-	r.quiet = patience // the next Pass reports it
+	r.quiet = patience // the next Pass reports the press
 	return ended, true
 }
 
-// startsPress says whether a packet of the same key, sent after all others, is of another press.
+// startsPress says whether a packet of the same key, newer than all others, starts another press.
 func (r *Receiver) startsPress(p Received, e Event) bool {
 	parted := r.sounded && int16(p.Seq-r.sound) > 0 || r.quiet >= patience //nolint:gosec // modular
 	anew := uint32(e.Duration) < r.last.duration
@@ -93,12 +93,12 @@ func (r *Receiver) startsPress(p Received, e Event) bool {
 	case r.open:
 		return anew && (parted || apart)
 	case e.End:
-		return parted && apart // other packets of it were lost; without both it is the end once more
+		return parted && apart // a press whose other packets were lost; otherwise a repeated end packet
 	}
 	return parted && anew || parted && apart || anew && apart
 }
 
-// continuePress takes a packet of the press that came last.
+// continuePress processes a packet of the most recent press.
 func (r *Receiver) continuePress(p Received, e Event) (Press, bool) {
 	l := &r.last
 	if l.duration == longest && p.Timestamp == l.stamp+longest {
@@ -116,8 +116,8 @@ func (r *Receiver) continuePress(p Received, e Event) (Press, bool) {
 	return r.endPress()
 }
 
-// takeLate takes a packet that others have overtaken: it is of the press that came last, of one before it, or the only one that
-// came of its press.
+// takeLate processes a packet that arrives out of order. The packet belongs to the most recent press, to an earlier
+// one, or is the only packet of its press.
 func (r *Receiver) takeLate(p Received, e Event) (Press, bool) {
 	if l := &r.last; l.contains(p, e) {
 		if int16(p.Seq-l.first) < 0 { //nolint:gosec // modular
@@ -137,12 +137,12 @@ func (r *Receiver) takeLate(p Received, e Event) (Press, bool) {
 	return Press{keys[e.Code], uint32(e.Duration)}, true
 }
 
-// contains says whether a packet is of a press, by its key and its place in the sequence.
+// contains says whether a packet belongs to a press, by its key and sequence number.
 func (l *span) contains(p Received, e Event) bool {
 	return l.ssrc == p.SSRC && l.code == e.Code && int16(p.Seq-l.first) >= -reorder && int16(p.Seq-l.newest) <= reorder //nolint:gosec // modular
 }
 
-// Pass lets n samples of 8 kHz go by. True: a press whose end was lost has ended.
+// Pass advances the time by n samples of 8 kHz; true: a press whose end packets were lost has ended.
 func (r *Receiver) Pass(n int) (Press, bool) {
 	if r.quiet < lateMost {
 		r.quiet += int32(n) //nolint:gosec // a frame
@@ -153,7 +153,7 @@ func (r *Receiver) Pass(n int) (Press, bool) {
 	return r.endPress()
 }
 
-// endPress ends the press that is open.
+// endPress ends the open press.
 func (r *Receiver) endPress() (Press, bool) {
 	if !r.open {
 		return Press{}, false

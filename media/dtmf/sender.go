@@ -1,43 +1,43 @@
 package dtmf
 
-// The lengths of what is sent, in samples of 8 kHz.
+// Durations of sent digits, in samples of 8 kHz.
 const (
 	toneLen  = 800  // 100 ms
 	gapLen   = 480  // 60 ms, after the last end packet
-	pauseLen = 4000 // 500 ms for each 'w' or ','
+	pauseLen = 4000 // 500 ms for 'w' or ','
 	endTimes = 3
 	volume   = 10
 	maxKeys  = 128
 )
 
-// Packet is what the Sender wants sent in a frame.
+// Packet is a telephone event to be sent in a frame.
 type Packet struct {
 	Event     Event
 	Timestamp uint32
 	Marker    bool
 }
 
-// Sender spells digits out, frame by frame. 'w' and ',' wait for half a second; whatever is no key is left out.
-// The zero value is idle.
+// Sender sends digits frame by frame. 'w' and ',' pause for half a second; other characters are ignored. The zero
+// value is idle.
 type Sender struct {
 	digits string
 	at     int
 	stamp  uint32
 	sent   int // samples of the tone so far
 	ends   int // end packets so far
-	wait   int // samples of silence left
+	wait   int // samples of silence to wait
 }
 
-// Start begins with new digits and forgets the old; false: there is nothing to send.
+// Start discards the current digits and sends new ones; false: there is no digit to send.
 func (s *Sender) Start(digits string) bool {
 	*s = Sender{digits: sendable(digits)}
 	return s.Busy()
 }
 
-// Add sends more digits after those that are left.
+// Add sends more digits after the current ones.
 func (s *Sender) Add(digits string) { s.digits += sendable(digits) }
 
-// sendable is what can be sent of a text.
+// sendable returns the characters that can be sent, at most maxKeys.
 func sendable(digits string) string {
 	kept := make([]byte, 0, min(len(digits), maxKeys))
 	for i := 0; i < len(digits) && len(kept) < maxKeys; i++ {
@@ -48,10 +48,10 @@ func sendable(digits string) string {
 	return string(kept)
 }
 
-// Busy says whether digits, or the gap after the last, are left.
+// Busy says whether digits, or the gap after the last one, remain.
 func (s *Sender) Busy() bool { return s.at < len(s.digits) || s.wait > 0 }
 
-// Next is what goes into the frame that begins at timestamp and is n samples long; false: nothing, it is a gap.
+// Next returns the packet of the frame of n samples that begins at timestamp; false: no packet in this frame.
 func (s *Sender) Next(timestamp uint32, n int) (Packet, bool) {
 	if s.wait > 0 {
 		s.wait = max(s.wait-n, 0)
@@ -87,5 +87,5 @@ func (s *Sender) Next(timestamp uint32, n int) (Packet, bool) {
 
 func pause(c byte) bool { return c == 'w' || c == ',' }
 
-// Left are the digits that have not been sent whole.
+// Left returns the digits not sent completely.
 func (s *Sender) Left() string { return s.digits[s.at:] }

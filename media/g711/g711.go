@@ -1,10 +1,11 @@
-// Package g711 writes sound as µ-law and A-law (ITU-T G.711) and reads it, by table. It knows samples, neither packets nor files.
+// Package g711 encodes and decodes ITU-T G.711 audio, µ-law and A-law, by lookup tables. All functions are safe for
+// concurrent use.
 package g711
 
-// MuSilence is the µ-law byte of no sound.
+// MuSilence is the µ-law byte of silence.
 const MuSilence = 0xFF
 
-// The tables are filled once at start and never change.
+// The tables are filled at start and are read-only.
 var (
 	muLinear = decodeTable(muDecode)
 	aLinear  = decodeTable(aDecode)
@@ -14,22 +15,22 @@ var (
 	aMu      = crossTable(&aLinear, &linearMu)
 )
 
-// indexBits is what the encoder's table looks at: µ-law distinguishes 14 bits, A-law 13.
+// indexBits is the number of bits that index the encoder tables: µ-law distinguishes 14 bits, A-law 13.
 const indexBits = 14
 
-// MuToLinear reads one µ-law byte.
+// MuToLinear decodes a µ-law byte.
 func MuToLinear(b byte) int16 { return muLinear[b] }
 
-// AToLinear reads one A-law byte.
+// AToLinear decodes an A-law byte.
 func AToLinear(b byte) int16 { return aLinear[b] }
 
-// LinearToMu writes one sample as µ-law.
+// LinearToMu encodes a sample as µ-law.
 func LinearToMu(v int16) byte { return linearMu[uint16(v)>>(16-indexBits)] } //nolint:gosec // the bits are the index
 
-// LinearToA writes one sample as A-law.
+// LinearToA encodes a sample as A-law.
 func LinearToA(v int16) byte { return linearA[uint16(v)>>(16-indexBits)] } //nolint:gosec // the bits are the index
 
-// MuToA rewrites µ-law as A-law; dst may be src and must be as long.
+// MuToA converts µ-law to A-law. dst may be src and must be as long.
 func MuToA(dst, src []byte) {
 	dst = dst[:len(src)]
 	for i, b := range src {
@@ -37,7 +38,7 @@ func MuToA(dst, src []byte) {
 	}
 }
 
-// AToMu rewrites A-law as µ-law; dst may be src and must be as long.
+// AToMu converts A-law to µ-law. dst may be src and must be as long.
 func AToMu(dst, src []byte) {
 	dst = dst[:len(src)]
 	for i, b := range src {
@@ -45,7 +46,7 @@ func AToMu(dst, src []byte) {
 	}
 }
 
-// EncodeMu writes samples as µ-law into a new slice.
+// EncodeMu encodes samples as µ-law into a new slice.
 func EncodeMu(pcm []int16) []byte {
 	out := make([]byte, len(pcm))
 	for i, v := range pcm {
@@ -54,7 +55,7 @@ func EncodeMu(pcm []int16) []byte {
 	return out
 }
 
-// DecodeMu reads µ-law into a new slice.
+// DecodeMu decodes µ-law into a new slice.
 func DecodeMu(mu []byte) []int16 {
 	out := make([]int16, len(mu))
 	for i, b := range mu {
@@ -84,7 +85,7 @@ func crossTable(from *[256]int16, to *[1 << indexBits]byte) (t [256]byte) {
 	return t
 }
 
-// muBias lifts the first chord so that every chord has 16 equal steps, at 14 bits.
+// muBias shifts the first chord so that every chord has 16 equal steps, at 14 bits.
 const muBias = 33
 
 func muDecode(b byte) int16 {

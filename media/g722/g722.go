@@ -1,6 +1,6 @@
-// Package g722 writes sound as ITU-T G.722 at 64 kbit/s and reads it. Whole, it takes and gives 16 kHz; by its lower band
-// alone, 8 kHz: the filters that part the bands are then the resampler, and half of the work falls away.
-// It knows samples, neither packets nor clocks. Names in capitals are the blocks of the recommendation.
+// Package g722 encodes and decodes ITU-T G.722 at 64 kbit/s. The methods Wide use both bands, at 16 kHz. The
+// methods Narrow use the lower band only, at 8 kHz, which needs no resampling and half the CPU time. Names in
+// capitals are the blocks of the recommendation.
 package g722
 
 // The tables of the recommendation.
@@ -21,7 +21,7 @@ var (
 		2048, 2093, 2139, 2186, 2233, 2282, 2332, 2383, 2435, 2489, 2543, 2599, 2656, 2714, 2774, 2834,
 		2896, 2960, 3025, 3091, 3158, 3228, 3298, 3371, 3444, 3520, 3597, 3676, 3756, 3838, 3922, 4008,
 	}
-	// What a code adds to the logarithm of the step: WL by RL42 of the lower band, WH by RH2 of the higher.
+	// What a code adds to the logarithm of the step: WL by RL42 in the lower band, WH by RH2 in the higher band.
 	lowStep  = [16]int32{-60, 3042, 1198, 538, 334, 172, 58, -30, 3042, 1198, 538, 334, 172, 58, -30, -60}
 	highStep = [4]int32{798, -214, 798, -214}
 	qmf      = [12]int32{3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11}
@@ -33,10 +33,10 @@ const (
 	history             = 24 // samples that the band filters look at
 )
 
-// band is one half of the spectrum: the step's size, and the predictor with its two poles and six zeros.
+// band is one half of the spectrum: the step size, and the predictor with two poles and six zeros.
 type band struct {
-	guess int32 // S: what the next sample is predicted to be
-	zeros int32 // SZ: the part of it that the zeros say
+	guess int32 // S: prediction of the next sample
+	zeros int32 // SZ: contribution of the zeros to the prediction
 	nb    int32 // logarithm of the step
 	step  int32 // DET
 	r     [2]int32
@@ -48,7 +48,7 @@ type band struct {
 
 func saturate(v int32) int32 { return min(max(v, -32768), 32767) }
 
-// rescale follows a code: LOGSCL and SCALEL, or LOGSCH and SCALEH.
+// rescale adapts the step size to a code: LOGSCL and SCALEL, or LOGSCH and SCALEH.
 func (b *band) rescale(by, most, shift int32) {
 	b.nb = min(max(b.nb*127>>7+by, 0), most)
 	v := ilb[b.nb>>6&31]
@@ -60,7 +60,8 @@ func (b *band) rescale(by, most, shift int32) {
 	b.step = v << 2
 }
 
-// adapt follows a difference: RECONS and PARREC, UPPOL2, UPPOL1, UPZERO, DELAYA, FILTEP, FILTEZ and PREDIC.
+// adapt updates the predictor by a difference: RECONS and PARREC, UPPOL2, UPPOL1, UPZERO, DELAYA, FILTEP, FILTEZ
+// and PREDIC.
 func (b *band) adapt(d int32) {
 	r, p := saturate(b.guess+d), saturate(b.zeros+d)
 	same1, same2 := (p^b.p[0]) >= 0, (p^b.p[1]) >= 0
@@ -93,7 +94,7 @@ func (b *band) adapt(d int32) {
 		}
 		b.b[i] = saturate(v)
 		if i > 0 {
-			b.d[i] = b.d[i-1] // only now: the sign above is of the difference that this coefficient belonged to
+			b.d[i] = b.d[i-1] // after the sign above, which belongs to the former difference of this coefficient
 		} else {
 			b.d[0] = d
 		}
@@ -107,7 +108,7 @@ func (b *band) adapt(d int32) {
 	b.guess = saturate(poles + b.zeros)
 }
 
-// writeLow codes a sample of the lower band with six bits: QUANTL, INVQAL and what follows.
+// writeLow encodes a sample of the lower band with six bits: QUANTL, INVQAL and the adaptation.
 func (b *band) writeLow(x int32) byte {
 	e := saturate(x - b.guess)
 	size := e ^ e>>31
@@ -130,21 +131,21 @@ func (b *band) writeLow(x int32) byte {
 	return byte(code) // six bits
 }
 
-// readLow decodes six bits: INVQBL and LIMIT.
+// readLow decodes six bits of the lower band: INVQBL and LIMIT.
 func (b *band) readLow(code byte) int32 {
 	v := min(max(b.guess+b.step*qm6[code&63]>>15, -16384), 16383)
 	b.followLow(int32(code & 63))
 	return v
 }
 
-// followLow uses the four upper bits only, so that a coder that stole the lower ones still agrees.
+// followLow uses only the four upper bits, so that encoders that use the lower bits for data stay in step.
 func (b *band) followLow(code int32) {
 	d := b.step * qm4[code>>2] >> 15
 	b.rescale(lowStep[code>>2], lowMost, lowShift)
 	b.adapt(d)
 }
 
-// writeHigh codes a sample of the higher band with two bits: QUANTH.
+// writeHigh encodes a sample of the higher band with two bits: QUANTH.
 func (b *band) writeHigh(x int32) byte {
 	e := saturate(x - b.guess)
 	code := byte(3)
@@ -170,16 +171,16 @@ func (b *band) followHigh(code byte) {
 	b.adapt(d)
 }
 
-// Encoder writes one stream; begin with NewEncoder.
+// Encoder encodes one stream; create it with NewEncoder. Not safe for concurrent use.
 type Encoder struct {
 	low, high band
 	x         [history]int32
 }
 
-// NewEncoder begins a stream.
+// NewEncoder returns an encoder for a new stream.
 func NewEncoder() *Encoder { return &Encoder{low: band{step: 32}, high: band{step: 8}} }
 
-// Wide codes pairs of 16 kHz samples; dst takes a byte for each pair. It returns how many bytes it wrote.
+// Wide encodes pairs of 16 kHz samples; dst takes a byte per pair. Wide returns the number of bytes written.
 func (c *Encoder) Wide(dst []byte, pcm []int16) int {
 	n := min(len(pcm)/2, len(dst))
 	for i := range n {
@@ -195,8 +196,8 @@ func (c *Encoder) Wide(dst []byte, pcm []int16) int {
 	return n
 }
 
-// Narrow codes 8 kHz samples as the lower band, with nothing in the higher; dst takes a byte for each. It returns how
-// many bytes it wrote.
+// Narrow encodes 8 kHz samples as the lower band, with an empty higher band; dst takes a byte per sample. Narrow
+// returns the number of bytes written.
 func (c *Encoder) Narrow(dst []byte, pcm []int16) int {
 	n := min(len(pcm), len(dst))
 	for i, v := range pcm[:n] {
@@ -205,16 +206,16 @@ func (c *Encoder) Narrow(dst []byte, pcm []int16) int {
 	return n
 }
 
-// Decoder reads one stream; begin with NewDecoder.
+// Decoder decodes one stream; create it with NewDecoder. Not safe for concurrent use.
 type Decoder struct {
 	low, high band
 	x         [history]int32
 }
 
-// NewDecoder begins a stream.
+// NewDecoder returns a decoder for a new stream.
 func NewDecoder() *Decoder { return &Decoder{low: band{step: 32}, high: band{step: 8}} }
 
-// Wide decodes to 16 kHz, two samples a byte. It returns how many samples it wrote.
+// Wide decodes to 16 kHz, two samples per byte. Wide returns the number of samples written.
 func (c *Decoder) Wide(dst []int16, code []byte) int {
 	n := min(len(code), len(dst)/2)
 	for i, b := range code[:n] {
@@ -232,7 +233,7 @@ func (c *Decoder) Wide(dst []int16, code []byte) int {
 	return 2 * n
 }
 
-// Narrow decodes the lower band alone, to 8 kHz, a sample a byte. It returns how many samples it wrote.
+// Narrow decodes the lower band to 8 kHz, a sample per byte. Narrow returns the number of samples written.
 func (c *Decoder) Narrow(dst []int16, code []byte) int {
 	n := min(len(code), len(dst))
 	for i, b := range code[:n] {

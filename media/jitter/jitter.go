@@ -4,66 +4,66 @@ package jitter
 
 import "github.com/callboard/callboard/media/g711"
 
-// All figures are in samples of 8 kHz: 8 are a millisecond.
+// All figures are in samples of 8 kHz: 8 samples are a millisecond.
 const (
 	minDelay = 320               // 40 ms
 	maxDelay = 1600              // 200 ms
 	ringLen  = 2048              // 256 ms; a power of two
 	longest  = 1024              // the longest packet
-	idle     = 1600              // so long nothing: the next packet sets the clock anew
-	window   = 5 * 8000          // the delay shrinks at most by a step in it
-	step     = 160               // by so much the delay is changed at a time, without a gap
-	fadeLen  = 3 * 160           // a concealed gap fades to silence within it
-	lastLen  = 320               // the longest frame that is repeated
-	tooLate  = 10                // so many late packets in a row: the sender's clock leapt
-	beyond   = ringLen - lastLen // a packet further ahead than this: the sender's clock leapt
-	unknown  = ringLen           // no packet told its margin yet
-	memory   = 64                // packets by whose timestamps a copy is known: more than a second of them
+	idle     = 1600              // after this time without audio, the next packet sets the clock anew
+	window   = 5 * 8000          // the delay shrinks at most by one step per window
+	step     = 160               // size of a delay change that needs no gap
+	fadeLen  = 3 * 160           // a concealed gap fades to silence within this time
+	lastLen  = 320               // the longest frame that concealment repeats
+	tooLate  = 10                // consecutive late packets that show a jump of the sender's clock
+	beyond   = ringLen - lastLen // a packet further ahead shows a jump of the sender's clock
+	unknown  = ringLen           // margin before the first packet of a window
+	memory   = 64                // packets whose timestamps are kept to detect copies: more than a second
 )
 
-// Verdict is what became of a packet.
+// Verdict says what the buffer did with a packet.
 type Verdict uint8
 
 // The verdicts.
 const (
 	Kept      Verdict = iota
-	Late              // its time had passed; it is dropped
-	Duplicate         // it came before; the copy is dropped, whether its time has passed or not, and tells nothing of the network
-	Anchored          // kept, and the clock was set by it
-	Unusable          // it holds no sound, or more than any packet does
+	Late              // arrived after its playout time; dropped
+	Duplicate         // a copy of an earlier packet, dropped; not counted as late
+	Anchored          // kept, and the playout clock was set by it
+	Unusable          // empty, or longer than any valid packet
 )
 
-// Buffer is adaptive: it starts with 40 ms and grows to 200 ms as packets come late, and shrinks again when they come early.
-// A far clock that is faster or slower than ours is followed the same way, by a period of the voice at a time.
-// The zero value is ready and small; memory for sound is taken with the first of it. It is not for concurrent use.
+// Buffer is an adaptive jitter buffer. The delay starts at 40 ms, grows to 200 ms as packets come late, and shrinks
+// when all come early. A sender's clock drift is corrected the same way, by one period of the voice at a time. The
+// zero value is ready and allocates memory with the first audio. Not safe for concurrent use.
 type Buffer struct {
 	store   *store
-	last    uint32 // timestamp of what was played last, which stays in the ring for concealment
+	last    uint32 // timestamp of the last played audio, which stays in the ring for concealment
 	lastN   int
 	started bool
-	play    uint32 // timestamp of the next sample to hand out
-	stretch int    // samples by which the clock shall be held back with a gap
-	spare   int    // samples by which it shall be held back (below zero: put forward) without one
-	delay   int    // how long the luckiest packets of late have to wait
-	margin  int    // the least a packet was early in this window
-	seen    int    // samples handed out in this window
-	missing int    // samples missing since the last one that was there
-	late    int    // late packets in a row
-	frame   int    // samples that were asked for last
+	play    uint32 // timestamp of the next sample to play
+	stretch int    // samples by which to delay the playout clock, with a gap
+	spare   int    // samples by which to delay the playout clock, or to advance it if negative, without a gap
+	delay   int    // how long the fastest recent packets wait
+	margin  int    // the smallest time a packet was early in this window
+	seen    int    // samples played in this window
+	missing int    // missing samples since the last present one
+	late    int    // consecutive late packets
+	frame   int    // length of the last requested frame
 	noise   noise
 }
 
-// store is the memory for sound.
+// store is the memory for audio.
 type store struct {
 	ring   [ringLen]byte
-	have   [ringLen / 64]uint64 // which samples of the ring are there
-	came   [memory]uint32       // timestamps of the packets that came last
+	have   [ringLen / 64]uint64 // bit set: which samples of the ring are present
+	came   [memory]uint32       // timestamps of the last packets
 	next   int
 	filled int
 	newest uint32
 }
 
-// Put takes the samples of a packet.
+// Put stores the samples of a packet.
 func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	if len(mu) == 0 || len(mu) > longest {
 		return Unusable
@@ -83,7 +83,7 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	}
 	if b.store.knows(timestamp) {
 		if ahead+len(mu) <= 0 {
-			b.late++ // nothing but copies: the sender's clock leapt
+			b.late++ // not copies: the sender's clock jumped
 		}
 		return Duplicate
 	}
@@ -97,22 +97,22 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 		b.late++
 		b.increaseDelay(-ahead)
 		return Late
-	case ahead < 0: // the rest of it is still of use
+	case ahead < 0: // the rest of the packet is still useful
 		b.increaseDelay(-ahead)
 		b.store.fill(b.play, mu[-ahead:])
 		return Kept
 	}
 	b.late = 0
 	b.margin = min(b.margin, ahead)
-	if ahead < b.frame/2 && b.spare <= 0 && b.delay+step <= maxDelay { // not late yet, but the next one may be
+	if ahead < b.frame/2 && b.spare <= 0 && b.delay+step <= maxDelay { // not late yet, but the next packet may be
 		b.spare = step
 	}
 	b.store.fill(timestamp, mu)
 	return Kept
 }
 
-// Get hands out the next samples into dst and says how many of them were really received; the rest is concealed, or the
-// noise that the far end described.
+// Get writes the next samples to dst and returns how many of them were received. The others are concealed, or are
+// comfort noise if the peer sent its level.
 func (b *Buffer) Get(dst []byte) (received int) {
 	n := len(dst)
 	b.frame = n
@@ -147,7 +147,7 @@ func (b *Buffer) Get(dst []byte) (received int) {
 	return got
 }
 
-// gap fills a frame of which nothing is there.
+// gap fills a frame for which no sample is present.
 func (b *Buffer) gap(dst []byte) {
 	if b.noise.on && int32(b.play-b.noise.from) > 0 { //nolint:gosec // modular
 		b.noise.fill(dst)
@@ -156,7 +156,7 @@ func (b *Buffer) gap(dst []byte) {
 	b.conceal(dst)
 }
 
-// Delay is how long sound waits here that the network did not delay, in samples.
+// Delay returns how long the buffer holds a packet with no network jitter, in samples.
 func (b *Buffer) Delay() int {
 	if !b.started {
 		return minDelay
@@ -164,7 +164,7 @@ func (b *Buffer) Delay() int {
 	return max(b.delay, 0)
 }
 
-// Reset forgets everything: another source speaks.
+// Reset clears the buffer, because the audio now comes from another source.
 func (b *Buffer) Reset() {
 	b.clear()
 	b.started = false
@@ -188,14 +188,14 @@ func (b *Buffer) anchor(timestamp uint32) {
 	b.lastN = 0
 }
 
-// increaseDelay holds the clock back by what a packet was late, within the limit.
+// increaseDelay delays the playout clock by the lateness of a packet, up to maxDelay.
 func (b *Buffer) increaseDelay(late int) {
 	b.stretch = max(b.stretch, min(late, maxDelay-b.delay))
 	b.spare = max(b.spare, 0)
 	b.seen, b.margin = 0, unknown
 }
 
-// adapt shortens the delay by a step when every packet of a window came early enough.
+// adapt shortens the delay by a step if every packet of a window came early enough.
 func (b *Buffer) adapt(n int) {
 	b.seen += n
 	if b.seen < window {
@@ -207,7 +207,7 @@ func (b *Buffer) adapt(n int) {
 	b.seen, b.margin = 0, unknown
 }
 
-// conceal repeats what was played last, each time softer, and is silent from 60 ms on.
+// conceal repeats the last played audio, ever softer, and is silent after 60 ms.
 func (b *Buffer) conceal(dst []byte) {
 	past := b.missing - len(dst)
 	if b.lastN == 0 || past >= fadeLen {

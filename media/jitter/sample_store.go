@@ -2,7 +2,7 @@ package jitter
 
 import "github.com/callboard/callboard/media/g711"
 
-// fill stores samples and marks them, word by word.
+// fill stores samples and marks them as present, 64 at a time.
 func (s *store) fill(timestamp uint32, mu []byte) {
 	at := timestamp % ringLen
 	n := copy(s.ring[at:], mu)
@@ -16,13 +16,13 @@ func (s *store) fill(timestamp uint32, mu []byte) {
 	}
 }
 
-// putSamples stores a packet's samples and remembers that it came.
+// putSamples stores a packet's samples and records its timestamp.
 func (s *store) putSamples(timestamp uint32, mu []byte) {
 	s.note(timestamp)
 	s.fill(timestamp, mu)
 }
 
-// note remembers that a packet came, in the place of the oldest.
+// note records a packet's timestamp in place of the oldest one.
 func (s *store) note(timestamp uint32) {
 	if s.filled == 0 || int32(timestamp-s.newest) > 0 { //nolint:gosec // modular
 		s.newest = timestamp
@@ -32,8 +32,8 @@ func (s *store) note(timestamp uint32) {
 	s.filled = min(s.filled+1, memory)
 }
 
-// knows says whether a packet of this timestamp came of late. One that is newer than all is new; of the others the newest are
-// looked at first, since copies follow closely.
+// knows says whether a packet with this timestamp arrived recently. A newer timestamp than all is unknown. Recent
+// ones are checked first, since copies follow closely.
 func (s *store) knows(timestamp uint32) bool {
 	if s.filled == 0 || int32(timestamp-s.newest) > 0 { //nolint:gosec // modular
 		return false
@@ -46,7 +46,7 @@ func (s *store) knows(timestamp uint32) bool {
 	return false
 }
 
-// takeSamples moves samples into dst, silence where there are none, and says how many were there.
+// takeSamples moves samples into dst, with silence for missing ones, and returns how many were present.
 func (s *store) takeSamples(timestamp uint32, dst []byte) (got int) {
 	at := timestamp % ringLen
 	for len(dst) > 0 {
@@ -75,7 +75,7 @@ func (s *store) takeSamples(timestamp uint32, dst []byte) (got int) {
 	return got
 }
 
-// whole says whether n samples from timestamp on are all there.
+// whole says whether all n samples from timestamp on are present.
 func (s *store) whole(timestamp uint32, n int) bool {
 	at := timestamp % ringLen
 	for left := uint32(n); left > 0; { //nolint:gosec // small
@@ -90,14 +90,14 @@ func (s *store) whole(timestamp uint32, n int) bool {
 	return true
 }
 
-// restore leaves what was played in the ring, unmarked, for concealment.
+// restore puts played samples back into the ring, not marked as present, for concealment.
 func (s *store) restore(timestamp uint32, played []byte) {
 	at := timestamp % ringLen
 	n := copy(s.ring[at:], played)
 	copy(s.ring[:], played[n:])
 }
 
-// silent is a frame of nothing.
+// silent is a frame of silence.
 var silent = func() (s [longest]byte) {
 	for i := range s {
 		s[i] = g711.MuSilence

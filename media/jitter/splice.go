@@ -3,12 +3,12 @@ package jitter
 import "github.com/callboard/callboard/media/g711"
 
 const (
-	shortest = 20  // the least lag of a splice, 2.5 ms: a voice of 400 Hz
+	shortest = 20  // minimum lag of a splice, 2.5 ms: a voice of 400 Hz
 	spliceOf = 320 // the longest frame that is spliced
 )
 
-// splice hands out a frame that is made of more samples than it has, or of fewer: it leaves out, or repeats, one period of
-// the voice, faded into what follows, so that nobody hears it. False: there is not enough sound.
+// splice fills a frame from more samples than its length, or from fewer. It leaves out or repeats one period of the
+// voice, with a crossfade that makes the change inaudible. False: too few samples are present.
 func (b *Buffer) splice(dst []byte) bool {
 	n := len(dst)
 	most := n / 2
@@ -21,7 +21,7 @@ func (b *Buffer) splice(dst []byte) bool {
 		need += most
 	}
 	if !b.store.whole(b.play, need) {
-		return false // with the next frame, perhaps
+		return false // the next frame may contain enough
 	}
 	var pcm [spliceOf + spliceOf/2]int16
 	b.store.peek(b.play, pcm[:need])
@@ -35,7 +35,7 @@ func (b *Buffer) splice(dst []byte) bool {
 		}
 		return true
 	}
-	// The frame goes on as it is for one period, and then begins again while it fades.
+	// The frame continues unchanged for one period, and then starts again in a crossfade.
 	for i := range lag {
 		dst[i] = g711.LinearToMu(pcm[i])
 	}
@@ -48,13 +48,13 @@ func (b *Buffer) splice(dst []byte) bool {
 	return true
 }
 
-// discard passes samples without handing them out.
+// discard drops samples without playing them.
 func (b *Buffer) discard(n int) {
 	b.store.drop(b.play, n)
 	b.play += uint32(n) //nolint:gosec // a frame
 }
 
-// overlap fades from one sound into another within the first w samples, and goes on with the other.
+// overlap crossfades from one audio into another within the first w samples, and then continues with the second.
 func overlap(dst []byte, from, to []int16, w int) {
 	w = min(w, len(dst))
 	for i := range w {
@@ -65,7 +65,7 @@ func overlap(dst []byte, from, to []int16, w int) {
 	}
 }
 
-// period is the lag, of at most most samples, at which sound of w samples is most like itself.
+// period returns the lag, up to most samples, at which w samples of audio are most similar to themselves.
 func period(pcm []int16, w, most int) int {
 	best, lag := -2.0, most
 	for l := shortest; l <= most; l++ {
@@ -74,7 +74,7 @@ func period(pcm []int16, w, most int) int {
 			x, y := float64(pcm[i]), float64(pcm[i+l])
 			ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
 		}
-		// The square of the correlation, with its sign: monotonous, and without a root.
+		// The square of the correlation, with its sign, has the same order and needs no root.
 		r := ab
 		if r = r * max(r, -r); aa*bb > 0 {
 			r /= aa * bb
@@ -86,14 +86,14 @@ func period(pcm []int16, w, most int) int {
 	return lag
 }
 
-// peek decodes samples and leaves them where they are.
+// peek decodes samples and leaves them in the store.
 func (s *store) peek(timestamp uint32, pcm []int16) {
 	for i := range pcm {
 		pcm[i] = g711.MuToLinear(s.ring[(timestamp+uint32(i))%ringLen])
 	}
 }
 
-// drop forgets samples.
+// drop marks samples as absent.
 func (s *store) drop(timestamp uint32, n int) {
 	at := timestamp % ringLen
 	for left := uint32(n); left > 0; { //nolint:gosec // a frame
