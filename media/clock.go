@@ -113,7 +113,7 @@ func (c *clock) guarded() {
 	defer func() {
 		if cause := recover(); cause != nil {
 			c.turn++
-			c.engine.cfg.Log.Error("media clock broke", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(debug.Stack())))
+			c.engine.cfg.Log.Error("media clock panicked", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(debug.Stack())))
 		}
 	}()
 	c.once()

@@ -26,9 +26,9 @@ var (
 	// ErrRefusedAddress: the SDP names an address that no audio may be sent to.
 	ErrRefusedAddress = errors.New("no audio may go to the address in the SDP")
 	// ErrConfidential: SRTP is required, but its keys would pass through unencrypted signalling.
-	ErrConfidential = errors.New("media: keys need encrypted signalling")
+	ErrConfidential = errors.New("media: SRTP keys need encrypted signalling")
 	// ErrClosed: the engine or the session is closed.
-	ErrClosed = errors.New("media: closed")
+	ErrClosed = errors.New("media: the engine or session is closed")
 )
 
 // Codec is an audio codec of RTP.
@@ -86,7 +86,7 @@ func samples[N int | uint64](n N) time.Duration {
 
 // Config says where an engine listens and which addresses it may send audio to. The zero value works.
 type Config struct {
-	BindIP   netip.Addr // sockets bind here; zero: 0.0.0.0; "::" takes IPv4 and IPv6 // address of the sockets; "::" accepts IPv4 and IPv6. Default: 0.0.0.0
+	BindIP   netip.Addr // address of the sockets; "::" accepts IPv4 and IPv6. Default: 0.0.0.0
 	PublicIP netip.Addr // address in SDP c=. Default: BindIP, or an address of this machine if BindIP is unspecified
 	// PortMin and PortMax bound the RTP ports, which are even; the RTCP port is the next odd one. Default:
 	// 20000-29999.
@@ -123,7 +123,7 @@ type Options struct {
 	Address    netip.Addr
 	Far        netip.Addr     // source address of the peer's signalling: audio may be learnt from it
 	KeyLife    time.Duration  // how long a key encrypts our audio before KeyWorn. Default: 1 h
-	RecordPath string         // "": not recorded; its time begins at Begin. No file where neither side has any sound // "": not recorded; the recording starts at Begin. Without any audio no file is written
+	RecordPath string         // "": not recorded; the recording starts at Begin. Without any audio no file is written
 	Networks   []netip.Prefix // further networks that audio may be sent to and learnt from
 	Notify     func(Event)    // receives the events; must not block. Called from the media clock, one call at a time per session
 	After      *Memo          // state of the session in another process that this session continues; RecordPath may hold the recording so far
@@ -203,7 +203,7 @@ type Recording struct {
 // E-model (ITU-T G.107) and is 0 before the first packet. The interval is the time between two sent packets.
 type Stats struct {
 	Codec           string        `json:"codec"`
-	SRTP            string        `json:"srtp"` // the suite, as "AES_CM_128_HMAC_SHA1_80"; "": in the clear // the suite, for example "AES_CM_128_HMAC_SHA1_80"; "": not encrypted
+	SRTP            string        `json:"srtp"` // the suite, for example "AES_CM_128_HMAC_SHA1_80"; "": not encrypted
 	PacketsSent     uint64        `json:"packets_sent"`
 	PacketsReceived uint64        `json:"packets_received"`
 	PacketsLost     uint64        `json:"packets_lost"`
@@ -218,7 +218,7 @@ type Stats struct {
 	ReceivedFor     time.Duration `json:"received_for"`
 	IntervalP99Ms   float64       `json:"interval_p99_ms"`
 	IntervalMaxMs   float64       `json:"interval_max_ms"`
-	AudioIssue      string        `json:"audio_issue"` // why nothing was heard, as a sentence; "": something was, or nothing was to be // why no audio was received, as a sentence; "": no problem
+	AudioIssue      string        `json:"audio_issue"` // why no audio was received, as a sentence; "": no problem
 	Recorded        bool          `json:"recorded"`    // whether there is, or will be, a Recording with a file
 	Course          []Stretch     `json:"course"`      // the quality over time, in at most forty consecutive parts
 }

@@ -59,7 +59,7 @@ func newPorts(ip netip.Addr, low, high int, rest time.Duration) (*ports, error) 
 	low += low % 2
 	n := (high - low + 1) / 2
 	if low < 1024 || high > 65535 || n < 1 {
-		return nil, fmt.Errorf("media: ports %d-%d: want a pair within 1024-65535", low, high)
+		return nil, fmt.Errorf("media: the RTP ports %d-%d contain no port pair within 1024-65535", low, high)
 	}
 	return &ports{
 		ip: ip, first: low, next: rand.IntN(n), rest: rest, pair: make([]pair, n), //nolint:gosec // no secret
@@ -111,8 +111,8 @@ func (p *ports) rested(now time.Duration) (int, bool) {
 			return 0, false
 		}
 		p.idle = append(p.idle[:0], p.idle[1:]...)
-		stray := pr.sound.drain() + pr.control.drain()
-		if stray < residualMost || pr.restless == restlessMost {
+		latePackets := pr.sound.drain() + pr.control.drain()
+		if latePackets < residualMost || pr.restless == restlessMost {
 			pr.bound = false
 			return i, true
 		}

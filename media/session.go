@@ -158,11 +158,11 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 // closeBroken closes a session whose frame panicked; other sessions are unaffected.
 func (s *Session) closeBroken(cause any, stack []byte) {
 	log := s.engine.cfg.Log.With(slog.Int("rtp_port", s.port))
-	log.Error("media session broke", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(stack)))
+	log.Error("media session panicked", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(stack)))
 	s.Close()
 	defer func() {
 		if again := recover(); again != nil {
-			log.Error("media owner broke", slog.String("cause", fmt.Sprint(again)))
+			log.Error("media event handler panicked", slog.String("cause", fmt.Sprint(again)))
 		}
 	}()
 	if s.o.Notify != nil {

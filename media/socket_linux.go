@@ -27,7 +27,7 @@ const (
 
 type socket struct {
 	fd  int
-	six bool // of IPv6; bound to "::" it takes IPv4 as well, in its addresses' clothes (RFC 4291 section 2.5.5.2) // IPv6 socket; bound to "::" it also accepts IPv4 as IPv4-mapped addresses (RFC 4291 §2.5.5.2)
+	six bool // IPv6 socket; bound to "::" it also accepts IPv4 as IPv4-mapped addresses (RFC 4291 §2.5.5.2)
 }
 
 // listen opens a UDP socket with a receive buffer of room bytes.
@@ -38,7 +38,7 @@ func listen(at netip.AddrPort, room int) (socket, error) {
 	}
 	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return socket{}, fmt.Errorf("media: socket: %w", err)
+		return socket{}, fmt.Errorf("media: open UDP socket: %w", err)
 	}
 	// These options are not essential. Without them the clock gives the arrival times, and DSCP and buffer size
 	// have their defaults.

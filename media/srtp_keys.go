@@ -94,14 +94,14 @@ func (k *srtpKeys) setAgreed(a *sdp.Agreed, known bool, now time.Duration, o *se
 	changed := k.in.Set() && k.theirs != a.Key.Key
 	ours := k.agreedKey(a, changed)
 	if ours.Key == a.Key.Key {
-		return errors.New("media: our own key was handed back") // one key must not encrypt both ways (RFC 3711 section 9.1)
+		return errors.New("media: the peer's SDP contains our own SRTP key") // one key must not encrypt both ways (RFC 3711 §9.1)
 	}
 	out, err := k.stream(ours.Key)
 	if err != nil {
-		return fmt.Errorf("media: our key: %w", err)
+		return fmt.Errorf("media: set our SRTP key: %w", err)
 	}
 	if err = k.in.Renew(a.Key.Key); err != nil {
-		return fmt.Errorf("media: their key: %w", err)
+		return fmt.Errorf("media: set the peer's SRTP key: %w", err)
 	}
 	k.ours, k.theirs, k.renew = ours, a.Key.Key, k.renew && a.Offered
 	switch {

@@ -9,7 +9,7 @@ type intervals struct {
 	last   time.Duration
 	count  uint64
 	most   time.Duration
-	bucket *[128]uint32 // buckets of half a millisecond; the last holds all longer intervals; nil until the first interval
+	bucket *[128]uint32 // buckets of half a millisecond, the last one for all longer intervals; nil until the first interval
 }
 
 const bucketWidth = 500 * time.Microsecond

@@ -21,7 +21,7 @@ var (
 		2048, 2093, 2139, 2186, 2233, 2282, 2332, 2383, 2435, 2489, 2543, 2599, 2656, 2714, 2774, 2834,
 		2896, 2960, 3025, 3091, 3158, 3228, 3298, 3371, 3444, 3520, 3597, 3676, 3756, 3838, 3922, 4008,
 	}
-	// What a code adds to the logarithm of the step: WL by RL42 in the lower band, WH by RH2 in the higher band.
+	// Change of the step's logarithm per code: WL by RL42 in the lower band, WH by RH2 in the higher band.
 	lowStep  = [16]int32{-60, 3042, 1198, 538, 334, 172, 58, -30, 3042, 1198, 538, 334, 172, 58, -30, -60}
 	highStep = [4]int32{798, -214, 798, -214}
 	qmf      = [12]int32{3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11}

@@ -1,5 +1,6 @@
-// Package jitter puts received sound back in order and hands it out at an even pace. It works on µ-law samples by their
-// timestamps, so it takes packets of any length. It knows no socket and no clock: being asked is its clock.
+// Package jitter is an adaptive jitter buffer: it reorders received audio and outputs it at an even pace. It stores
+// 8 kHz µ-law samples by timestamp, so packets may have any length. Its time base is the frames that the caller
+// requests.
 package jitter
 
 import "github.com/callboard/callboard/media/g711"
@@ -83,7 +84,7 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	}
 	if b.store.knows(timestamp) {
 		if ahead+len(mu) <= 0 {
-			b.late++ // not copies: the sender's clock jumped
+			b.late++ // if only such packets arrive, the sender's clock has jumped
 		}
 		return Duplicate
 	}

@@ -1,4 +1,5 @@
-// Package mediatest measures what packets cost at least, for benchmarks to compare with. It knows no session and no codec.
+// Package mediatest measures the minimum CPU cost of RTP packets, as a baseline for the benchmarks of package
+// media. It also builds RTP packets for tests.
 package mediatest
 
 import (
@@ -15,11 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The packet floor is what the same packets cost with nothing around them: two sockets that all calls share, a thread that
-// wakes each 5 ms, takes all that came with recvmmsg and sends a quarter of the calls their packet with sendmmsg.
+// The packet floor is the CPU cost of a call's packets without any media processing. All calls share two sockets. A
+// thread wakes every 5 ms, reads all packets with recvmmsg, and sends a packet for a quarter of the calls with
+// sendmmsg.
 
 const (
-	floorPeer  = "CALLBOARD_MEDIA_BENCH_FLOOR" // calls, and our two ports
+	floorPeer  = "CALLBOARD_MEDIA_BENCH_FLOOR" // holds the number of calls and our two ports
 	floorTime  = 4 * time.Second
 	floorBatch = 64
 )
@@ -31,7 +33,7 @@ type floorMessage struct {
 	n      uint32
 }
 
-// floorEnd is one side of it.
+// floorEnd is one side of the measurement.
 type floorEnd struct {
 	fd, port  [2]int
 	target    [2]unix.RawSockaddrInet4
@@ -40,7 +42,7 @@ type floorEnd struct {
 	buf       [floorBatch + 1][1500]byte
 	from      [floorBatch]unix.RawSockaddrInet4
 	sent, got int
-	turns     []time.Duration // when each had sent its packets
+	turns     []time.Duration // time at which each turn's packets were sent
 }
 
 func newFloorEnd() (*floorEnd, error) {
@@ -80,14 +82,14 @@ func newFloorEnd() (*floorEnd, error) {
 	return e, nil
 }
 
-// reach names the ports of the other side.
+// reach sets the ports of the other side.
 func (e *floorEnd) reach(ports [2]int) {
 	for i, port := range ports {
 		e.target[i] = unix.RawSockaddrInet4{Family: unix.AF_INET, Port: uint16(port>>8 | port<<8), Addr: local}
 	}
 }
 
-// run is the loop, for so long.
+// run sends and receives packets for a duration.
 func (e *floorEnd) run(calls int, d time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -132,8 +134,8 @@ func (e *floorEnd) run(calls int, d time.Duration) {
 	}
 }
 
-// BePeer makes a test binary the far end of Floor or of Sockets where that started it: TestMain calls it first and returns
-// when it says so.
+// BePeer runs the test binary as the peer of Floor or Sockets if one of these started it, and then returns true.
+// TestMain calls BePeer first and returns if it is true.
 func BePeer() bool { return beFloorPeer() || beOwnPeer() }
 
 func beFloorPeer() bool {
@@ -152,8 +154,8 @@ func beFloorPeer() bool {
 	return true
 }
 
-// interval is the time between the packets of a call, for 99 of 100 packets no longer than this: what the machine's own
-// waking from sleep makes of 20 ms.
+// interval returns the 99th percentile of the time between two packets of a call. It shows how precisely the
+// machine keeps 20 ms.
 func interval(turns []time.Duration) time.Duration {
 	const frame = 4 // turns
 	var all []time.Duration
@@ -167,8 +169,8 @@ func interval(turns []time.Duration) time.Duration {
 	return all[len(all)*99/100]
 }
 
-// Floor measures for four seconds how many cores a thousand calls' packets cost at least, with so many calls, and how long
-// the interval of 99 of 100 of these packets is at most.
+// Floor measures for four seconds with a number of calls. It returns the CPU cores that the packets of a thousand
+// calls need at least, and the 99th percentile of the packet interval.
 func Floor(calls int) (cores float64, p99 time.Duration, err error) {
 	e, err := newFloorEnd()
 	if err != nil {
@@ -199,7 +201,7 @@ func Floor(calls int) (cores float64, p99 time.Duration, err error) {
 	return cores * 1000 / float64(calls), interval(e.turns), nil
 }
 
-// enough fails where packets were missing, so that the rest would look cheap.
+// enough returns an error if packets were missing, because the measured cost would be too low.
 func enough(calls, sent, got int) error {
 	if want := calls * 50 * int(floorTime/time.Second); sent < want*9/10 || got < want*8/10 {
 		return fmt.Errorf("mediatest: floor: %d packets sent, %d received, of %d", sent, got, want)
@@ -207,7 +209,7 @@ func enough(calls, sent, got int) error {
 	return nil
 }
 
-// used is the processor time of this process.
+// used returns the CPU time of this process.
 func used() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -1,6 +1,7 @@
 //go:build !linux
 
-// Package mediatest measures what packets cost at least, for benchmarks to compare with. It knows no session and no codec.
+// Package mediatest measures the minimum CPU cost of RTP packets, as a baseline for the benchmarks of package
+// media. It also builds RTP packets for tests.
 package mediatest
 
 import (
@@ -8,11 +9,11 @@ import (
 	"time"
 )
 
-// BePeer is false: there is no far end of Floor here.
+// BePeer returns false: Floor and Sockets need Linux.
 func BePeer() bool { return false }
 
-// Floor fails with errors.ErrUnsupported: the loop needs Linux.
+// Floor returns errors.ErrUnsupported, because its system calls need Linux.
 func Floor(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }
 
-// Sockets fails as Floor does.
+// Sockets returns errors.ErrUnsupported, because its system calls need Linux.
 func Sockets(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }

@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The floor of sockets is what the same packets cost with a socket for each call, as whoever gives each call a port must
-// have: a thread that wakes each 5 ms and looks into a quarter of the sockets with a recvmmsg each, and sends one packet
-// from each with a sendto. Sockets are read and written by turns of ownTogether, which is how they cost least.
+// The socket floor is the CPU cost of a call's packets if each call has its own socket, as with a port per call. A
+// thread wakes every 5 ms and reads a quarter of the sockets with recvmmsg each. It then sends one packet from each
+// of these with sendto. Reads and writes alternate in groups of ownTogether sockets, which is the cheapest order.
 const (
-	ownPeer     = "CALLBOARD_MEDIA_BENCH_SOCKETS" // calls
+	ownPeer     = "CALLBOARD_MEDIA_BENCH_SOCKETS" // holds the number of calls
 	ownTogether = 32
-	ownRoom     = 2 // packets that one look takes: two have come now and then
+	ownRoom     = 2 // packets per read; two have sometimes arrived
 	ownBuffer   = 64 << 10
 )
 
-// ownEnd is one side of it.
+// ownEnd is one side of the measurement.
 type ownEnd struct {
 	fd        []int
 	target    []unix.RawSockaddrInet4
@@ -34,10 +34,10 @@ type ownEnd struct {
 	buf       [ownRoom][1500]byte
 	packet    [172]byte
 	sent, got int
-	turns     []time.Duration // when each had sent its packets
+	turns     []time.Duration // time at which each turn's packets were sent
 }
 
-// newOwnEnd opens the sockets of so many calls, and writes their ports.
+// newOwnEnd opens the sockets of a number of calls and writes their ports to tell.
 func newOwnEnd(calls int, tell io.Writer) (*ownEnd, error) {
 	e := &ownEnd{target: make([]unix.RawSockaddrInet4, calls)}
 	for range calls {
@@ -81,7 +81,7 @@ func (e *ownEnd) reach(told io.Reader) error {
 	return nil
 }
 
-// run is the loop, for so long.
+// run sends and receives packets for a duration.
 func (e *ownEnd) run(d time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -134,7 +134,7 @@ func (e *ownEnd) send(fd int, to *unix.RawSockaddrInet4) {
 	}
 }
 
-// beOwnPeer is the far end of Sockets, where that started this process.
+// beOwnPeer runs the peer of Sockets if Sockets started this process.
 func beOwnPeer() bool {
 	var calls int
 	if _, err := fmt.Sscan(os.Getenv(ownPeer), &calls); err != nil {
@@ -151,7 +151,7 @@ func beOwnPeer() bool {
 	return true
 }
 
-// Sockets measures what Floor does, where each call has a socket of its own.
+// Sockets measures like Floor, but with a socket per call.
 func Sockets(calls int) (cores float64, p99 time.Duration, err error) {
 	peer := exec.Command(os.Args[0])
 	peer.Env = append(os.Environ(), fmt.Sprintf("%s=%d", ownPeer, calls))

@@ -1,25 +1,25 @@
-// Package mix adds voices up, so that several are heard at once. It works on frames of µ-law and saturates where the sum is
-// too loud for a telephone. It knows no packets and no clock, and makes no garbage.
+// Package mix is a conference mixer: it adds up voices in frames of µ-law, and saturates sums that exceed the
+// range. It allocates nothing.
 package mix
 
 import "github.com/callboard/callboard/media/g711"
 
-// FrameMost is the longest frame, in samples: 40 ms of 8 kHz.
+// FrameMost is the length of the longest frame, in samples: 40 ms of 8 kHz.
 const FrameMost = 320
 
-// Bus is the sum of one frame. The zero value is a frame of no samples; it is not for concurrent use.
+// Bus is the sum of one frame. The zero value is an empty frame. Not safe for concurrent use.
 type Bus struct {
 	sum [FrameMost]int32
 	n   int
 }
 
-// Begin starts a silent frame of n samples, FrameMost at most.
+// Begin starts a silent frame of n samples, at most FrameMost.
 func (b *Bus) Begin(n int) {
 	b.n = min(n, FrameMost)
 	clear(b.sum[:b.n])
 }
 
-// Add puts a voice into the frame; what goes beyond the frame is left out.
+// Add adds a voice to the frame; samples beyond the frame are ignored.
 func (b *Bus) Add(mu []byte) {
 	mu = mu[:min(len(mu), b.n)]
 	sum := b.sum[:len(mu)]
@@ -28,14 +28,14 @@ func (b *Bus) Add(mu []byte) {
 	}
 }
 
-// Sum writes the frame; dst must be as long as the frame.
+// Sum writes the frame to dst, which must be as long as the frame.
 func (b *Bus) Sum(dst []byte) {
 	for i, v := range b.sum[:min(b.n, len(dst))] {
 		dst[i] = g711.LinearToMu(saturate(v))
 	}
 }
 
-// Without writes the frame but for one voice in it: what its speaker hears of the others.
+// Without writes the frame minus one voice, for the speaker of that voice.
 func (b *Bus) Without(dst, own []byte) {
 	n := min(b.n, len(dst), len(own))
 	for i, v := range b.sum[:n] {
@@ -46,7 +46,7 @@ func (b *Bus) Without(dst, own []byte) {
 	}
 }
 
-// saturate is the nearest sample.
+// saturate limits a sum to the range of a sample.
 func saturate(v int32) int16 {
 	return int16(min(max(v, -32768), 32767))
 }

@@ -6,7 +6,7 @@ package opus
 #cgo pkg-config: opus
 #include <opus.h>
 
-// The control function takes its arguments as C does: cgo cannot call it.
+// opus_encoder_ctl has variable arguments, which cgo cannot call.
 static int callboard_prepare(OpusEncoder *e) {
 	int failed = opus_encoder_ctl(e, OPUS_SET_BITRATE(24000));
 	failed |= opus_encoder_ctl(e, OPUS_SET_COMPLEXITY(3));
@@ -20,15 +20,15 @@ import "C"
 
 import "unsafe"
 
-// Available says whether this build speaks Opus.
+// Available says whether this build supports Opus.
 const Available = true
 
 const rate = 8000
 
-// Encoder writes one stream. It is not for concurrent use.
+// Encoder encodes one stream. Not safe for concurrent use.
 type Encoder struct{ c *C.OpusEncoder }
 
-// NewEncoder begins a stream of 8 kHz mono voice. Where the library has no memory left, it writes nothing.
+// NewEncoder returns an encoder for 8 kHz mono voice. If the library is out of memory, Encode writes nothing.
 func NewEncoder() *Encoder {
 	var failed C.int
 	e := C.opus_encoder_create(rate, 1, C.OPUS_APPLICATION_VOIP, &failed)
@@ -39,7 +39,7 @@ func NewEncoder() *Encoder {
 	return &Encoder{e}
 }
 
-// Encode writes a frame of 10, 20 or 40 ms and returns how many bytes it took; 0: it failed.
+// Encode encodes a frame of 10, 20 or 40 ms and returns the number of bytes; 0: encoding failed.
 func (e *Encoder) Encode(dst []byte, pcm []int16) int {
 	if e.c == nil || len(dst) == 0 || len(pcm) == 0 {
 		return 0
@@ -56,18 +56,18 @@ func (e *Encoder) Close() {
 	}
 }
 
-// Decoder reads one stream. It is not for concurrent use.
+// Decoder decodes one stream. Not safe for concurrent use.
 type Decoder struct{ c *C.OpusDecoder }
 
-// NewDecoder begins a stream, given out as 8 kHz mono whatever it was coded at. Where the library has no memory left, it
-// reads nothing.
+// NewDecoder returns a decoder whose output is 8 kHz mono for any encoded bandwidth. If the library is out of
+// memory, Decode returns nothing.
 func NewDecoder() *Decoder {
 	var failed C.int
 	d := C.opus_decoder_create(rate, 1, &failed)
 	return &Decoder{d}
 }
 
-// Decode reads a packet and returns how many samples it gave; 0: it is none. dst must hold 120 ms.
+// Decode decodes a packet and returns the number of samples; 0: the packet is invalid. dst must hold 120 ms.
 func (d *Decoder) Decode(dst []int16, packet []byte) int {
 	if d.c == nil || len(packet) == 0 || len(dst) == 0 {
 		return 0

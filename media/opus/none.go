@@ -2,28 +2,28 @@
 
 package opus
 
-// Available says whether this build speaks Opus.
+// Available says whether this build supports Opus.
 const Available = false
 
-// Encoder writes nothing.
+// Encoder is the encoder of builds without Opus; it writes nothing.
 type Encoder struct{}
 
-// NewEncoder makes an encoder that writes nothing.
+// NewEncoder returns an encoder that writes nothing.
 func NewEncoder() *Encoder { return &Encoder{} }
 
-// Encode writes nothing.
+// Encode writes nothing and returns 0.
 func (*Encoder) Encode([]byte, []int16) int { return 0 }
 
 // Close does nothing.
 func (*Encoder) Close() {}
 
-// Decoder reads nothing.
+// Decoder is the decoder of builds without Opus; it returns nothing.
 type Decoder struct{}
 
-// NewDecoder makes a decoder that reads nothing.
+// NewDecoder returns a decoder that returns nothing.
 func NewDecoder() *Decoder { return &Decoder{} }
 
-// Decode reads nothing.
+// Decode decodes nothing and returns 0.
 func (*Decoder) Decode([]int16, []byte) int { return 0 }
 
 // Close does nothing.

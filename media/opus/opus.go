@@ -1,3 +1,3 @@
-// Package opus speaks Opus (RFC 6716) by the reference library, libopus, in builds with the tag "opus" and cgo; in all
-// others it says that it is not there. The library codes at 8 kHz itself, so nothing is resampled here.
+// Package opus encodes and decodes Opus (RFC 6716) through libopus. Only builds with cgo and the tag "opus" contain
+// the codec; see Available. The library runs at 8 kHz, so no resampling is needed.
 package opus

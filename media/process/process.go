@@ -1,5 +1,5 @@
-// Package process starts the programs that Callboard runs beside itself. It
-// guarantees that they see no secret of the service's environment.
+// Package process starts external programs with a minimal environment. It guarantees that they see no secret of the
+// service's environment.
 package process
 
 import (
@@ -10,16 +10,14 @@ import (
 	"strings"
 )
 
-// allowedVars are the environment variables that a program may need: the paths of
-// programs and libraries, the language, the directory of temporary files, and the
-// voices of espeak-ng.
+// allowedVars are the environment variables that a program may need: search paths, language, directory of temporary
+// files, and the voices of espeak-ng.
 func allowedVars() []string {
 	return []string{"PATH", "LD_LIBRARY_PATH", "LANG", "LANGUAGE", "TMPDIR", "ESPEAK_DATA_PATH"}
 }
 
-// Command is exec.CommandContext for a program that gets a minimal environment:
-// PATH, LD_LIBRARY_PATH, LANG, LANGUAGE, LC_*, TMPDIR and ESPEAK_DATA_PATH, as
-// far as they are set.
+// Command is exec.CommandContext with a minimal environment. The program gets PATH, LD_LIBRARY_PATH, LANG,
+// LANGUAGE, LC_*, TMPDIR and ESPEAK_DATA_PATH, as far as they are set.
 func Command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec,forbidigo // callers check what they pass; this is the one place that starts programs
 	cmd.Env = filterEnv(os.Environ())
@@ -28,7 +26,7 @@ func Command(ctx context.Context, program string, args ...string) *exec.Cmd {
 
 // filterEnv returns the variables that a program gets: allowedVars and LC_*.
 func filterEnv(all []string) []string {
-	out := []string{} // nil would pass everything
+	out := []string{} // os/exec passes the whole environment for nil
 	for _, v := range all {
 		name, _, _ := strings.Cut(v, "=")
 		if strings.HasPrefix(name, "LC_") || slices.Contains(allowedVars(), name) {

@@ -1,55 +1,57 @@
-// Package reception counts the packets of one RTP source: loss, copies and jitter, as receiver reports tell them.
+// Package reception counts the packets of an RTP stream: loss, copies and jitter, as RTCP receiver reports contain
+// them.
 package reception
 
 import "github.com/pion/rtp"
 
-// Receiver counts one source: loss as in RFC 3550 appendix A.3, jitter as in A.8. It outlives a change of the source.
+// Receiver counts the packets of one stream: loss as in RFC 3550 §A.3, jitter as in §A.8. Its totals continue when
+// the source changes. Not safe for concurrent use.
 type Receiver struct {
 	started   bool
 	ssrc      uint32
 	base      uint32 // extended sequence number of the first packet
 	highest   uint32 // extended sequence number of the highest packet
-	received  uint64 // from this source, without copies
+	received  uint64 // from the current source, without copies
 	repeated  uint64 // copies
-	seen      uint64 // bit n: highest-n was there
+	seen      uint64 // bit n: the packet highest-n was received
 	transit   int64
 	jitter    float64 // in timestamp units
-	worst     float64 // jitter since Afresh
-	past      Totals  // of earlier sources
-	expectedR uint64  // at the last report
+	worst     float64 // highest jitter since Afresh
+	past      Totals  // totals of earlier sources
+	expectedR uint64  // expected packets at the last report
 	receivedR uint64
 }
 
-// Totals is what was received, what was lost, and how many copies came of what was received. A copy is neither.
+// Totals are the packets received, lost and repeated. Received and Lost count no copies.
 type Totals struct{ Received, Lost, Repeated uint64 }
 
-// Report is what a receiver report block says.
+// Report is the content of a receiver report block.
 type Report struct {
 	SSRC     uint32
-	Fraction uint8 // of 256, since the last report
+	Fraction uint8 // lost share since the last report, of 256
 	Lost     uint32
 	Highest  uint32
 	Jitter   uint32
 }
 
 const (
-	maxForward  = 3000 // a greater leap of the sequence is a new start
+	maxForward  = 3000 // a greater step in the sequence numbers starts a new source
 	maxBackward = 200
-	leap        = 8000 // a transit that changes by a second is a new clock, not jitter
+	leap        = 8000 // a change of the transit time by a second shows a new clock instead of jitter
 )
 
-// Verdict is what a packet is to its source.
+// Verdict says how a packet continues the stream.
 type Verdict uint8
 
 // The verdicts.
 const (
-	Next     Verdict = iota // the source goes on
-	Anew                    // another source, or the same began anew
-	Repeated                // a packet that was there before, or so long after its time that nobody can tell
+	Next     Verdict = iota // the next packets of the source
+	Anew                    // the first packet of a source, or after a restart of the source
+	Repeated                // a copy, or a packet too old to be checked for copies
 )
 
-// Got counts a packet; arrived is the receiver's clock in timestamp units, of any origin. A packet that is not timed
-// (a telephone event keeps the timestamp of its beginning) says nothing about jitter.
+// Got counts a packet; arrived is the arrival time in timestamp units, from any origin. timed is false for a
+// telephone event, whose timestamp stays that of its start, so it does not count for jitter.
 func (r *Receiver) Got(p *rtp.Header, arrived int64, timed bool) Verdict {
 	if !r.started || p.SSRC != r.ssrc {
 		r.restart(p, arrived)
@@ -86,7 +88,7 @@ func (r *Receiver) Got(p *rtp.Header, arrived int64, timed bool) Verdict {
 func (r *Receiver) restart(p *rtp.Header, arrived int64) {
 	r.past = r.Totals()
 	r.started, r.ssrc = true, p.SSRC
-	r.base = 1<<16 | uint32(p.SequenceNumber) // one turn up, so that an early predecessor cannot pass below zero
+	r.base = 1<<16 | uint32(p.SequenceNumber) // 1<<16 avoids an underflow by an earlier packet that arrives late
 	r.highest, r.seen = r.base, 1
 	r.received, r.repeated, r.expectedR, r.receivedR = 1, 0, 0, 0
 	r.transit = arrived - int64(p.Timestamp)
@@ -99,7 +101,7 @@ func (r *Receiver) expected() uint64 {
 	return uint64(r.highest-r.base) + 1
 }
 
-// Totals counts over all sources.
+// Totals returns the counts over all sources.
 func (r *Receiver) Totals() Totals {
 	t := r.past
 	t.Received += r.received
@@ -110,16 +112,16 @@ func (r *Receiver) Totals() Totals {
 	return t
 }
 
-// Jitter is the interarrival jitter in timestamp units.
+// Jitter returns the interarrival jitter in timestamp units.
 func (r *Receiver) Jitter() float64 { return r.jitter }
 
-// Worst is the greatest jitter since Afresh, in timestamp units.
+// Worst returns the highest jitter since Afresh, in timestamp units.
 func (r *Receiver) Worst() float64 { return r.worst }
 
-// Afresh begins to look for the worst jitter anew.
+// Afresh restarts the measurement that Worst returns.
 func (r *Receiver) Afresh() { r.worst = r.jitter }
 
-// Report makes the block of the next receiver report, false: there is no source yet.
+// Report returns the block for the next receiver report; false: no packet has been received.
 func (r *Receiver) Report() (Report, bool) {
 	if !r.started {
 		return Report{}, false

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	linger    = 100 * time.Millisecond // how long pieces wait for others, so that the writers wake seldom
+	linger    = 100 * time.Millisecond // how long data may wait for more, so that the writers wake seldom
 	syncsMost = 64
-	urgent    = 64 // recorders with something to write that wake the writers at once
+	urgent    = 64 // number of recorders with data that wakes the writers at once
 )
 
-// NewPool starts the writers of files of one format.
+// NewPool starts the goroutines that write recordings of one format.
 func NewPool(writers int, format wav.Format) *Pool {
 	p := &Pool{format: format, kick: make(chan struct{}, 1), stop: make(chan struct{}), finish: make(chan struct{}, syncsMost)}
 	for range max(writers, 1) {
@@ -22,7 +22,7 @@ func NewPool(writers int, format wav.Format) *Pool {
 	return p
 }
 
-// Close waits until every closed recording is on the disk and ends the writers. No recorder may be used afterwards.
+// Close waits until every closed recording is on disk and stops the writers. Afterwards no recorder may be used.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	if p.ended {
@@ -35,7 +35,7 @@ func (p *Pool) Close() {
 	p.work.Wait()
 }
 
-// list puts a recorder up for writing, once.
+// list adds a recorder to the list of those with data, unless it is listed.
 func (p *Pool) list(r *Recorder, now bool) {
 	r.mu.Lock()
 	listed := r.listed
@@ -72,7 +72,7 @@ func (p *Pool) run() {
 	}
 }
 
-// free takes blocks back.
+// free returns blocks to the pool.
 func (p *Pool) free(blocks []*block) {
 	for _, b := range blocks {
 		p.blocks.Put(b)
@@ -86,7 +86,7 @@ func (p *Pool) borrow() *scratch {
 	return new(scratch)
 }
 
-// next serves one recorder; false: none is ready.
+// next serves one recorder; false: none has data.
 func (p *Pool) next() bool {
 	p.mu.Lock()
 	if len(p.ready) == 0 {
@@ -104,7 +104,7 @@ func (p *Pool) serve(r *Recorder) {
 	if !drained(r) {
 		return
 	}
-	// Another goroutine, because syncing takes long, and the file system syncs many files as fast as one.
+	// The sync runs in another goroutine, because it takes long, and file systems sync many files as fast as one.
 	p.work.Go(func() {
 		p.finish <- struct{}{}
 		defer func() { <-p.finish }()
@@ -117,7 +117,7 @@ func (p *Pool) serve(r *Recorder) {
 	})
 }
 
-// drained drains; a panic spoils this recording only, and the rest of what waits for it is let go.
+// drained drains a recorder. A panic fails only this recording, and its waiting data is discarded.
 func drained(r *Recorder) (ended bool) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -1,5 +1,5 @@
-// Package record writes the sound of calls to stereo WAV files, µ-law or linear: the caller left, the agent right. Whoever hands in
-// sound never waits for a disk. It knows neither packets nor clocks: the samples handed in are the file's time.
+// Package record writes the audio of calls to stereo WAV files, µ-law or linear: the caller on the left, the agent
+// on the right. Callers of a Recorder never wait for the disk. The file's time is the number of samples written.
 package record
 
 import (
@@ -19,83 +19,84 @@ import (
 )
 
 const (
-	// pieceLen is half a second of two channels, in bytes, and what is written at once. Pieces end where the file has a multiple
-	// of it: the kernel writes a whole and even piece of a file at half the cost, and one twice as long at the same.
+	// pieceLen is the number of bytes per write: half a second of two channels. Pieces end at multiples of their
+	// length in the file, because the kernel writes aligned pieces at half the cost. Longer pieces cost the same
+	// per byte.
 	pieceLen = 8192
-	// blockLen is what memory is taken by, as a piece fills: on average that is little more than half of the piece. Six are a
-	// piece, and each fits into 1408 bytes, which is a size that the heap hands out.
+	// blockLen is the size of the memory blocks that a piece fills one by one, so that on average little more than
+	// half a piece is allocated. Six blocks are a piece. Each block fits into 1408 bytes, a size class of the Go
+	// allocator.
 	blockLen  = 1366
-	maxQueued = 360   // blocks of one recorder that may wait for the disk: half a minute
-	maxTotal  = 24000 // blocks of all: 32 MB
+	maxQueued = 360   // blocks of one recorder waiting for the disk: half a minute
+	maxTotal  = 24000 // blocks of all recorders: 32 MB
 	channels  = 2
 )
 
-// Result is the finished file.
+// Result describes the finished file.
 type Result struct {
 	Path     string
 	Duration time.Duration
-	Gap      error // why some of it could not be written: silence stands there, or its end is missing; nil: nothing is missing
-	Err      error // it is lost
+	Gap      error // why audio is missing, as silence or at the end; nil: the file is complete
+	Err      error // why the whole recording is lost
 }
 
-// block is a part of a piece of a file; what could not be kept leaves a gap that is silence in the file.
+// block is a part of a piece of the file. Blocks that are dropped become silence in the file.
 type block struct {
-	at   int64 // the samples before it
+	at   int64 // position in the file: number of samples before the block
 	n    int
 	room int
-	last bool // of its piece
+	last bool // last block of its piece
 	data [blockLen]byte
 }
 
-// scratch is where a writer puts a piece together.
+// scratch is a buffer in which a writer assembles a piece.
 type scratch struct {
 	mu   [pieceLen]byte
-	wide [2 * pieceLen]byte // where linear samples are written
+	wide [2 * pieceLen]byte // buffer for linear samples
 }
 
-// Recorder takes the sound of one call. Write, Silence and Close are for one goroutine at a time.
+// Recorder records the audio of one call. Write, Silence and Close must not be called concurrently.
 type Recorder struct {
-	// What each frame needs, on one line of the caches.
+	// The fields used for each frame, on one cache line.
 	pool    *Pool
 	open    *block
-	filling []*block // of the same piece, before it
-	at      int64    // samples of both sides taken so far
+	filling []*block // earlier blocks of the same piece
+	at      int64    // position: samples of both channels so far
 	closed  bool
 
 	path string
 	done chan Result
 
-	mu     sync.Mutex // what the writers share
+	mu     sync.Mutex // guards the fields shared with the writers
 	queue  []*block
 	listed bool
-	final  int64 // at, once closed; -1 before
-	ended  bool  // the finish has begun
-	unkept bool  // no file shall be left
-	onward bool  // the file may have a beginning of another process
+	final  int64 // position at Close; -1: not closed
+	ended  bool  // finish has begun
+	unkept bool  // the file is to be removed
+	onward bool  // another process may have written the beginning of the file
 
-	// The writers' own; one writer at a time has the recorder.
+	// Owned by the writer that currently serves this recorder.
 	taken   []*block
 	file    *os.File
-	written int64 // as at
-	gap     error // the first that could not be written
-	err     error // for good
+	written int64 // position up to which the file is written
+	gap     error // first error that left a gap
+	err     error // permanent error
 }
 
-// Create begins a recording. The file appears with the first sound that reaches the disk, or at Close.
+// Create starts a recording. The file is created when the first audio is written to disk, or at Close.
 func (p *Pool) Create(path string) *Recorder {
 	return &Recorder{pool: p, path: path, final: -1, done: make(chan Result, 1)}
 }
 
-// Continue is Create for a recording that another process has begun: what is
-// handed in counts from the beginning of the file. Where there is none, or it
-// was written otherwise, that part is silence.
+// Continue is Create for a recording that another process has started. The caller counts samples from the beginning
+// of the file. If the file is missing or has another format, the first part is silence.
 func (p *Pool) Continue(path string) *Recorder {
 	r := p.Create(path)
 	r.onward = true
 	return r
 }
 
-// Write takes a frame of both sides, of equal length; µ-law.
+// Write records a frame of both channels, µ-law of equal length.
 func (r *Recorder) Write(left, right []byte) {
 	if r.closed {
 		return
@@ -122,7 +123,7 @@ func (r *Recorder) Write(left, right []byte) {
 	}
 }
 
-// interleave puts two channels into one, four samples at a time.
+// interleave combines two channels, four samples at a time.
 func interleave(dst, left, right []byte) {
 	i := 0
 	for ; i+4 <= len(left); i += 4 {
@@ -134,14 +135,14 @@ func interleave(dst, left, right []byte) {
 	}
 }
 
-// spread puts a zero behind each byte.
+// spread inserts a zero byte after each byte.
 func spread(v uint32) uint64 {
 	x := uint64(v)
 	x = (x | x<<16) & 0x0000FFFF0000FFFF
 	return (x | x<<8) & 0x00FF00FF00FF00FF
 }
 
-// Silence lets n samples of both sides go by.
+// Silence records n samples of silence in both channels.
 func (r *Recorder) Silence(n int) {
 	if r.closed || n <= 0 {
 		return
@@ -150,7 +151,7 @@ func (r *Recorder) Silence(n int) {
 	r.at += int64(channels * n)
 }
 
-// Close ends the recording and returns at once. The channel yields one Result when the file is complete and on the disk.
+// Close ends the recording and returns at once. The channel yields one Result when the file is complete on disk.
 func (r *Recorder) Close() <-chan Result {
 	if r.closed {
 		return r.done
@@ -164,7 +165,7 @@ func (r *Recorder) Close() <-chan Result {
 	return r.done
 }
 
-// Discard ends the recording as Close does, and leaves no file: the Result has no path.
+// Discard ends the recording like Close and removes the file: the Result has no path.
 func (r *Recorder) Discard() <-chan Result {
 	r.mu.Lock()
 	r.unkept = true
@@ -187,7 +188,7 @@ func (r *Recorder) openFile() {
 	c.room, c.last = min(left, blockLen), left <= blockLen
 }
 
-// hand gives what there is of a piece to the writers, or lets it go where too much waits.
+// hand passes the current piece to the writers, or drops it if too many blocks are waiting.
 func (r *Recorder) hand() {
 	if r.open != nil {
 		r.filling, r.open = append(r.filling, r.open), nil
@@ -212,7 +213,7 @@ func (r *Recorder) hand() {
 	r.filling = r.filling[:0]
 }
 
-// drain writes what waits; true, once: the recording is closed and all of it is written.
+// drain writes the waiting blocks. It returns true once, when the recording is closed and completely written.
 func (r *Recorder) drain() bool {
 	for {
 		r.mu.Lock()
@@ -229,20 +230,20 @@ func (r *Recorder) drain() bool {
 	}
 }
 
-// writeTaken writes blocks, each piece at once, and gives their memory back.
+// writeTaken writes the taken blocks piece by piece and frees them.
 func (r *Recorder) writeTaken() {
 	defer func() {
 		r.pool.waiting.Add(-int64(len(r.taken)))
 		r.pool.free(r.taken)
 		clear(r.taken)
-		if cap(r.taken) > (pieceLen+blockLen-1)/blockLen { // of a slow disk, that is over
+		if cap(r.taken) > (pieceLen+blockLen-1)/blockLen { // after a slow disk has recovered
 			r.taken = nil
 		}
 	}()
 	if r.err != nil || !r.create() {
 		return
 	}
-	for left := r.taken; len(left) > 0 && r.err == nil; { // a disk that is full now may take what comes next
+	for left := r.taken; len(left) > 0 && r.err == nil; { // after an error the disk may accept the next piece
 		n := 1
 		for n < len(left) && !left[n-1].last && left[n].at == left[n-1].at+int64(left[n-1].n) {
 			n++
@@ -254,19 +255,19 @@ func (r *Recorder) writeTaken() {
 	}
 }
 
-// misses goes on behind what was written whole: what could not be is silence once
-// the disk takes something again.
+// misses records an error and continues after the last complete write. The missing audio becomes silence if later
+// writes succeed.
 func (r *Recorder) misses(why error) {
 	r.gap = cmp.Or(r.gap, why)
 	_, r.err = r.file.Seek(r.size(r.written), io.SeekStart)
 }
 
-// size is that of a file with so many samples.
+// size returns the length in bytes of a file with a number of samples.
 func (r *Recorder) size(samples int64) int64 {
 	return wav.HeaderLen + samples*int64(r.pool.format.Bytes())
 }
 
-// write writes blocks that follow one another, at most a piece.
+// write writes consecutive blocks, at most a piece.
 func (r *Recorder) write(blocks []*block) error {
 	if err := r.fill(blocks[0].at); err != nil {
 		return err
@@ -288,7 +289,7 @@ func (r *Recorder) write(blocks []*block) error {
 	return nil
 }
 
-// linear rewrites µ-law as 16-bit samples.
+// linear converts µ-law to 16-bit samples.
 func linear(out, mu []byte) []byte {
 	for _, b := range mu {
 		out = binary.LittleEndian.AppendUint16(out, uint16(g711.MuToLinear(b))) //nolint:gosec // two's complement
@@ -296,7 +297,7 @@ func linear(out, mu []byte) []byte {
 	return out
 }
 
-// create makes the file, unless there is one; false: it cannot be had now.
+// create creates the file if it does not exist; false: creating failed, and may be tried again.
 func (r *Recorder) create() bool {
 	if r.file != nil {
 		return true
@@ -322,8 +323,7 @@ func (r *Recorder) create() bool {
 	return true
 }
 
-// reopen goes on behind what another process has written; false: there is
-// nothing that could be gone on with.
+// reopen continues the file of another process; false: the file is missing or unusable.
 func (r *Recorder) reopen() bool {
 	format, size, err := wav.Begun(r.path)
 	if err != nil || format != r.pool.format {
@@ -345,7 +345,7 @@ func (r *Recorder) reopen() bool {
 	return true
 }
 
-// fill writes silence up to a place: sound that was let go, or never was.
+// fill writes silence up to a position, in place of dropped or missing audio.
 func (r *Recorder) fill(to int64) error {
 	if r.written >= to {
 		return nil
@@ -369,7 +369,7 @@ func (r *Recorder) fill(to int64) error {
 	return nil
 }
 
-// finish closes the file: header, contents and its name are on the disk afterwards.
+// finish completes the file, and syncs its header, contents and directory entry to disk.
 func (r *Recorder) finish() error {
 	if r.unkept {
 		return r.remove()
@@ -379,11 +379,11 @@ func (r *Recorder) finish() error {
 		err = cmp.Or(r.err, r.gap)
 	}
 	if err == nil {
-		if e := r.fill(r.final); e != nil { // its end is missing, and not all of it
+		if e := r.fill(r.final); e != nil { // the end is missing; the rest stays
 			r.misses(e)
 			r.final = 0
 		}
-		r.final = max(r.final, r.written) // what a process before this one wrote may reach further
+		r.final = max(r.final, r.written) // another process may have written beyond the end
 		if err = r.err; err == nil && r.gap != nil {
 			err = r.file.Truncate(r.size(r.final))
 		}
@@ -406,7 +406,7 @@ func (r *Recorder) finish() error {
 	return err
 }
 
-// remove leaves no file.
+// remove removes the file.
 func (r *Recorder) remove() error {
 	r.written = 0
 	if r.file == nil {
@@ -415,7 +415,7 @@ func (r *Recorder) remove() error {
 	return errors.Join(r.file.Close(), os.Remove(r.path))
 }
 
-// sendResult hands the result over, once.
+// sendResult delivers the result once.
 func (r *Recorder) sendResult(err error) {
 	out := Result{Path: r.path, Duration: time.Duration(r.written/channels) * time.Second / 8000, Gap: r.gap}
 	if r.unkept {
@@ -436,12 +436,12 @@ func syncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Pool is the writers that all recorders of a process share.
+// Pool is the set of writers that all recorders of a process share.
 type Pool struct {
 	format    wav.Format
 	blocks    sync.Pool
 	scratches sync.Pool
-	waiting   atomic.Int64 // blocks handed over and not written
+	waiting   atomic.Int64 // blocks queued and not written
 
 	mu     sync.Mutex
 	ready  []*Recorder
@@ -449,5 +449,5 @@ type Pool struct {
 	kick   chan struct{}
 	stop   chan struct{}
 	work   sync.WaitGroup
-	finish chan struct{} // bounds how many files are synced at once
+	finish chan struct{} // limits concurrent syncs
 }

@@ -9,63 +9,63 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// Names as Format.Name has them.
+// Values of Format.Name.
 const (
 	Event = "TELEPHONE-EVENT" // RFC 4733
 	Noise = "CN"              // RFC 3389
 	Opus  = "OPUS"            // RFC 7587
 )
 
-// ErrNoKeys says that they encrypt or we must, and they name no key that we understand.
+// ErrNoKeys: SRTP is required on one side, and the peer's SDP has no supported key.
 var ErrNoKeys = errors.New("sdp: no keys in common")
 
-// Privacy says which streams may be agreed on.
+// Privacy says whether SRTP may or must be used.
 type Privacy uint8
 
-// The degrees of privacy.
+// The values of Privacy.
 const (
-	Clear   Privacy = iota // in the clear only
-	Either                 // encrypted where they can
-	Private                // encrypted only
+	Clear   Privacy = iota // no SRTP
+	Either                 // SRTP if the peer supports it
+	Private                // SRTP only
 )
 
-// Terms is what we want.
+// Terms is what the local side accepts.
 type Terms struct {
-	Codecs     []Format // what we speak, in our order
-	Events     bool     // telephone events
-	Noise      bool     // comfort noise
-	Offered    bool     // they offered, we answer; otherwise theirs is the answer to us
-	TheirOrder bool     // as answerer: their order decides, not ours
-	PTime      int      // ms, where they ask for nothing
+	Codecs     []Format // our codecs, in order of preference
+	Events     bool     // telephone events are accepted
+	Noise      bool     // comfort noise is accepted
+	Offered    bool     // the peer's SDP is an offer; false: it is an answer
+	TheirOrder bool     // in an answer, the peer's order of codecs counts instead of ours
+	PTime      int      // packet length in ms if the peer gives none
 	Privacy    Privacy
-	Keys       []srtp.Attribute // as offerer: those that we offered
+	Keys       []srtp.Attribute // keys of our offer, if the peer answers
 }
 
-// NoStream as Agreed.Stream says that the audio stream of a session was removed.
+// NoStream is the value of Agreed.Stream after the audio stream was removed.
 const NoStream = -1
 
-// Agreed is what two descriptions have in common, seen from us.
+// Agreed is the negotiated media, from the local view.
 type Agreed struct {
-	Stream  int            // which m-line of theirs, or NoStream
-	Codec   Format         // what we send, by their payload type
-	Listen  []Format       // every sound they may send
-	Event   Format         // telephone events; Name "" : not agreed
-	Noise   Format         // comfort noise; Name "" : not agreed
-	Remote  netip.AddrPort // where their RTP port is; an unspecified address: nowhere; none: see Host
-	Host    string         // the name in place of an address: where their RTP port is is not known
-	RTCP    netip.AddrPort // with Mux it is Remote
-	PTime   int            // ms: 10, 20, 30 or 40
-	Held    bool           // they do not want to hear us
-	Silent  bool           // they do not mean to send
-	Ours    Direction      // what our answer says
-	Offered bool           // they offered
-	Mux     bool           // RTCP through the RTP port
-	Secure  bool           // SRTP: they encrypt with Key
-	Key     srtp.Attribute // theirs; our answer bears its tag and suite
+	Stream  int            // index of the peer's m= line, or NoStream
+	Codec   Format         // codec that we send, with the peer's payload type
+	Listen  []Format       // all audio formats that the peer may send
+	Event   Format         // telephone events; empty Name: not agreed
+	Noise   Format         // comfort noise; empty Name: not agreed
+	Remote  netip.AddrPort // peer's RTP address. Unspecified: send nothing. Zero: see Host
+	Host    string         // host name in place of the peer's address
+	RTCP    netip.AddrPort // peer's RTCP address; with Mux the same as Remote
+	PTime   int            // packet length in ms: 10, 20, 30 or 40
+	Held    bool           // the peer receives no audio
+	Silent  bool           // the peer sends no audio
+	Ours    Direction      // direction for our answer
+	Offered bool           // the peer's SDP was an offer
+	Mux     bool           // RTCP uses the RTP port
+	Secure  bool           // SRTP; the peer encrypts with Key
+	Key     srtp.Attribute // peer's key; our answer uses its tag and suite
 }
 
-// Agree compares their description with what we want. As answerer (they offered) our order decides, or theirs where we
-// say so; as offerer their answer does: its first codec that we know is what we send.
+// Agree negotiates the peer's SDP with our terms. In an answer to the peer's offer, our order of codecs decides, or
+// the peer's with TheirOrder. If the peer answers, we send the first codec of the answer that we support.
 func Agree(theirs *Session, want Terms) (Agreed, error) {
 	failed := error(&refusal{ErrNoAudio, theirs.noStreamReason()})
 	for _, secure := range [...]bool{true, false} {
@@ -88,7 +88,8 @@ func Agree(theirs *Session, want Terms) (Agreed, error) {
 	return Agreed{}, failed
 }
 
-// moreSpecific is the error to report: a missing key before different codecs, and both before a missing stream.
+// moreSpecific selects the error to report: a missing key before different codecs, and both before a missing
+// stream.
 func moreSpecific(before, now error) error {
 	if errors.Is(before, ErrNoKeys) && errors.Is(now, ErrNoAudio) {
 		return before
@@ -96,8 +97,8 @@ func moreSpecific(before, now error) error {
 	return now
 }
 
-// AudioDeclined reports whether every audio stream has port 0: as an answer it declines the audio, as an offer within a
-// session it removes it (RFC 3264 §6, §8.2).
+// AudioDeclined reports whether every audio stream has port 0. In an answer that declines the audio; in a re-INVITE
+// it removes the audio (RFC 3264 §6, §8.2).
 func (s *Session) AudioDeclined() bool {
 	audio := false
 	for _, m := range s.Media {
@@ -109,7 +110,7 @@ func (s *Session) AudioDeclined() bool {
 	return audio
 }
 
-// noStreamReason says why a description has no audio stream to accept.
+// noStreamReason returns why a description has no audio stream to accept.
 func (s *Session) noStreamReason() string {
 	if s.AudioDeclined() {
 		return "the audio stream is declined by port 0"
@@ -117,7 +118,7 @@ func (s *Session) noStreamReason() string {
 	return "there is no m=audio line"
 }
 
-// agree takes one stream, encrypted or not.
+// agree negotiates one stream, encrypted or not.
 func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 	a := Agreed{
 		Held: m.Held(), Silent: !m.Direction.Sends(), PTime: m.ptime(want.PTime), Offered: want.Offered, Mux: m.Mux && want.Offered,
@@ -143,7 +144,7 @@ func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 		a.Listen = []Format{a.Codec}
 	}
 	if a.Codec.Name == Opus && a.PTime == 30 {
-		a.PTime = 20 // Opus has no frame of 30 ms
+		a.PTime = 20 // Opus has no frames of 30 ms
 	}
 	if want.Events {
 		a.Event = m.beside(Event, a.Codec.Clock)
@@ -168,13 +169,13 @@ func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 	return a, nil
 }
 
-// protect finds the key that they encrypt with.
+// protect selects the key with which the peer encrypts.
 func (a *Agreed) protect(m *Media, want Terms, secure bool) error {
 	switch {
 	case !secure && !m.plain():
 		return &refusal{ErrNoAudio, "the peer uses " + m.Proto + "; SRTP is off here"}
 	case !secure && !want.Offered && m.Keyed && len(want.Keys) > 0:
-		return &refusal{ErrNoKeys, "the answer names an SRTP key that was not offered"} // they will not speak in the clear
+		return &refusal{ErrNoKeys, "the answer names an SRTP key that was not offered"} // the peer would send SRTP
 	case !secure:
 		return nil
 	case !m.secure():
@@ -194,7 +195,7 @@ func (a *Agreed) protect(m *Media, want Terms, secure bool) error {
 	return &refusal{ErrNoKeys, "the answer names an SRTP key that was not offered"}
 }
 
-// names lists formats as a=rtpmap does, eight at most.
+// names lists at most eight formats as in a=rtpmap.
 func names(formats []Format) string {
 	const most = 8
 	var b strings.Builder
@@ -214,7 +215,7 @@ func names(formats []Format) string {
 	return b.String()
 }
 
-// staticCodec names the codec of a payload type that has a static meaning (RFC 3551 section 6) and is not supported.
+// staticCodec returns the name of an unsupported codec with a static payload type (RFC 3551 §6).
 func staticCodec(payloadType uint8) string {
 	switch payloadType {
 	case 3:
@@ -229,7 +230,8 @@ func staticCodec(payloadType uint8) string {
 	return ""
 }
 
-// beside finds what goes with a codec: of the same clock where there is one, for they share their timestamps.
+// beside returns the format of telephone events or comfort noise for a codec. It prefers the codec's clock rate,
+// because both share their timestamps.
 func (m *Media) beside(name string, clock int) (found Format) {
 	for _, f := range m.Formats {
 		if f.Name == name && f.Channels <= 1 && (found.Name == "" || f.Clock == clock && found.Clock != clock) {
@@ -267,7 +269,7 @@ func prefer(common, ours []Format) Format {
 	return common[0]
 }
 
-// ptime is the packet length that they ask for, where we can send it.
+// ptime returns the packet length that the peer asks for, if supported.
 func (m *Media) ptime(otherwise int) int {
 	want := m.PTime
 	if want == 0 {

@@ -10,18 +10,18 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// reader gathers a description line by line.
+// reader is the state of parsing an SDP line by line.
 type reader struct {
 	out       Session
 	addr      netip.Addr // the session's c=
-	host      string     // the session's c=, where it names a host
+	host      string     // host name in the session's c=
 	direction Direction
 	version   bool
 }
 
-// Parse reads a description. It takes what carriers send: no final newline, bare LF, no s= or t=, c= after t=, unknown lines.
-// A line that cannot be used is ignored and told in Session.Ignored. An error wraps ErrSyntax, where the text is no SDP of
-// version 0, or ErrTooLarge.
+// Parse parses an SDP. It accepts what carriers send: no final newline, bare LF, no s= or t=, c= after t=, unknown
+// lines. Unusable lines are ignored and listed in Session.Ignored. An error wraps ErrSyntax if the text is not SDP
+// of version 0, or ErrTooLarge.
 func Parse(b []byte) (*Session, error) {
 	if len(b) > maxBytes {
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, len(b))
@@ -98,7 +98,7 @@ func (r *reader) current() *Media {
 	return &r.out.Media[len(r.out.Media)-1]
 }
 
-// connection reads "IN IP4 192.0.2.1[/ttl]", or a host name in place of the address.
+// connection parses "IN IP4 192.0.2.1[/ttl]", or a host name instead of the address.
 func (r *reader) connection(value string) (why string) {
 	f := strings.Fields(value)
 	if len(f) != 3 || !strings.EqualFold(f[0], "IN") {
@@ -123,7 +123,7 @@ func (r *reader) connection(value string) (why string) {
 	return ""
 }
 
-// isHostName says whether text may be a name of the domain name system, of letters.
+// isHostName says whether text may be a DNS name that contains a letter.
 func isHostName(text string) bool {
 	letters := false
 	for _, c := range text {
@@ -136,8 +136,8 @@ func isHostName(text string) bool {
 	return letters && len(text) <= 253 //nolint:mnd // RFC 1035 section 2.3.4
 }
 
-// media reads "audio 49170[/2] RTP/AVP 0 8 101". A stream that cannot be read keeps its place, for the answer has to refuse it
-// there (RFC 3264 section 6); its port counts as 0.
+// media parses "audio 49170[/2] RTP/AVP 0 8 101". An unreadable stream keeps its position with port 0, because the
+// answer must refuse it at that position (RFC 3264 §6).
 func (r *reader) media(n int, value string) (why string, err error) {
 	f := strings.Fields(value)
 	if len(r.out.Media) == maxMedia || len(f)-3 > maxFormats {
@@ -175,7 +175,7 @@ func (r *reader) media(n int, value string) (why string, err error) {
 	return why, nil
 }
 
-// static is what a payload type means without a map (RFC 3551 section 6), as far as we speak it.
+// static returns the supported codec of a static payload type (RFC 3551 §6); "": none.
 func static(payloadType uint8) string {
 	switch payloadType {
 	case 0:
@@ -231,7 +231,7 @@ func (r *reader) attribute(value string) (why string) {
 	return ""
 }
 
-// crypto reads a key; what we do not understand is passed over, as RFC 4568 wants it.
+// crypto parses an a=crypto line; an unsupported line is skipped (RFC 4568).
 func (m *Media) crypto(arg string) {
 	m.Keyed = true
 	if len(m.Crypto) == maxCrypto {
@@ -242,7 +242,7 @@ func (m *Media) crypto(arg string) {
 	}
 }
 
-// rtpmap reads "101 telephone-event/8000[/1]".
+// rtpmap parses "101 telephone-event/8000[/1]".
 func (m *Media) rtpmap(arg string) (why string) {
 	kind, encoding, ok := strings.Cut(strings.TrimSpace(arg), " ")
 	part := strings.Split(strings.TrimSpace(encoding), "/")
@@ -268,7 +268,7 @@ func (m *Media) rtpmap(arg string) (why string) {
 	return ""
 }
 
-// each does something to the formats of a payload type; false: there is none.
+// each calls do for each format with a payload type; false: the m= line does not list the type.
 func (m *Media) each(kind string, do func(*Format)) (found bool) {
 	t, err := strconv.ParseUint(kind, 10, 7)
 	if err != nil {
@@ -283,7 +283,7 @@ func (m *Media) each(kind string, do func(*Format)) (found bool) {
 	return found
 }
 
-// rtcp reads "port [IN IP4 address]" (RFC 3605); what cannot be read is left out.
+// rtcp parses "port [IN IP4 address]" (RFC 3605); an unreadable value is ignored.
 func (m *Media) rtcp(arg string) {
 	f := strings.Fields(arg)
 	if len(f) == 0 {
@@ -302,7 +302,7 @@ func (m *Media) rtcp(arg string) {
 	m.RTCP = netip.AddrPortFrom(addr.Unmap(), uint16(port))
 }
 
-// millis reads a length in ms; some write fractions.
+// millis parses a length in milliseconds, rounding the fractions that some peers send.
 func millis(arg string) int {
 	v, err := strconv.ParseFloat(strings.TrimSpace(arg), 64)
 	if err != nil || !(v >= 1 && v <= 1000) {

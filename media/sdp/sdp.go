@@ -1,6 +1,6 @@
-// Package sdp reads session descriptions as carriers really send them, and writes them strictly (RFC 8866, RFC 3264).
-// It knows telephone sound only: codecs, telephone events, comfort noise, and the keys of SRTP. It opens no socket and asks
-// no resolver.
+// Package sdp parses session descriptions tolerantly, as carriers send them, and writes them strictly (RFC 8866,
+// RFC 3264). It supports telephone audio: codecs, telephone events, comfort noise, and SRTP keys. It opens no
+// socket and resolves no host name.
 package sdp
 
 import (
@@ -12,40 +12,40 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// The limits on what a stranger may send.
+// Limits on the SDP of an untrusted peer.
 const (
 	maxBytes   = 16 << 10
 	maxLines   = 512
 	maxLine    = 2048
 	maxMedia   = 8
 	maxFormats = 64
-	maxCrypto  = 16 // lines of a=crypto that are looked at
-	maxIgnored = 16 // lines that are noted
+	maxCrypto  = 16 // parsed a=crypto lines
+	maxIgnored = 16 // reported lines
 )
 
-// What reading and negotiating may fail with.
+// Errors of parsing and negotiation.
 var (
 	ErrSyntax   = errors.New("sdp: unreadable")
 	ErrTooLarge = errors.New("sdp: too large")
 	ErrNoAudio  = errors.New("sdp: no audio in common")
 )
 
-// Ignored is a line of a description that cannot be used (RFC 8866 section 5.13: such attributes are ignored).
-type Ignored struct {
-	Line   int    // from 1 on
-	Text   string // of the line, 80 bytes at most
-	Reason string // what is wrong with it
+// Ignored is an unusable line of an SDP; such a line is ignored (RFC 8866 §5.13).
+type Ignored struct { // line number, from 1
+	Line   int    // of the line, at most 80 bytes
+	Text   string // cause of the problem
+	Reason string // cause of the problem
 }
 
-// String is one sentence.
+// String returns the ignored line as a sentence.
 func (i Ignored) String() string {
 	return fmt.Sprintf("line %d (%s) is ignored: %s", i.Line, i.Text, i.Reason)
 }
 
-// Direction is who sends, seen from the description's author.
+// Direction says which side sends, from the view of the description's author.
 type Direction uint8
 
-// The directions; without an attribute a stream is SendRecv.
+// The directions. Default: SendRecv.
 const (
 	SendRecv Direction = iota
 	SendOnly
@@ -53,18 +53,18 @@ const (
 	Inactive
 )
 
-// String is the name of the attribute.
+// String returns the name of the attribute.
 func (d Direction) String() string {
 	return [...]string{"sendrecv", "sendonly", "recvonly", "inactive"}[d&3]
 }
 
-// Sends says whether the author sends.
+// Sends says whether the author sends audio.
 func (d Direction) Sends() bool { return d == SendRecv || d == SendOnly }
 
-// Receives says whether the author listens.
+// Receives says whether the author receives audio.
 func (d Direction) Receives() bool { return d == SendRecv || d == RecvOnly }
 
-// Mirror is the same stream seen from the other end.
+// Mirror returns the direction from the view of the other side.
 func (d Direction) Mirror() Direction {
 	switch d {
 	case SendOnly:
@@ -76,54 +76,54 @@ func (d Direction) Mirror() Direction {
 	return d
 }
 
-// Format is a payload type and what it stands for.
+// Format is an RTP payload type with its codec.
 type Format struct {
 	Type     uint8
-	Name     string // upper case, as "PCMU"; "" where the type has no map and no static meaning
+	Name     string // in upper case, for example "PCMU"; "" if the type has neither a=rtpmap nor a static meaning
 	Clock    int
-	Channels int    // 0 and 1 are the same
-	Params   string // of fmtp
+	Channels int    // 0 means 1
+	Params   string // from a=fmtp
 }
 
-// Is says whether two formats stand for the same sound, whatever their payload types.
+// Is says whether two formats are the same codec, with any payload types.
 func (f Format) Is(other Format) bool {
 	return f.Name == other.Name && f.Clock == other.Clock && max(f.Channels, 1) == max(other.Channels, 1)
 }
 
-// Media is one m-line with what belongs to it.
+// Media is an m= line with its attributes.
 type Media struct {
 	Kind      string // "audio"
 	Port      int
 	Proto     string // "RTP/AVP"
 	Raw       []string
-	Formats   []Format   // of Raw, where they are payload types
-	Addr      netip.Addr // its own c= or the session's; invalid: none was given, or a name
-	Host      string     // that c=, where it names a host: no name of a stranger is looked up
+	Formats   []Format   // parsed from Raw, if these are payload types
+	Addr      netip.Addr // from its c= line or the session's; invalid if c= is missing or names a host
+	Host      string     // host name in c=, which is never resolved because it is untrusted
 	RTCP      netip.AddrPort
 	Direction Direction
-	PTime     int // ms; 0: not said
+	PTime     int // milliseconds; 0: not given
 	MaxPTime  int
-	Mux       bool             // RTCP may come and go through the RTP port (RFC 5761)
-	Keyed     bool             // there is a=crypto, whether or not we understand it
-	Crypto    []srtp.Attribute // those we understand, in their order
+	Mux       bool             // RTCP uses the RTP port (RFC 5761)
+	Keyed     bool             // an a=crypto line exists, supported or not
+	Crypto    []srtp.Attribute // the supported a=crypto lines, in order
 }
 
-// Session is a description as read.
+// Session is a parsed SDP.
 type Session struct {
-	Origin  string // the whole o= value
+	Origin  string // the value of o=
 	Media   []Media
-	Ignored []Ignored // lines that cannot be used, 16 at most
+	Ignored []Ignored // unusable lines, at most 16
 }
 
-// plain says whether the stream may be RTP in the clear; secure, whether it may be SRTP with keys of the description.
-// RTP/AVP with a=crypto is both: an offer that leaves the choice to the answerer.
+// plain says whether the stream may be unencrypted RTP; secure says whether it may be SRTP with keys from the SDP.
+// RTP/AVP with a=crypto allows both, and the answerer chooses.
 func (m *Media) plain() bool { return m.Proto == "RTP/AVP" || m.Proto == "RTP/AVPF" }
 
 func (m *Media) secure() bool {
 	return len(m.Crypto) > 0 && (m.plain() || strings.HasPrefix(m.Proto, "RTP/SAVP"))
 }
 
-// Held says whether the author does not want to hear us: by direction, or by the old c=0.0.0.0.
+// Held says whether the author receives no audio: by the direction, or by c=0.0.0.0 as in RFC 2543.
 func (m *Media) Held() bool {
 	return !m.Direction.Receives() || m.Addr.IsValid() && m.Addr.IsUnspecified()
 }
@@ -132,14 +132,14 @@ func syntax(line int, what string) error {
 	return fmt.Errorf("%w: line %d: %s", ErrSyntax, line, what)
 }
 
-// refusal is why no stream is taken. Is tells ErrNoAudio and ErrNoKeys.
+// refusal is the reason why no stream is accepted. It wraps ErrNoAudio or ErrNoKeys.
 type refusal struct {
 	kind error
 	text string
 }
 
-// Error is what the two ends do not have in common.
+// Error returns the reason as text for the user.
 func (r *refusal) Error() string { return r.text }
 
-// Unwrap is the kind.
+// Unwrap returns ErrNoAudio or ErrNoKeys.
 func (r *refusal) Unwrap() error { return r.kind }

@@ -8,21 +8,21 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// Local is what we write of ourselves.
+// Local describes the local side in an SDP.
 type Local struct {
 	ID, Version uint64
-	Origin      netip.Addr // of o=; zero: Addr
+	Origin      netip.Addr // address in o=. Default: Addr
 	Addr        netip.Addr
 	Port        int
 	Formats     []Format
 	Direction   Direction
 	PTime       int
 	Mux         bool
-	Crypto      []srtp.Attribute // keys that we may encrypt with; an answer names one
-	Secure      bool             // an offer takes nothing but SRTP; without it, keys leave the choice to the answerer
+	Crypto      []srtp.Attribute // our keys; an answer has only the chosen one
+	Secure      bool             // the offer accepts SRTP only; false: keys let the answerer choose
 }
 
-// Offer writes a description with one stream of sound.
+// Offer returns an SDP with one audio stream.
 func (l Local) Offer() []byte {
 	proto := "RTP/AVP"
 	if l.Secure {
@@ -31,8 +31,8 @@ func (l Local) Offer() []byte {
 	return l.write(func(b *strings.Builder) { l.audio(b, proto) })
 }
 
-// Answer writes the answer to an offer: our sound in the place of its stream chosen, every other stream refused. NoStream refuses
-// all of them.
+// Answer returns the answer to an offer: the chosen stream is accepted and every other stream is refused. NoStream
+// refuses all streams.
 func (l Local) Answer(offer *Session, chosen int) []byte {
 	return l.write(func(b *strings.Builder) {
 		for i, m := range offer.Media {
@@ -95,7 +95,7 @@ func (l Local) audio(b *strings.Builder, proto string) {
 	fmt.Fprintf(b, "a=%s\r\n", l.Direction)
 }
 
-// spelt is a format's name as it is usually written; names are compared whatever their case.
+// spelt returns a format name in its usual case; names are compared without case.
 func spelt(name string) string {
 	switch name {
 	case Event, Opus:

@@ -10,31 +10,32 @@ import (
 	"strings"
 )
 
-// ErrUnsupported says that a line of a=crypto asks for what we do not speak, or cannot be read. It never quotes the line.
+// ErrUnsupported: an a=crypto line is unreadable or asks for something unsupported. The error never quotes the
+// line, which contains a key.
 var ErrUnsupported = errors.New("srtp: unsupported a=crypto")
 
-// Attribute is one line of a=crypto.
+// Attribute is an a=crypto line.
 type Attribute struct {
-	Tag      int    // what the answer names it by
-	Key      Key    // that its author encrypts with
-	Lifetime uint64 // packets that the key is good for, as its author says; 0: not said
+	Tag      int    // identifies the line in the answer
+	Key      Key    // key with which the author of the line encrypts
+	Lifetime uint64 // maximum of packets for this key; 0: not given
 }
 
 const (
-	tagMost      = 999999999 // RFC 4568 section 9.1
-	attributeLen = 512       // bytes; the longest we understand has about 120
-	lifetimeMost = 48        // bits, of RFC 3711
+	tagMost      = 999999999 // RFC 4568 §9.1
+	attributeLen = 512       // bytes; the longest supported line has about 120
+	lifetimeMost = 48        // bits, RFC 3711
 )
 
-// NewKey makes a key of the system's randomness.
+// NewKey returns a random key.
 func NewKey(s Suite) Key {
 	k := Key{Suite: s}
 	_, _ = rand.Read(k.bytes[:kinds[s].key+kinds[s].salt]) // never fails
 	return k
 }
 
-// ParseAttribute reads "1 AES_CM_128_HMAC_SHA1_80 inline:…|2^31" (RFC 4568 section 9.1). A line with several keys, with a
-// master key identifier, or with parameters that change what is protected, is not supported.
+// ParseAttribute parses "1 AES_CM_128_HMAC_SHA1_80 inline:…|2^31" (RFC 4568 §9.1). It supports neither several keys, nor
+// master key identifiers, nor parameters that change what is protected.
 func ParseAttribute(line string) (Attribute, error) {
 	if len(line) > attributeLen {
 		return Attribute{}, fmt.Errorf("%w: too long", ErrUnsupported)
@@ -62,7 +63,7 @@ func ParseAttribute(line string) (Attribute, error) {
 	return a, nil
 }
 
-// suite finds a suite by its name.
+// suite returns the suite with this name, or None.
 func suite(name string) Suite {
 	name = strings.ToUpper(name)
 	if rest, ok := strings.CutPrefix(name, "AES_CM_256_"); ok {
@@ -76,7 +77,7 @@ func suite(name string) Suite {
 	return None
 }
 
-// inline reads "inline:<key and salt>[|lifetime]".
+// inline parses "inline:<key and salt>[|lifetime]".
 func (a *Attribute) inline(text string) error {
 	const method = "inline:"
 	if len(text) < len(method) || !strings.EqualFold(text[:len(method)], method) || strings.Contains(text, ";") {
@@ -86,7 +87,7 @@ func (a *Attribute) inline(text string) error {
 	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(part[0], "="))
 	k := kinds[a.Key.Suite]
 	if err != nil || len(raw) != k.key+k.salt {
-		return fmt.Errorf("%w: key", ErrUnsupported) // what the decoder says quotes the key
+		return fmt.Errorf("%w: key", ErrUnsupported) // the decoder's error would quote the key
 	}
 	copy(a.Key.bytes[:], raw)
 	for _, p := range part[1:] {
@@ -103,7 +104,7 @@ func (a *Attribute) inline(text string) error {
 	return nil
 }
 
-// lifetime reads "2^20" or "1048576".
+// lifetime parses "2^20" or "1048576".
 func lifetime(text string) (uint64, error) {
 	if power, ok := strings.CutPrefix(text, "2^"); ok {
 		if n, err := strconv.ParseUint(power, 10, 8); err == nil && n <= lifetimeMost {
@@ -115,14 +116,14 @@ func lifetime(text string) (uint64, error) {
 	return 0, fmt.Errorf("%w: lifetime", ErrUnsupported)
 }
 
-// Line is the attribute as a description has it. It holds the key: it goes into the description and nowhere else.
+// Line returns the value for a=crypto. It contains the key and must be written into SDP only.
 func (a Attribute) Line() string {
 	k := kinds[a.Key.Suite]
 	return fmt.Sprintf("%d %s inline:%s", a.Tag, k.name, base64.StdEncoding.EncodeToString(a.Key.bytes[:k.key+k.salt]))
 }
 
-// String hides the key.
+// String returns tag and suite without the key.
 func (a Attribute) String() string { return fmt.Sprintf("%d %s", a.Tag, a.Key.Suite) }
 
-// GoString hides the key.
+// GoString returns tag and suite without the key.
 func (a Attribute) GoString() string { return a.String() }

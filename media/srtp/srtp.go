@@ -1,5 +1,5 @@
-// Package srtp protects packets (RFC 3711, RFC 7714) by keys that descriptions carry (RFC 4568). It knows no socket and no
-// description: it is handed packets, and lines of a=crypto.
+// Package srtp encrypts and decrypts RTP and RTCP packets (RFC 3711, RFC 7714) with keys from SDP (RFC 4568). It
+// parses and writes a=crypto lines, and opens no socket.
 package srtp
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/pion/srtp/v3"
 )
 
-// Suite is a way to encrypt and to authenticate.
+// Suite is an SRTP crypto suite: encryption and authentication.
 type Suite uint8
 
-// The suites, of RFC 4568, RFC 6188 and RFC 7714.
+// The suites of RFC 4568, RFC 6188 and RFC 7714.
 const (
 	None Suite = iota
 	AESCM128SHA80
@@ -28,7 +28,7 @@ const (
 	AESCM256SHA32
 )
 
-// kind is what a suite is made of; lengths in bytes.
+// kind describes a suite; lengths are in bytes.
 type kind struct {
 	name    string
 	profile srtp.ProtectionProfile
@@ -36,7 +36,7 @@ type kind struct {
 	salt    int
 }
 
-// kinds are all suites. The name of RFC 6188 is AES_256_CM; some write AES_CM_256, as they do for 128.
+// kinds describes all suites. RFC 6188 uses the name AES_256_CM; some peers send AES_CM_256.
 var kinds = [...]kind{
 	None:          {},
 	AESCM128SHA80: {"AES_CM_128_HMAC_SHA1_80", srtp.ProtectionProfileAes128CmHmacSha1_80, 16, 14},
@@ -47,13 +47,13 @@ var kinds = [...]kind{
 	AESCM256SHA32: {"AES_256_CM_HMAC_SHA1_32", srtp.ProtectionProfileAes256CmHmacSha1_32, 32, 14},
 }
 
-// String is the suite's name in a=crypto.
+// String returns the suite's name in a=crypto.
 func (s Suite) String() string { return kinds[s].name }
 
-// Overhead is the most that protection adds to a packet, in bytes: tag, index of SRTCP.
+// Overhead is the maximum number of bytes that encryption adds to a packet: authentication tag and SRTCP index.
 const Overhead = 16 + 4
 
-// Key is a master key with its salt. It prints as nothing, so that no log and no trace holds it.
+// Key is a master key with its salt. It is hidden when printed or logged.
 type Key struct {
 	Suite Suite
 	bytes [46]byte
@@ -78,10 +78,10 @@ const (
 	sourcesMost  = 16  // SSRCs that one key may bring: each is remembered against replay
 )
 
-// ErrRefused is all that is told of a packet that is forged, repeated or broken.
-var ErrRefused = errors.New("srtp: refused")
+// ErrRefused: a packet is forged, a replay, or malformed. The error gives no detail.
+var ErrRefused = errors.New("srtp: packet refused")
 
-// Stream protects what goes one way, or opens what comes. It is not for concurrent use.
+// Stream encrypts or decrypts packets of one direction. Not safe for concurrent use.
 type Stream struct {
 	context *srtp.Context
 	sound   rtp.Header
@@ -90,10 +90,10 @@ type Stream struct {
 	known   int
 }
 
-// NewStream takes a key for one direction.
+// NewStream returns a stream with a key for one direction.
 func NewStream(k Key) (*Stream, error) {
 	if k.Suite == None || int(k.Suite) >= len(kinds) {
-		return nil, errors.New("srtp: no suite")
+		return nil, errors.New("srtp: unknown crypto suite")
 	}
 	key, salt := k.secret()
 	c, err := srtp.CreateContext(key, salt, kinds[k.Suite].profile,
@@ -104,12 +104,13 @@ func NewStream(k Key) (*Stream, error) {
 	return &Stream{context: c}, nil
 }
 
-// Protect encrypts an RTP packet in place; b needs room for Overhead beyond its length, or is copied.
+// Protect encrypts an RTP packet in place. Without capacity for Overhead more bytes, b is copied.
 func (s *Stream) Protect(b []byte) ([]byte, error) {
 	return s.context.EncryptRTP(b[:0], b, &s.sound)
 }
 
-// Open checks and decrypts an RTP packet in place. What fails is refused, may be left as nothing, and changes nothing else.
+// Open authenticates and decrypts an RTP packet in place. After an error the packet is unusable and the stream
+// unchanged.
 func (s *Stream) Open(b []byte) ([]byte, error) {
 	if len(b) < 12 {
 		return nil, ErrRefused
@@ -117,7 +118,7 @@ func (s *Stream) Open(b []byte) ([]byte, error) {
 	return s.from(binary.BigEndian.Uint32(b[8:]), func() ([]byte, error) { return s.context.DecryptRTP(b[:0], b, &s.sound) })
 }
 
-// from opens a packet of a source. Each source is remembered against replay, so there is a most of them.
+// from opens a packet of a source. Each source needs a replay list, so their number is limited.
 func (s *Stream) from(ssrc uint32, open func() ([]byte, error)) ([]byte, error) {
 	known := slices.Contains(s.sources[:s.known], ssrc)
 	if !known && s.known == sourcesMost {
@@ -134,21 +135,21 @@ func (s *Stream) from(ssrc uint32, open func() ([]byte, error)) ([]byte, error) 
 	return out, nil
 }
 
-// Turns says how often the sequence of a source has turned over (the ROC).
+// Turns returns the rollover counter (ROC) of a source.
 func (s *Stream) Turns(ssrc uint32) uint32 {
 	roc, _ := s.context.ROC(ssrc)
 	return roc
 }
 
-// SetTurns begins with a source in the middle of its life.
+// SetTurns sets the rollover counter of a source.
 func (s *Stream) SetTurns(ssrc, turns uint32) { s.context.SetROC(ssrc, turns) }
 
-// ProtectControl encrypts a compound RTCP packet; b needs room for Overhead beyond its length, or is copied.
+// ProtectControl encrypts a compound RTCP packet. Without capacity for Overhead more bytes, b is copied.
 func (s *Stream) ProtectControl(b []byte) ([]byte, error) {
 	return s.context.EncryptRTCP(b[:0], b, &s.control)
 }
 
-// OpenControl checks and decrypts a compound RTCP packet in place.
+// OpenControl authenticates and decrypts a compound RTCP packet in place.
 func (s *Stream) OpenControl(b []byte) ([]byte, error) {
 	if len(b) < 12 {
 		return nil, ErrRefused
@@ -156,37 +157,37 @@ func (s *Stream) OpenControl(b []byte) ([]byte, error) {
 	return s.from(binary.BigEndian.Uint32(b[4:]), func() ([]byte, error) { return s.context.DecryptRTCP(b[:0], b, &s.control) })
 }
 
-// Opener opens what comes from a far end that may change its key: until the first packet under the new key, those under
-// the old one are still heard. A key that comes back finds what it had opened before, so that nothing is opened twice. The
-// zero value is empty. It is not for concurrent use.
+// Opener decrypts the packets of a peer that may change its key. Until the first packet with the new key, packets
+// with the old key are accepted too. An earlier key keeps its replay list, so that no packet is accepted twice. The
+// zero value has no key. Not safe for concurrent use.
 type Opener struct {
 	now, old *Stream
 	copy     []byte
 	past     []former // the newest last
-	spent    []Key    // of which nothing but the key is remembered
+	spent    []Key    // keys whose replay lists were dropped
 }
 
-// former is a key, and what it opens.
+// former is a key with its stream.
 type former struct {
 	key    Key
 	stream *Stream
 }
 
 const (
-	formerMost = 4  // keys whose packets are remembered; more than one is rare
-	spentMost  = 64 // further keys that are known not to be new
+	formerMost = 4  // keys with replay lists; more than one is rare
+	spentMost  = 64 // further keys that must not be used again
 )
 
-// ErrSpent tells that a key was used so long ago that what it opened is forgotten: it must not be used again.
-var ErrSpent = errors.New("srtp: a key that was used before")
+// ErrSpent: the peer returned to a key whose replay list was dropped. That key must not be used again.
+var ErrSpent = errors.New("srtp: the peer's key was used before")
 
-// Set reports whether there is a key.
+// Set reports whether the opener has a key.
 func (o *Opener) Set() bool { return o.now != nil }
 
-// Turned reports whether the far end has been heard under the newest key, or has had no other.
+// Turned reports whether a packet with the newest key has arrived, or no other key exists.
 func (o *Opener) Turned() bool { return o.old == nil }
 
-// Renew takes another key, or an earlier one again. Errors: ErrSpent, or that the key has no suite.
+// Renew sets another key, or an earlier one again. Errors: ErrSpent, or that the key has no suite.
 func (o *Opener) Renew(k Key) error {
 	s, err := o.stream(k)
 	if err != nil {
@@ -202,7 +203,7 @@ func (o *Opener) Renew(k Key) error {
 	return nil
 }
 
-// stream is what a key opens, new or as it was left.
+// stream returns the stream of a key, new or in its last state.
 func (o *Opener) stream(k Key) (*Stream, error) {
 	for _, f := range o.past {
 		if f.key == k {
@@ -227,10 +228,10 @@ func (o *Opener) stream(k Key) (*Stream, error) {
 	return s, nil
 }
 
-// Clear is without a key, until the next one.
+// Clear removes the keys until the next Renew.
 func (o *Opener) Clear() { o.now, o.old = nil, nil }
 
-// Open checks and decrypts an RTP packet in place.
+// Open authenticates and decrypts an RTP packet in place.
 func (o *Opener) Open(b []byte) ([]byte, error) {
 	if o.old == nil {
 		return o.now.Open(b)
@@ -238,7 +239,7 @@ func (o *Opener) Open(b []byte) ([]byte, error) {
 	return o.change(b, (*Stream).Open)
 }
 
-// OpenControl checks and decrypts a compound RTCP packet in place.
+// OpenControl authenticates and decrypts a compound RTCP packet in place.
 func (o *Opener) OpenControl(b []byte) ([]byte, error) {
 	if o.old == nil {
 		return o.now.OpenControl(b)
@@ -246,10 +247,10 @@ func (o *Opener) OpenControl(b []byte) ([]byte, error) {
 	return o.change(b, (*Stream).OpenControl)
 }
 
-// change opens a packet while two keys are known. Some count the turns of the sequence on when they change the key, some
-// begin anew; both are tried.
+// change decrypts a packet while two keys are possible. Peers differ in whether a key change resets the rollover
+// counter, so both cases are tried.
 func (o *Opener) change(b []byte, open func(*Stream, []byte) ([]byte, error)) ([]byte, error) {
-	o.copy = append(o.copy[:0], b...) // a failure may leave nothing of the packet
+	o.copy = append(o.copy[:0], b...) // a failed attempt may destroy the packet
 	out, err := open(o.now, b)
 	if err == nil {
 		o.old = nil

@@ -1,4 +1,4 @@
-// Package tone makes signals as µ-law samples: beeps, ringback, key tones. It knows no call.
+// Package tone generates signals as 8 kHz µ-law samples: beeps, ringback and DTMF tones.
 package tone
 
 import (
@@ -11,13 +11,13 @@ import (
 
 const rate = 8000
 
-// ramp is how many samples a tone takes to swell and to fade, so that it does not click: 4 ms.
+// ramp is the length in samples of a tone's fade-in and fade-out, which prevent clicks: 4 ms.
 const ramp = 32
 
-// maxLen bounds what is made at once.
+// maxLen is the maximum duration of a signal.
 const maxLen = 10 * time.Minute
 
-// Make sounds frequencies together for a time; each has the amplitude, of full scale.
+// Make generates a sum of frequencies. amplitude is that of each, as a fraction of full scale.
 func Make(d time.Duration, amplitude float64, hertz ...float64) []byte {
 	n := length(d)
 	out := make([]byte, n)
@@ -32,10 +32,10 @@ func Make(d time.Duration, amplitude float64, hertz ...float64) []byte {
 	return out
 }
 
-// Beep is the 1000 Hz after which a mailbox listens.
+// Beep generates the 1000 Hz tone after which a voicemail records.
 func Beep(d time.Duration) []byte { return Make(d, 0.3, 1000) }
 
-// Silence is no sound.
+// Silence generates silence.
 func Silence(d time.Duration) []byte {
 	out := make([]byte, length(d))
 	for i := range out {
@@ -44,7 +44,7 @@ func Silence(d time.Duration) []byte {
 	return out
 }
 
-// Ringback is the North American call progress tone: 2 s of 440 and 480 Hz, 4 s of silence, as long as d.
+// Ringback generates the North American ringback tone of duration d: 2 s of 440 and 480 Hz, 4 s of silence.
 func Ringback(d time.Duration) []byte {
 	ring := append(Make(2*time.Second, 0.1, 440, 480), Silence(4*time.Second)...)
 	out := make([]byte, length(d))
@@ -54,12 +54,12 @@ func Ringback(d time.Duration) []byte {
 	return out
 }
 
-// Waiting tells somebody on hold that the line is alive: two soft notes every five seconds, to be sounded over and over.
+// Waiting generates a signal to be repeated for a caller on hold: two soft notes every five seconds.
 func Waiting() []byte {
 	return slices.Concat(Make(250*time.Millisecond, 0.06, 523.25), Make(400*time.Millisecond, 0.06, 659.25), Silence(4350*time.Millisecond))
 }
 
-// Keys sounds keys as tones in the band (ITU-T Q.23): 100 ms each with 100 ms between; 'w' and ',' wait for half a second.
+// Keys generates DTMF tones (ITU-T Q.23): 100 ms each with gaps of 100 ms. 'w' and ',' pause for half a second.
 func Keys(digits string) []byte {
 	var out []byte
 	for i := range min(len(digits), 128) {
@@ -73,7 +73,7 @@ func Keys(digits string) []byte {
 	return out
 }
 
-// pair finds the two frequencies of a key.
+// pair returns the two frequencies of a key.
 func pair(key byte) (low, high float64, ok bool) {
 	rows := [4]float64{697, 770, 852, 941}
 	columns := [4]float64{1209, 1336, 1477, 1633}

@@ -1,5 +1,5 @@
-// Package vad tells speech from silence by energy above a floor that follows the noise. It knows no words and no clock:
-// the samples it is given are its time.
+// Package vad is voice activity detection: it separates speech from silence by the level above an adaptive noise
+// floor. Its time base is the samples fed.
 package vad
 
 import (
@@ -12,16 +12,16 @@ import (
 const (
 	beginAfter = 1600  // 200 ms of speech
 	endAfter   = 4000  // 500 ms of silence
-	quietest   = -60.0 // the floor never lies lower
-	loudest    = -30.0 // nor higher: whoever speaks without a pause is no noise
-	above      = 9.0   // speech is so much above the floor
-	least      = -48.0 // and never softer than this
-	first      = -42.0 // nor above this at first, so that one who speaks at once is heard
+	quietest   = -60.0 // minimum of the noise floor
+	loudest    = -30.0 // maximum of the noise floor: continuous speech must not raise it further
+	above      = 9.0   // minimum distance of speech from the noise floor
+	least      = -48.0 // minimum level of speech
+	first      = -42.0 // initial maximum of the threshold, so that speech from the first frame on is detected
 	nothing    = -90.0 // digital silence
-	rise       = 2.0   // dB a second by which the floor follows a louder noise
+	rise       = 2.0   // dB per second by which the noise floor rises
 )
 
-// Edge is what a frame changed.
+// Edge is a change of speech activity.
 type Edge uint8
 
 // The edges.
@@ -31,7 +31,7 @@ const (
 	Ended
 )
 
-// Detector is fed every frame received. The zero value is ready.
+// Detector detects speech; feed it every received frame. The zero value is ready.
 type Detector struct {
 	speaking bool
 	heard    bool
@@ -40,7 +40,7 @@ type Detector struct {
 	floor    float64 // relative to quietest, so that zero is the start
 }
 
-// Frame takes µ-law samples.
+// Frame processes µ-law samples and returns what changed.
 func (d *Detector) Frame(mu []byte) Edge {
 	if len(mu) == 0 {
 		return None
@@ -65,7 +65,7 @@ func (d *Detector) Frame(mu []byte) Edge {
 	return None
 }
 
-// follow moves the floor: down at once, up slowly. Digital silence says nothing about the noise.
+// follow adapts the noise floor: down at once, up slowly. Digital silence does not change the floor.
 func (d *Detector) follow(level float64, n int) {
 	floor := quietest + d.floor
 	switch {
@@ -82,10 +82,10 @@ func (d *Detector) follow(level float64, n int) {
 	d.floor = min(max(floor, quietest), loudest) - quietest
 }
 
-// Speaking says whether somebody speaks.
+// Speaking says whether speech is in progress.
 func (d *Detector) Speaking() bool { return d.speaking }
 
-// Level is the mean power of µ-law samples in dB of full scale; -100 where there is none.
+// Level returns the mean power of µ-law samples in dB of full scale; -100 without samples.
 func Level(mu []byte) float64 {
 	sum := 0
 	for _, b := range mu {

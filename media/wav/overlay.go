@@ -12,14 +12,12 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// overlayFrame is what is taken from one of two recordings at a time, in frames
-// of all channels: 20 ms.
+// overlayFrame is the number of samples per channel that Overlay compares at a time: 20 ms.
 const overlayFrame = 160
 
-// Overlay writes a recording of ours, and what another one of the same call has
-// where the first is silent in both channels, or over: each counts from the
-// beginning of the call. It says for how long something was taken from the second.
-// Both are finished, of two channels and of one format, or it is ErrFormat.
+// Overlay merges two recordings of the same call that start at the same time. It writes the first, and the second
+// wherever the first is silent in both channels or has ended. taken is the duration written from the second. Both
+// must be finished two-channel recordings of the same format; otherwise the error wraps ErrFormat.
 func Overlay(into io.Writer, first, second io.Reader) (taken time.Duration, err error) {
 	a, err := finished(first)
 	if err != nil {
@@ -30,7 +28,7 @@ func Overlay(into io.Writer, first, second io.Reader) (taken time.Duration, err 
 		return 0, err
 	}
 	if a.format != b.format {
-		return 0, fmt.Errorf("%w: one of two is written otherwise", ErrFormat)
+		return 0, fmt.Errorf("%w: the two recordings have different sample formats", ErrFormat)
 	}
 	out := bufio.NewWriterSize(into, 64<<10)
 	if _, err = out.Write(a.format.Header(2, max(a.length, b.length))); err != nil {
@@ -65,7 +63,7 @@ func Overlay(into io.Writer, first, second io.Reader) (taken time.Duration, err 
 	return taken, out.Flush()
 }
 
-// finishedFile is the sound of a file of ours.
+// finishedFile is the audio of a finished recording.
 type finishedFile struct {
 	io.Reader
 	format Format
@@ -85,7 +83,7 @@ func finished(r io.Reader) (*finishedFile, error) {
 		f.format = PCM16
 	}
 	if f.length == Unknown || !bytes.Equal(h[:], f.format.Header(2, f.length)) {
-		return nil, fmt.Errorf("%w: not a finished recording of ours", ErrFormat)
+		return nil, fmt.Errorf("%w: not a finished recording of two channels at 8 kHz", ErrFormat)
 	}
 	f.Reader = io.LimitReader(r, int64(f.length))
 	return f, nil

@@ -2,13 +2,13 @@ package wav
 
 import "github.com/callboard/callboard/media/g711"
 
-// PCM brings 16-bit little-endian mono, which comes in pieces of any length, to 8 kHz µ-law.
+// PCM converts a stream of 16-bit little-endian mono PCM to 8 kHz µ-law. Chunks may have any length.
 type PCM struct {
 	rate *Resampler
-	odd  []byte // the first half of a sample whose other half is still to come
+	odd  []byte // the first byte of an incomplete sample
 }
 
-// NewPCM takes sound of so many Hz.
+// NewPCM returns a converter for audio of rate Hz.
 func NewPCM(rate int) (*PCM, error) {
 	r, err := NewResampler(rate, 8000)
 	if err != nil {
@@ -17,7 +17,7 @@ func NewPCM(rate int) (*PCM, error) {
 	return &PCM{rate: r}, nil
 }
 
-// Write returns what became of it so far.
+// Write converts a chunk and returns the output that is ready.
 func (p *PCM) Write(b []byte) []byte {
 	b = append(p.odd, b...)
 	n := len(b) / 2 * 2
@@ -29,7 +29,7 @@ func (p *PCM) Write(b []byte) []byte {
 	return mulaw(p.rate.Write(in))
 }
 
-// Flush returns the rest.
+// Flush returns the remaining output.
 func (p *PCM) Flush() []byte { return mulaw(p.rate.Flush()) }
 
 func mulaw(in []int16) []byte {

@@ -5,20 +5,20 @@ import (
 	"math"
 )
 
-// The rates that are resampled.
+// The range of rates in Hz.
 const (
 	minRate = 4000
 	maxRate = 96000
 )
 
-// The filter: a sinc under a Kaiser window, so many zero crossings to each side.
+// The filter is a Kaiser-windowed sinc; crossings is the number of zero crossings on each side.
 const (
 	crossings = 24
 	beta      = 8.0  // stop band at about -80 dB
-	passband  = 0.94 // of the lower Nyquist frequency
+	passband  = 0.94 // fraction of the lower Nyquist frequency
 )
 
-// Resample changes the rate by a polyphase filter; the length changes in proportion.
+// Resample converts audio to another rate in Hz by a polyphase filter. The length changes in proportion.
 func Resample(in []int16, from, to int) ([]int16, error) {
 	if from < minRate || from > maxRate || to < minRate || to > maxRate {
 		return nil, fmt.Errorf("%w: %d Hz to %d Hz", ErrFormat, from, to)
@@ -33,19 +33,19 @@ func Resample(in []int16, from, to int) ([]int16, error) {
 	return append(r.Write(in), r.Flush()...), nil
 }
 
-// Resampler changes the rate of sound that comes piece by piece. It is behind by the reach of its filter, some
-// milliseconds, until Flush.
+// Resampler converts a stream of audio to another rate. Its output lags by a few milliseconds, the length of its
+// filter, until Flush.
 type Resampler struct {
 	up, down int
 	filter   [][]float32
 	half     int
-	kept     []int16 // the newest input
+	kept     []int16 // the newest input samples
 	first    int     // index of kept[0]
-	got      int     // input so far
-	made     int     // output so far
+	got      int     // input samples so far
+	made     int     // output samples so far
 }
 
-// NewResampler makes one; both rates are in Hz.
+// NewResampler returns a resampler; both rates are in Hz.
 func NewResampler(from, to int) (*Resampler, error) {
 	if from < minRate || from > maxRate || to < minRate || to > maxRate {
 		return nil, fmt.Errorf("%w: %d Hz to %d Hz", ErrFormat, from, to)
@@ -58,7 +58,7 @@ func NewResampler(from, to int) (*Resampler, error) {
 	return r, nil
 }
 
-// Write takes sound and returns what became of it so far.
+// Write processes input and returns the output that is ready.
 func (r *Resampler) Write(in []int16) []int16 {
 	if r.filter == nil {
 		return in
@@ -73,7 +73,7 @@ func (r *Resampler) Write(in []int16) []int16 {
 	return out
 }
 
-// Flush returns the rest. The length of all is that of the input in proportion.
+// Flush returns the remaining output. The total length is in proportion to the input.
 func (r *Resampler) Flush() []int16 {
 	if r.filter == nil {
 		return nil
@@ -82,7 +82,7 @@ func (r *Resampler) Flush() []int16 {
 	return r.make(func(int) bool { return r.made < total })
 }
 
-// make filters as long as it may.
+// make produces output samples as long as may returns true.
 func (r *Resampler) make(may func(centre int) bool) []int16 {
 	var out []int16
 	for {
@@ -105,7 +105,7 @@ func (r *Resampler) make(may func(centre int) bool) []int16 {
 	}
 }
 
-// phases makes one filter for each position between two input samples; half is its reach to each side.
+// phases computes one filter for each position between two input samples; half is its length to each side.
 func phases(up, down int) (filters [][]float32, half int) {
 	scale := min(1, float64(up)/float64(down)) * passband
 	half = int(math.Ceil(crossings / scale))

@@ -1,5 +1,5 @@
-// Package wav reads and writes WAV files: G.711 for recordings, and 16-bit PCM of any rate for prompts.
-// It knows bytes, neither calls nor directories.
+// Package wav reads and writes WAV files: 8 kHz G.711 or PCM for recordings, and 16-bit PCM of any rate for
+// prompts.
 package wav
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// The format tags that are read.
+// The format tags that can be read.
 const (
 	tagPCM        = 1
 	tagALaw       = 6
@@ -21,28 +21,28 @@ const (
 	tagExtensible = 0xFFFE
 )
 
-// HeaderLen is the length of the header that Header makes.
+// HeaderLen is the length in bytes of the header that Header returns.
 const HeaderLen = 58
 
-// Unknown is the length of data that are still being written: players then read to the end of the file.
+// Unknown is the data length of an unfinished file; players then read to the end of the file.
 const Unknown = 0xFFFFFFFF
 
-// What reading may fail with.
+// Errors of reading.
 var (
-	ErrFormat   = errors.New("wav: not a WAV file that can be read")
+	ErrFormat   = errors.New("wav: unsupported or unreadable WAV file")
 	ErrTooLarge = errors.New("wav: too large")
 )
 
-// Format is how samples are written.
+// Format is the encoding of samples.
 type Format uint8
 
-// The formats that are written, of 8 kHz.
+// The formats of written files, at 8 kHz.
 const (
-	MuLaw Format = iota // ITU-T G.711, a byte a sample
-	PCM16               // linear, little-endian, two bytes a sample
+	MuLaw Format = iota // ITU-T G.711, one byte per sample
+	PCM16               // linear, little-endian, two bytes per sample
 )
 
-// Bytes is the length of a sample.
+// Bytes returns the length of a sample.
 func (f Format) Bytes() int {
 	if f == PCM16 {
 		return 2
@@ -57,18 +57,18 @@ func (f Format) tag() uint16 {
 	return tagMuLaw
 }
 
-// Sound is a file in memory.
+// Sound is the decoded audio of a file.
 type Sound struct {
 	Rate, Channels int
 	Samples        []int16 // interleaved
 }
 
-// Duration is how long it sounds.
+// Duration returns the playing time.
 func (s *Sound) Duration() time.Duration {
 	return time.Duration(len(s.Samples)/s.Channels) * time.Second / time.Duration(s.Rate)
 }
 
-// Channel copies one channel out.
+// Channel returns a copy of one channel.
 func (s *Sound) Channel(n int) []int16 {
 	out := make([]int16, 0, len(s.Samples)/s.Channels)
 	for i := n; i < len(s.Samples); i += s.Channels {
@@ -77,7 +77,7 @@ func (s *Sound) Channel(n int) []int16 {
 	return out
 }
 
-// Mu mixes the channels, resamples to 8 kHz and writes µ-law.
+// Mu mixes the channels, resamples to 8 kHz and encodes as µ-law.
 func (s *Sound) Mu() ([]byte, error) {
 	mono := make([]int16, len(s.Samples)/s.Channels)
 	for i := range mono {
@@ -94,10 +94,10 @@ func (s *Sound) Mu() ([]byte, error) {
 	return g711.EncodeMu(mono), nil
 }
 
-// Header is that of an 8 kHz µ-law file; dataLen is in bytes, or Unknown.
+// Header returns the header of an 8 kHz µ-law file. dataLen is in bytes, or Unknown.
 func Header(channels int, dataLen uint32) []byte { return MuLaw.Header(channels, dataLen) }
 
-// Header is that of an 8 kHz file; dataLen is in bytes, or Unknown.
+// Header returns the header of an 8 kHz file. dataLen is in bytes, or Unknown.
 func (f Format) Header(channels int, dataLen uint32) []byte {
 	h := make([]byte, 0, HeaderLen)
 	width := channels * f.Bytes()
@@ -110,9 +110,9 @@ func (f Format) Header(channels int, dataLen uint32) []byte {
 	h = le.AppendUint32(append(h, "WAVEfmt "...), 18)
 	h = le.AppendUint16(h, f.tag())
 	h = le.AppendUint16(h, uint16(channels))    //nolint:gosec // one or two
-	h = le.AppendUint32(h, 8000)                // frames a second
-	h = le.AppendUint32(h, uint32(8000*width))  //nolint:gosec // bytes a second
-	h = le.AppendUint16(h, uint16(width))       //nolint:gosec // bytes a frame
+	h = le.AppendUint32(h, 8000)                // frames per second
+	h = le.AppendUint32(h, uint32(8000*width))  //nolint:gosec // bytes per second
+	h = le.AppendUint16(h, uint16(width))       //nolint:gosec // bytes per frame
 	h = le.AppendUint16(h, uint16(8*f.Bytes())) //nolint:gosec // bits
 	h = le.AppendUint16(h, 0)                   // no extension
 	h = le.AppendUint32(append(h, "fact"...), 4)
@@ -120,16 +120,16 @@ func (f Format) Header(channels int, dataLen uint32) []byte {
 	return le.AppendUint32(append(h, "data"...), dataLen)
 }
 
-// EncodeMu makes a whole file of 8 kHz µ-law, interleaved if there are two channels.
+// EncodeMu returns a complete file of 8 kHz µ-law; two channels are interleaved.
 func EncodeMu(channels int, mu []byte) []byte {
-	out := append(Header(channels, uint32(len(mu))), mu...) //nolint:gosec // what fits in memory
+	out := append(Header(channels, uint32(len(mu))), mu...) //nolint:gosec // fits into memory
 	if len(mu)%2 == 1 {
 		out = append(out, 0)
 	}
 	return out
 }
 
-// EncodePCM makes a file of 16-bit samples of 8 kHz; those of several channels alternate.
+// EncodePCM returns a complete file of 16-bit samples of 8 kHz; several channels are interleaved.
 func EncodePCM(channels int, pcm []int16) []byte {
 	b := PCM16.Header(channels, uint32(2*len(pcm))) //nolint:gosec // the caller's memory is less
 	for _, v := range pcm {
@@ -138,8 +138,8 @@ func EncodePCM(channels int, pcm []int16) []byte {
 	return b
 }
 
-// Repair writes the true lengths into the header of a file of ours that a crash left open, and says how long it sounds. A
-// finished file stays as it is.
+// Repair writes the true lengths into the header of a recording that a crash left unfinished, and returns its
+// duration. A finished file stays unchanged.
 func Repair(path string) (time.Duration, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the caller names the file
 	if err != nil {
@@ -173,8 +173,7 @@ func Repair(path string) (time.Duration, error) {
 	return sounds, nil
 }
 
-// Begun is how a file of ours with two channels is written, finished or not,
-// and how many bytes of sound it has.
+// Begun returns the sample format of a two-channel recording, finished or not, and its number of audio bytes.
 func Begun(path string) (f Format, size int64, err error) {
 	in, err := os.Open(path) //nolint:gosec // the caller names the file
 	if err != nil {
@@ -218,7 +217,8 @@ type format struct {
 	rate                int
 }
 
-// Decode reads 16-bit PCM, µ-law or A-law of one or two channels. Lengths beyond the end mean the end, as pipes write them.
+// Decode decodes 16-bit PCM, µ-law or A-law of one or two channels. A data length beyond the end of b means up to
+// the end, because streaming programs do not know the length.
 func Decode(b []byte) (*Sound, error) {
 	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
 		return nil, fmt.Errorf("%w: no RIFF header", ErrFormat)
@@ -235,18 +235,18 @@ func Decode(b []byte) (*Sound, error) {
 			}
 		case "data":
 			if f.tag == 0 {
-				return nil, fmt.Errorf("%w: data before format", ErrFormat)
+				return nil, fmt.Errorf("%w: the data chunk comes before the fmt chunk", ErrFormat)
 			}
 			return f.sound(body), nil
 		}
 		rest = rest[min(size+size%2, int64(len(rest))):]
 	}
-	return nil, fmt.Errorf("%w: no data", ErrFormat)
+	return nil, fmt.Errorf("%w: the data chunk is missing", ErrFormat)
 }
 
 func (f *format) read(b []byte) error {
 	if len(b) < 16 {
-		return fmt.Errorf("%w: short format", ErrFormat)
+		return fmt.Errorf("%w: the fmt chunk is too short", ErrFormat)
 	}
 	le := binary.LittleEndian
 	*f = format{int(le.Uint16(b)), int(le.Uint16(b[2:])), int(le.Uint16(b[14:])), int(le.Uint32(b[4:]))}
