@@ -167,8 +167,8 @@ ATTACK_SECONDS  ?= 20
 # Besides the floods: injected media, SDP with internal addresses, replayed digest proofs, header injection.
 ATTACK_TESTS   := \
   TestAttack.* \
-  TestASourceIsLockedAndAnInjectorIsRefused \
-  TestNoSoundGoesWhereItMustNot \
+  TestConfirmedSourceExcludesInjectedPackets \
+  TestDisallowedAddressGetsNoAudio \
   TestDigestNonceAndCountAreSingleUse \
   TestRegisterWithWrongPasswordOrUnknownUserIsRateLimited \
   TestCredentialsAreSentToCalledHostOnly \

@@ -39,7 +39,7 @@ func engineAt(t *testing.T, cfg media.Config) *media.Engine {
 	return e
 }
 
-func TestACallOverIPv6SoundsBothWays(t *testing.T) {
+func TestIPv6CallCarriesAudioBothWays(t *testing.T) {
 	t.Parallel()
 	if !hasSix(t) {
 		return
@@ -81,7 +81,7 @@ func TestACallOverIPv6SoundsBothWays(t *testing.T) {
 	require.ErrorIs(t, err, media.ErrRefusedAddress, "no IPv6 here")
 }
 
-func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
+func TestIPv6SourceIsLearntAndConfirmed(t *testing.T) {
 	t.Parallel()
 	if !hasSix(t) {
 		return
@@ -116,7 +116,7 @@ func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
 	eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 10 })
 }
 
-func TestADescriptionNamesTheAddressThatTheFarEndSees(t *testing.T) {
+func TestSDPNamesAddressReachableByPeer(t *testing.T) {
 	t.Parallel()
 	public := netip.MustParseAddr("203.0.113.5")
 	low := siptest.MediaPorts10(t)

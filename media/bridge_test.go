@@ -101,7 +101,7 @@ func deeper(d time.Duration) media.Clip {
 	return g711.EncodeMu(out)
 }
 
-func TestABridgeLetsBothHearEachOtherAndTheRecordingGoesOn(t *testing.T) {
+func TestBridgeConnectsBothPeersAndRecordingContinues(t *testing.T) {
 	for name, codecs := range map[string][2]media.Codec{
 		"as it is": {media.PCMU, media.PCMU}, "as it is, A-law": {media.PCMA, media.PCMA}, "written anew": {media.PCMA, media.PCMU},
 	} {
@@ -140,7 +140,7 @@ func TestABridgeLetsBothHearEachOtherAndTheRecordingGoesOn(t *testing.T) {
 	}
 }
 
-func TestWhatPlaysIsMixedIntoABridge(t *testing.T) {
+func TestPlaybackIsMixedIntoBridge(t *testing.T) {
 	s := newStage(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	answered, notice := deeper(500*time.Millisecond), tone.Make(time.Second, 0.3, 1900)
@@ -155,7 +155,7 @@ func TestWhatPlaysIsMixedIntoABridge(t *testing.T) {
 	assert.Less(t, alike(humanHeard, notice), 0.3, "the other side does not hear it")
 }
 
-func TestPacketsOfTheSameCodecGoThroughAsTheyAre(t *testing.T) {
+func TestBridgeRelaysPacketsOfSameCodecUnchanged(t *testing.T) {
 	t.Parallel()
 	p, q := newPeer(t), newPeer(t)
 	e := engine(t)
@@ -208,7 +208,7 @@ func TestPacketsOfTheSameCodecGoThroughAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestDigitsArePassedOnOverABridge(t *testing.T) {
+func TestBridgeRelaysDigits(t *testing.T) {
 	t.Parallel()
 	for name, events := range map[string]bool{"as events": true, "as tones": false} {
 		t.Run(name, func(t *testing.T) {
@@ -252,7 +252,7 @@ func TestDigitsArePassedOnOverABridge(t *testing.T) {
 	}
 }
 
-func TestTheEndOfOneSideEndsABridgeAndANewOneReplacesIt(t *testing.T) {
+func TestBridgeEndsWithEitherSessionOrNextBridge(t *testing.T) {
 	s := newStage(t, media.PCMU, media.PCMU)
 	old := media.Bridge(s.a, s.b)
 	s.run(100 * time.Millisecond)
@@ -275,7 +275,7 @@ func TestTheEndOfOneSideEndsABridgeAndANewOneReplacesIt(t *testing.T) {
 	undo()
 }
 
-func TestWhoIsHeldHearsMusicOverAndOverAndIsHeardByNobody(t *testing.T) {
+func TestHeldPeerHearsRepeatedMusicAndIsMuted(t *testing.T) {
 	s := newStage(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	music, said := deeper(300*time.Millisecond), chirp(500*time.Millisecond)
@@ -307,7 +307,7 @@ func loudness(pcm []int16) (most int16) {
 	return most
 }
 
-func TestNothingOfAPauseIsInTheFileAndItsLengthStaysTrue(t *testing.T) {
+func TestPausedRecordingIsSilentAndKeepsItsLength(t *testing.T) {
 	for name, hush := range map[string][2]func(*media.Session){
 		"paused":    {(*media.Session).PauseRecording, (*media.Session).ResumeRecording},
 		"sensitive": {func(s *media.Session) { s.Sensitive(true) }, func(s *media.Session) { s.Sensitive(false) }},

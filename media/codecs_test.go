@@ -66,7 +66,7 @@ func through(t *testing.T, oa, ob media.Options) (correlation float64, a, b medi
 	return correlation, a, b
 }
 
-func TestEveryCodecAndEverySecretCarriesSoundThrough(t *testing.T) {
+func TestEveryCodecAndSRTPSuiteCarriesAudio(t *testing.T) {
 	t.Parallel()
 	inOrder := func(o media.Options, c ...media.Codec) media.Options { o.Codecs = c; return o }
 	theirs := media.Options{TheirOrder: true, Codecs: []media.Codec{media.PCMA, media.G722, media.PCMU}}
@@ -99,7 +99,7 @@ func TestEveryCodecAndEverySecretCarriesSoundThrough(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotEncryptedIsRefusedWhereItMustBe(t *testing.T) {
+func TestSRTPRequiredRefusesUnencryptedMedia(t *testing.T) {
 	t.Parallel()
 	e := engine(t)
 	p := newPeer(t)
@@ -131,7 +131,7 @@ func TestWhatIsNotEncryptedIsRefusedWhereItMustBe(t *testing.T) {
 	assert.Zero(t, s.Stats().PacketsReceived)
 }
 
-func TestAChangeOfKeysWithinACallIsNotHeard(t *testing.T) {
+func TestRekeyDuringCallIsInaudible(t *testing.T) {
 	t.Parallel()
 	a, b := engine(t), engine(t)
 	sa, sb := open(t, a, secured), open(t, b, secured)
@@ -160,7 +160,7 @@ func TestAChangeOfKeysWithinACallIsNotHeard(t *testing.T) {
 	assert.LessOrEqual(t, sa.Stats().PacketsLost+sb.Stats().PacketsLost, uint64(4), "what was on its way under the key before")
 }
 
-func TestAKeyHandedBackIsRefused(t *testing.T) {
+func TestAnswerWithOurOwnSRTPKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t, engine(t), secured)
 	p := newPeer(t)
@@ -169,7 +169,7 @@ func TestAKeyHandedBackIsRefused(t *testing.T) {
 	require.ErrorIs(t, s.Accept([]byte(echo)), media.ErrNoCodec)
 }
 
-func TestAnotherImplementationHearsWhatWeEncrypt(t *testing.T) {
+func TestFFmpegDecryptsOurSRTP(t *testing.T) {
 	t.Parallel()
 	for _, suite := range []string{"AES_CM_128_HMAC_SHA1_80", "AES_CM_128_HMAC_SHA1_32"} {
 		t.Run(suite, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestAnotherImplementationHearsWhatWeEncrypt(t *testing.T) {
 	}
 }
 
-func TestWeHearWhatAnotherImplementationEncrypts(t *testing.T) {
+func TestSessionDecryptsSRTPOfFFmpeg(t *testing.T) {
 	t.Parallel()
 	s := open(t, engine(t), media.Options{Codecs: []media.Codec{media.PCMU}, SRTP: media.SRTPRequired, Confidential: true, Networks: loopbackNet})
 	key := strings.Repeat("QUJE", 10)
@@ -227,7 +227,7 @@ func TestWeHearWhatAnotherImplementationEncrypts(t *testing.T) {
 	assert.InDelta(t, 1.0, stats.ReceivedFor.Seconds(), 0.2)
 }
 
-func TestG722PacketsAreThoseOfTheCodec(t *testing.T) {
+func TestG722PacketsContainCodecOutput(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	var far ear
@@ -257,7 +257,7 @@ func TestG722PacketsAreThoseOfTheCodec(t *testing.T) {
 	assert.InDelta(t, 16000/math.Sqrt2, loudest, 1200, "as loud as it was")
 }
 
-func TestPausesAreComfortNoiseWhereBothWantIt(t *testing.T) {
+func TestComfortNoiseIsSentInPausesIfNegotiated(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	s := open(t, engine(t), media.Options{ComfortNoise: true})
@@ -286,7 +286,7 @@ func TestPausesAreComfortNoiseWhereBothWantIt(t *testing.T) {
 	})
 }
 
-func TestReportsShareThePortWhereTheyWantIt(t *testing.T) {
+func TestRTCPUsesRTPPortIfNegotiated(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	s := open(t, engine(t), media.Options{})
@@ -307,7 +307,7 @@ func TestReportsShareThePortWhereTheyWantIt(t *testing.T) {
 	})
 }
 
-func TestPayloadTypesKeepTheirMeaningInLaterOffers(t *testing.T) {
+func TestPayloadTypesKeepMeaningInLaterOffers(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	s := open(t, engine(t), media.Options{})
@@ -334,7 +334,7 @@ func TestPayloadTypesKeepTheirMeaningInLaterOffers(t *testing.T) {
 	})
 }
 
-func TestAFrameOfEveryCodecAllocatesNothing(t *testing.T) {
+func TestFrameOfEveryCodecAllocatesNothing(t *testing.T) {
 	for _, o := range []media.Options{
 		{Codecs: []media.Codec{media.G722}, DTMF: media.DTMFInband}, {SRTP: media.SRTPRequired, Confidential: true},
 	} {

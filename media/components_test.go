@@ -22,7 +22,7 @@ func audioOf(n int, value byte) []byte {
 	return out
 }
 
-func TestAudioQueueFlowsOnceEnoughWaits(t *testing.T) {
+func TestAudioQueueStartsWhenEnoughIsBuffered(t *testing.T) {
 	t.Parallel()
 	q := audioQueue{slack: 40, most: 480}
 	frame := make([]byte, 160)
@@ -54,7 +54,7 @@ func TestAudioQueueDropsTheOldestAudio(t *testing.T) {
 	assert.Equal(t, 320, q.n)
 }
 
-func TestPlaybackReportsHowMuchWasHeard(t *testing.T) {
+func TestPlaybackReportsPlayedDuration(t *testing.T) {
 	t.Parallel()
 	var p playback
 	var events eventList
@@ -90,7 +90,7 @@ func TestHoldMusicRepeats(t *testing.T) {
 	assert.Equal(t, audioOf(5, g711.MuSilence), frame)
 }
 
-func TestKeyPressOfTwoSourcesIsReportedOnce(t *testing.T) {
+func TestKeyPressOfTwoTransportsIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	var p keyPresses
 	assert.False(t, p.isReported('1', byEvent, 0))
@@ -142,7 +142,7 @@ func securedKeys(t *testing.T) (*srtpKeys, *sdp.Agreed) {
 	return &k, a
 }
 
-func TestOfferAfterAnAgreementRepeatsItsKey(t *testing.T) {
+func TestOfferAfterNegotiationRepeatsItsKey(t *testing.T) {
 	t.Parallel()
 	k, _ := securedKeys(t)
 	assert.Equal(t, []srtp.Attribute{k.ours}, k.offer())
@@ -170,7 +170,7 @@ func TestOwnKeyIsNotAcceptedFromThePeer(t *testing.T) {
 	assert.Error(t, k.setAgreed(&sdp.Agreed{Secure: true, Key: offered[0]}, true, 0, &sender{}))
 }
 
-func TestNewKeyIsUsedOnceThePeerHasTheAnswer(t *testing.T) {
+func TestNewKeyIsUsedWhenPeerHasAnswer(t *testing.T) {
 	t.Parallel()
 	k, a := securedKeys(t)
 	first := k.out

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-func TestCopiesOfPacketsAreCountedApartAndDoNotLowerTheMOS(t *testing.T) {
+func TestCopiesOfPacketsAreCountedSeparatelyAndKeepMOS(t *testing.T) {
 	t.Parallel()
 	hear := func(copies ...uint16) media.Stats {
 		p := newPeer(t)

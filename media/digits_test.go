@@ -34,7 +34,7 @@ func freeUDP(t *testing.T) int {
 	}
 }
 
-func TestDigitsGoAndComeInEveryWay(t *testing.T) {
+func TestDigitsAreSentAndReceivedInEveryDTMFMode(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name         string
@@ -73,7 +73,7 @@ func TestDigitsGoAndComeInEveryWay(t *testing.T) {
 	}
 }
 
-func TestDigitsByINFONeedNoWayForAudio(t *testing.T) {
+func TestDigitsByINFONeedNoAudioPath(t *testing.T) {
 	t.Parallel()
 	var told ear
 	s := open(t, engine(t), media.Options{DTMF: media.DTMFInfo, Notify: told.notify})
@@ -91,7 +91,7 @@ func TestDigitsByINFONeedNoWayForAudio(t *testing.T) {
 	assert.Equal(t, 2, asked)
 }
 
-func TestAPressThatComesInTwoWaysIsToldOnce(t *testing.T) {
+func TestDigitOfTwoTransportsIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	var earA, earB ear
 	sa := open(t, engine(t), media.Options{Notify: earA.notify})
@@ -113,7 +113,7 @@ func wideEvents(p *peer) []byte {
 	return []byte(strings.ReplaceAll(string(p.sdp("")), "telephone-event/8000", "telephone-event/16000"))
 }
 
-func TestEventsOfAnyClockLastAsLongAsTheyDo(t *testing.T) {
+func TestEventDurationUsesClockRateOfPayloadType(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	var far ear

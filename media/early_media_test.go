@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-func TestEarlySoundIsHeardInPlaceOfTheMusicAndNothingGoesBack(t *testing.T) {
+func TestPreviewReplacesHoldMusicWithEarlyMediaOneWay(t *testing.T) {
 	for name, codecs := range map[string][2]media.Codec{"one codec": {media.PCMU, media.PCMU}, "two codecs": {media.PCMA, media.PCMU}} {
 		t.Run(name, func(t *testing.T) {
 			far, near := engine(t), engine(t)
@@ -64,7 +64,7 @@ func TestEarlySoundIsHeardInPlaceOfTheMusicAndNothingGoesBack(t *testing.T) {
 	}
 }
 
-func TestAnAnswerMayComeAgainAndFromSomebodyElse(t *testing.T) {
+func TestLaterAnswerFromAnotherBranchReplacesFirst(t *testing.T) {
 	t.Parallel()
 	e := engine(t)
 	s := open(t, e, media.Options{})

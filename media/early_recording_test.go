@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-func TestSoundBeforeTheAnswerIsRecordedWhereTheCallIsAnswered(t *testing.T) {
+func TestEarlyMediaIsRecordedIfCallIsAnswered(t *testing.T) {
 	t.Parallel()
 	for _, answered := range []bool{true, false} {
 		path := filepath.Join(t.TempDir(), "early.wav")

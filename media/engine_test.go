@@ -126,7 +126,7 @@ func correlate(a, b []int16, to int) (best float64, shift int) {
 	return best, shift
 }
 
-func TestPortsRunOutRestAndReturn(t *testing.T) {
+func TestPortPairsRunOutAndReturnAfterQuarantine(t *testing.T) {
 	const rest = 100 * time.Millisecond
 	low := siptest.MediaPorts10(t)
 	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: low + 1, PortMax: low + 6, Quarantine: rest})
@@ -167,7 +167,7 @@ func TestPortsRunOutRestAndReturn(t *testing.T) {
 	})
 }
 
-func TestAPanicEndsItsOwnSessionOnly(t *testing.T) {
+func TestPanicClosesOnlyItsSession(t *testing.T) {
 	t.Parallel()
 	p, q := newPeer(t), newPeer(t)
 	e := engine(t)
@@ -191,7 +191,7 @@ func TestAPanicEndsItsOwnSessionOnly(t *testing.T) {
 }
 
 // Memory comes in sizes: a session that outgrows one takes the next, and each call pays for it.
-func TestASessionStaysWithinItsSizeOfMemory(t *testing.T) {
+func TestSessionMemoryIsBounded(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) != 8 {
 		t.Skip("sizes are those of 64 bits")
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-func TestAFeedIsHeardWhileItIsMadeAndItsUnheardPartCanBeTakenBack(t *testing.T) {
+func TestFeedPlaysWhileWrittenAndTakeBackRemovesUnplayedPart(t *testing.T) {
 	a, b := engine(t), engine(t)
 	var told ear
 	sa, sb := open(t, a, media.Options{Notify: told.notify}), open(t, b, media.Options{})
@@ -52,7 +52,7 @@ func TestAFeedIsHeardWhileItIsMadeAndItsUnheardPartCanBeTakenBack(t *testing.T) 
 	assert.Contains(t, told.all(), media.Event(media.Played{ID: 2, Interrupted: true}))
 }
 
-func TestAFeedThatIsPassedOnGoesNoFurtherThanIsHeard(t *testing.T) {
+func TestOnwardStaysWithinAheadOfPlayedPosition(t *testing.T) {
 	feed := new(media.Feed)
 	feed.Write(chirp(time.Second))
 	at, more, over, err := feed.Onward(t.Context(), 0, 3200)

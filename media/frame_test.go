@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-func TestAFrameAllocatesNothing(t *testing.T) {
+func TestFrameAllocatesNothing(t *testing.T) {
 	for name, codec := range map[string]media.Codec{"µ-law": media.PCMU, "A-law": media.PCMA} {
 		t.Run(name, func(t *testing.T) {
 			a, b := engine(t), engine(t)
@@ -34,7 +34,7 @@ func TestAFrameAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestAMachineThatStoodStillLosesNoMediaTime(t *testing.T) {
+func TestMediaTimeContinuesAfterMachineStall(t *testing.T) {
 	e := engine(t)
 	p := newPeer(t)
 	s := open(t, e, media.Options{RecordPath: filepath.Join(t.TempDir(), "a.wav")})

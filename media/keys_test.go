@@ -65,7 +65,7 @@ func streamOf(t *testing.T, a srtp.Attribute) *srtp.Stream {
 
 var either = media.Options{SRTP: media.SRTPOptional, Confidential: true}
 
-func TestNoKeyComesBackAfterSoundInTheClear(t *testing.T) {
+func TestUsedSRTPKeyIsNotOfferedAgainAfterUnencryptedMedia(t *testing.T) {
 	p := newPeer(t)
 	theirs := srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}
 	t.Run("offered", func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestNoKeyComesBackAfterSoundInTheClear(t *testing.T) {
 	})
 }
 
-func TestBranchesThatAnswerInTurnAreEachSpokenToUnderTheirKey(t *testing.T) {
+func TestEachAnsweringBranchGetsItsAgreedSRTPKey(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	s := open(t, engine(t), either)
@@ -125,7 +125,7 @@ func TestBranchesThatAnswerInTurnAreEachSpokenToUnderTheirKey(t *testing.T) {
 	assert.Equal(t, offered[0].Key.Suite.String(), s.Stats().SRTP)
 }
 
-func TestWhereTheFarEndChangesItsKeyWeChangeOurs(t *testing.T) {
+func TestNewPeerSRTPKeyRenewsOurKey(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	s := open(t, engine(t), either)
@@ -157,7 +157,7 @@ func TestWhereTheFarEndChangesItsKeyWeChangeOurs(t *testing.T) {
 	eventually(t, "after two seconds", func() bool { return !under(after) })
 }
 
-func TestAKeyIsWornAfterAnHourUntilItIsRenewed(t *testing.T) {
+func TestKeyWornIsReportedAfterAnHourUntilRekey(t *testing.T) {
 	low := siptest.MediaPorts10(t)
 	synctest.Test(t, func(t *testing.T) {
 		e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: low, PortMax: low + 7})

@@ -20,7 +20,7 @@ func origin(t *testing.T, body []byte) (id, version uint64, addr string) {
 	return id, version, addr
 }
 
-func TestSoundGoesOnWithinItsDescriptionInAnotherProcess(t *testing.T) {
+func TestSessionResumesFromMemoWithinSameSDP(t *testing.T) {
 	one, far, next := engine(t), engine(t), engine(t)
 	s, theirs := open(t, one, media.Options{}), open(t, far, media.Options{})
 	offer := s.Offer()
@@ -50,7 +50,7 @@ func TestSoundGoesOnWithinItsDescriptionInAnotherProcess(t *testing.T) {
 	require.NoError(t, after.Accept(answer))
 }
 
-func TestWhatWasSecuredIsOfferedNothingLess(t *testing.T) {
+func TestResumedSRTPSessionOffersSRTPOnly(t *testing.T) {
 	e := engine(t)
 	safe := media.Options{SRTP: media.SRTPOptional, Confidential: true}
 	assert.NotContains(t, string(open(t, e, safe).Offer()), "RTP/SAVP")

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-func TestOpusIsSpokenWhereItsLibraryIs(t *testing.T) {
+func TestOpusIsNegotiatedIfAvailable(t *testing.T) {
 	t.Parallel()
 	o := media.Options{Codecs: []media.Codec{media.Opus}}
 	correlation, a, b := through(t, o, o)

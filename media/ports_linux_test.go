@@ -39,7 +39,7 @@ func reopen(t *testing.T, e *media.Engine) (s *media.Session) {
 	return s
 }
 
-func TestNothingOfAFormerCallReachesTheNextOnItsPort(t *testing.T) {
+func TestPacketsOfFormerCallDoNotReachNextOnSamePort(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	e := pairOf(t, siptest.MediaPorts10(t), 1, 100*time.Millisecond)
@@ -66,7 +66,7 @@ func TestNothingOfAFormerCallReachesTheNextOnItsPort(t *testing.T) {
 	eventually(t, "what is meant for it is heard", func() bool { return next.Stats().PacketsReceived == 3 })
 }
 
-func TestAPairIntoWhichAStrangerSendsRestsAgainButNotForEver(t *testing.T) {
+func TestPortPairWithLatePacketsIsQuarantinedAgainWithinLimit(t *testing.T) {
 	t.Parallel()
 	low := siptest.MediaPorts10(t)
 	for range 20 { // until the machine does not stand still for so long that the stranger leaves the pair in peace
@@ -108,7 +108,7 @@ func disturbed(t *testing.T, low int) bool {
 	return true
 }
 
-func TestSocketsAreKeptWhileTheirPortsRestAndNoMoreThanThat(t *testing.T) {
+func TestQuarantinedPortPairsKeepSocketsUpToLimit(t *testing.T) {
 	files := func() int {
 		list, err := os.ReadDir("/proc/self/fd")
 		require.NoError(t, err)
@@ -141,7 +141,7 @@ func TestSocketsAreKeptWhileTheirPortsRestAndNoMoreThanThat(t *testing.T) {
 	assert.Equal(t, before, files())
 }
 
-func TestSocketsThatNobodyWantsAreClosedInCalm(t *testing.T) {
+func TestIdlePortPairsAreClosedInQuietTimes(t *testing.T) {
 	t.Parallel()
 	const pairs, few = 40, 5
 	e := pairOf(t, siptest.MediaPorts400(t), pairs, time.Nanosecond)
@@ -167,9 +167,9 @@ func TestSocketsThatNobodyWantsAreClosedInCalm(t *testing.T) {
 	eventually(t, "and so they are after the next calls", func() bool { return e.Ports().Bound == few })
 }
 
-// TestPairsAreCountedAsTheyAre: what is counted along is what looking at each
+// TestPortUseCountsPairsByState: what is counted along is what looking at each
 // pair finds, whatever has happened to them.
-func TestPairsAreCountedAsTheyAre(t *testing.T) {
+func TestPortUseCountsPairsByState(t *testing.T) {
 	t.Parallel()
 	for _, rest := range []time.Duration{time.Nanosecond, time.Hour} {
 		low := siptest.MediaPorts400(t)
@@ -200,7 +200,7 @@ func TestPairsAreCountedAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestASessionWithoutSoundCostsNextToNothing(t *testing.T) {
+func TestSessionWithoutSDPUsesLittleMemory(t *testing.T) {
 	e := pairOf(t, siptest.MediaPorts1390(t), 400, time.Minute)
 	sessions := make([]*media.Session, 0, 300)
 	var before, after runtime.MemStats
@@ -218,7 +218,7 @@ func TestASessionWithoutSoundCostsNextToNothing(t *testing.T) {
 	runtime.KeepAlive(sessions)
 }
 
-func TestStatsSayAtOnceWhetherAnythingWasRecorded(t *testing.T) {
+func TestStatsSayWhetherRecordingExists(t *testing.T) {
 	e := engine(t)
 	path := filepath.Join(t.TempDir(), "a.wav")
 	for name, c := range map[string]struct {

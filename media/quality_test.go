@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestTheCourseOfACallIsBoundedAndKeepsWhatWasWorst(t *testing.T) {
+func TestQualityHistoryIsBoundedAndKeepsWorstValues(t *testing.T) {
 	t.Parallel()
 	const second = sampleRate
 	var c quality

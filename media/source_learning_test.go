@@ -74,7 +74,7 @@ func (l *rtpListener) sendsTo(want netip.AddrPort, why string) {
 	assert.Equal(l.t, want, got, why)
 }
 
-func TestASourceTheSDPDoesNotNameIsLearntByTenPacketsInTime(t *testing.T) {
+func TestSourceNotInSDPIsLearntByTenPacketsWithinTime(t *testing.T) {
 	t.Parallel()
 	l := receiving(t, media.Options{}, "127.0.0.1")
 	l.sendsTo(describedAt, "until then it goes where the SDP says")
@@ -95,7 +95,7 @@ func TestASourceTheSDPDoesNotNameIsLearntByTenPacketsInTime(t *testing.T) {
 	assert.Equal(t, uint64(6), l.Stats().PacketsReceived, "from the tenth on")
 }
 
-func TestASourceIsLearntHoweverLateItSpeaks(t *testing.T) {
+func TestSourceIsLearntAtAnyTime(t *testing.T) {
 	t.Parallel()
 	for _, late := range []time.Duration{2500 * time.Millisecond, 20 * time.Second, time.Hour} {
 		l := receiving(t, media.Options{}, "127.0.0.1")
@@ -105,7 +105,7 @@ func TestASourceIsLearntHoweverLateItSpeaks(t *testing.T) {
 	}
 }
 
-func TestNothingGoesToAnAddressThatMayNotBeReachedAndAnySourceIsLearnt(t *testing.T) {
+func TestDisallowedSDPAddressGetsNoAudioAndAnySourceIsLearnt(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"10.9.9.9", "handset.local"} {
 		l := receiving(t, media.Options{}, host)
@@ -121,7 +121,7 @@ func TestNothingGoesToAnAddressThatMayNotBeReachedAndAnySourceIsLearnt(t *testin
 	}
 }
 
-func TestWhereTheSDPNamesAReachableAddressOnlyNearSourcesAreLearnt(t *testing.T) {
+func TestAllowedSDPAddressLimitsLearningToItsHostSignallingAndNetworks(t *testing.T) {
 	t.Parallel()
 	l := receiving(t, media.Options{}, "127.0.0.1")
 	l.says(&stream{from: elsewhere, ssrc: 1}, 30)
@@ -134,7 +134,7 @@ func TestWhereTheSDPNamesAReachableAddressOnlyNearSourcesAreLearnt(t *testing.T)
 	trusted.sendsTo(elsewhere, "a network of the trunk")
 }
 
-func TestTheModesOfNAT(t *testing.T) {
+func TestNATModesDecideDestinationAndAcceptedSource(t *testing.T) {
 	t.Parallel()
 	on := receiving(t, media.Options{NAT: media.NATOn}, "127.0.0.1")
 	on.sendsTo(netip.AddrPort{}, "the SDP is not believed")
@@ -155,7 +155,7 @@ func TestTheModesOfNAT(t *testing.T) {
 	}
 }
 
-func TestWhileTheConfirmedSourceSendsNoOtherIsHeard(t *testing.T) {
+func TestConfirmedSourceExcludesOtherSourcesWhileSending(t *testing.T) {
 	t.Parallel()
 	for _, first := range []netip.AddrPort{describedAt, otherPort} {
 		l := receiving(t, media.Options{}, "127.0.0.1")
@@ -175,7 +175,7 @@ func TestWhileTheConfirmedSourceSendsNoOtherIsHeard(t *testing.T) {
 	}
 }
 
-func TestAfterThreeSecondsOfSilenceAnotherSourceIsLearntThriceAMinute(t *testing.T) {
+func TestAnotherSourceIsLearntAfterThreeSecondsAtMostThriceAMinute(t *testing.T) {
 	t.Parallel()
 	l := receiving(t, media.Options{}, "127.0.0.1")
 	l.says(&stream{from: describedAt, ssrc: 1}, 5)
@@ -210,7 +210,7 @@ func TestAfterThreeSecondsOfSilenceAnotherSourceIsLearntThriceAMinute(t *testing
 	assert.Equal(t, last, got, "a peer that does not mean to send is expected to be silent")
 }
 
-func TestAFewStrayPacketsKeepNobodyFromBeingLearnt(t *testing.T) {
+func TestFewForeignPacketsDoNotPreventLearning(t *testing.T) {
 	t.Parallel()
 	l := receiving(t, media.Options{}, "10.9.9.9")
 	own := &stream{from: otherPort, ssrc: 1}
@@ -222,7 +222,7 @@ func TestAFewStrayPacketsKeepNobodyFromBeingLearnt(t *testing.T) {
 	l.sendsTo(otherPort, "though others sent in between")
 }
 
-func TestANewDescriptionOpensTheSearchAndTheSameOneDoesNot(t *testing.T) {
+func TestNewSDPAddressRestartsLearningAndSameAddressDoesNot(t *testing.T) {
 	t.Parallel()
 	l := receiving(t, media.Options{}, "10.9.9.9")
 	l.says(&stream{from: otherPort, ssrc: 1}, 10)

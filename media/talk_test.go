@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-func TestTwoSessionsHearEachOtherAndBothRecordIt(t *testing.T) {
+func TestTwoSessionsExchangeAndRecordAudio(t *testing.T) {
 	for name, codec := range map[string]media.Codec{"µ-law": media.PCMU, "A-law": media.PCMA} {
 		t.Run(name, func(t *testing.T) {
 			a, b := engine(t), engine(t)
@@ -62,7 +62,7 @@ func TestTwoSessionsHearEachOtherAndBothRecordIt(t *testing.T) {
 	}
 }
 
-func TestTheMediaClockKeepsTimeAndTheRecordingIsAsLong(t *testing.T) {
+func TestMediaClockKeepsTimeAndRecordingLength(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.wav")
 	p := newPeer(t)
@@ -90,7 +90,7 @@ func TestTheMediaClockKeepsTimeAndTheRecordingIsAsLong(t *testing.T) {
 	assert.GreaterOrEqual(t, first, 1600, "what came before the first sound is silence")
 }
 
-func TestAPauseHoldsWhatPlaysAndAnEarHearsTheFarEndAlone(t *testing.T) {
+func TestPausePlayingHoldsClipAndHearGetsPeerAudioOnly(t *testing.T) {
 	a, b := engine(t), engine(t)
 	var told ear
 	sa, sb := open(t, a, media.Options{Notify: told.notify}), open(t, b, media.Options{})

@@ -48,7 +48,7 @@ func (l *listener) say(s *stage, sound media.Clip) {
 	s.run(300 * time.Millisecond)
 }
 
-func TestWhoListensHearsBothSides(t *testing.T) {
+func TestListenerHearsBothSides(t *testing.T) {
 	s := newStage(t, media.PCMU, media.PCMA)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
@@ -72,7 +72,7 @@ func TestWhoListensHearsBothSides(t *testing.T) {
 	assert.Zero(t, l.ends)
 }
 
-func TestAWhisperIsHeardByTheHumanAndNotByTheCaller(t *testing.T) {
+func TestWhisperReachesHumanButNotCaller(t *testing.T) {
 	s := newStage(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
@@ -93,7 +93,7 @@ func TestAWhisperIsHeardByTheHumanAndNotByTheCaller(t *testing.T) {
 	assert.GreaterOrEqual(t, alike(humanHeard, said), 0.95, "the caller is heard besides")
 }
 
-func TestABargeIsHeardByBothAndRecorded(t *testing.T) {
+func TestBargeReachesBothSidesAndIsRecorded(t *testing.T) {
 	s := newStage(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
@@ -115,7 +115,7 @@ func TestABargeIsHeardByBothAndRecorded(t *testing.T) {
 	}
 }
 
-func TestThreeAtOnceAreAllHeardTogether(t *testing.T) {
+func TestThreeListenersAreMixed(t *testing.T) {
 	s := newStage(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
@@ -135,7 +135,7 @@ func TestThreeAtOnceAreAllHeardTogether(t *testing.T) {
 	assert.Less(t, alike(callerHeard, one), 0.3)
 }
 
-func TestWhatIsSensitiveIsSilenceToWhoListens(t *testing.T) {
+func TestSensitiveAudioIsSilentForListeners(t *testing.T) {
 	s := newStage(t, media.PCMU, media.PCMU)
 	l := listen(t, s.a, media.Barge)
 	secret := chirp(500 * time.Millisecond)
@@ -152,7 +152,7 @@ func TestWhatIsSensitiveIsSilenceToWhoListens(t *testing.T) {
 	assert.Positive(t, loudness(g711.DecodeMu(l.heard)), "a listener hears again")
 }
 
-func TestListenersAreBoundedAndToldTheEnd(t *testing.T) {
+func TestListenersAreLimitedAndNotifiedOfSessionEnd(t *testing.T) {
 	s := newStage(t, media.PCMU, media.PCMU)
 	all := make([]*listener, 8)
 	for i := range all {
@@ -172,7 +172,7 @@ func TestListenersAreBoundedAndToldTheEnd(t *testing.T) {
 	require.ErrorIs(t, err, media.ErrClosed)
 }
 
-func TestBridgesAndListenersMakeNoGarbage(t *testing.T) {
+func TestBridgeAndListenersAllocateNothing(t *testing.T) {
 	s := newStage(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	tap, err := s.a.Tap(media.Barge, func([]byte) {})

@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-func TestDigitsAreExactBothWaysThoughPacketsAreLost(t *testing.T) {
+func TestDigitsSurvivePacketLossBothWays(t *testing.T) {
 	t.Parallel()
 	a, b := engine(t), engine(t)
 	var earA, earB ear
@@ -48,7 +48,7 @@ func TestDigitsAreExactBothWaysThoughPacketsAreLost(t *testing.T) {
 	assert.Positive(t, stats.IntervalMaxMs)
 }
 
-func TestWithoutTelephoneEventsDigitsAreTones(t *testing.T) {
+func TestDigitsAreTonesWithoutTelephoneEvents(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	var far ear
@@ -68,7 +68,7 @@ func TestWithoutTelephoneEventsDigitsAreTones(t *testing.T) {
 	})
 }
 
-func TestASourceIsLockedAndAnInjectorIsRefused(t *testing.T) {
+func TestConfirmedSourceExcludesInjectedPackets(t *testing.T) {
 	t.Parallel()
 	p, thief := newPeer(t), newPeer(t)
 	s := open(t, engine(t), media.Options{})
@@ -98,7 +98,7 @@ func TestASourceIsLockedAndAnInjectorIsRefused(t *testing.T) {
 	eventually(t, "the old one no more", func() bool { return s.Stats().PacketsRefused == 28 })
 }
 
-func TestWhatTheFormerSourceStillSendsIsNotTakenForTheNewOne(t *testing.T) {
+func TestPacketsOfPreviousSourceDoNotConfirmIt(t *testing.T) {
 	t.Parallel()
 	s := open(t, engine(t), media.Options{})
 	s.Begin()
@@ -132,7 +132,7 @@ func TestWhatTheFormerSourceStillSendsIsNotTakenForTheNewOne(t *testing.T) {
 	require.Fail(t, "never learnt again")
 }
 
-func TestWhereTheDescribedSourceSpeaksNobodyElseIsLearnt(t *testing.T) {
+func TestSendingSDPSourcePreventsLearningOthers(t *testing.T) {
 	t.Parallel()
 	p, thief := newPeer(t), newPeer(t)
 	s := open(t, engine(t), media.Options{})
@@ -145,7 +145,7 @@ func TestWhereTheDescribedSourceSpeaksNobodyElseIsLearnt(t *testing.T) {
 	assert.Empty(t, thief.heard())
 }
 
-func TestAnotherStreamOfTheLockedSourceProvesItselfAndNoiseIsNoLoss(t *testing.T) {
+func TestNewStreamOfConfirmedSourceNeedsThreePackets(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	s := open(t, engine(t), media.Options{})
@@ -164,7 +164,7 @@ func TestAnotherStreamOfTheLockedSourceProvesItselfAndNoiseIsNoLoss(t *testing.T
 	assert.Zero(t, s.Stats().PacketsRefused)
 }
 
-func TestAForgedStreamOfTheLockedAddressTakesNoPlaceOfOneThatSpeaks(t *testing.T) {
+func TestForgedStreamOfConfirmedAddressDoesNotReplaceActiveStream(t *testing.T) {
 	t.Parallel()
 	e := engine(t)
 	for range 20 { // until the machine does not stand still for so long that the locked stream is over
@@ -203,7 +203,7 @@ func forged(t *testing.T, e *media.Engine) bool {
 	return true
 }
 
-func TestAnEchoOfOurOwnStreamIsSoundReceived(t *testing.T) {
+func TestEchoOfOwnStreamCountsAsReceivedAudio(t *testing.T) {
 	t.Parallel()
 	echo, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
@@ -229,7 +229,7 @@ func TestAnEchoOfOurOwnStreamIsSoundReceived(t *testing.T) {
 	assert.Greater(t, s.Stats().PacketsReceived, uint64(40))
 }
 
-func TestHoldStopsOurSoundAndPausesWhatPlays(t *testing.T) {
+func TestHoldByPeerStopsAudioAndPausesPlayback(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	var far ear
@@ -268,7 +268,7 @@ func TestHoldStopsOurSoundAndPausesWhatPlays(t *testing.T) {
 	eventually(t, "vanished, off hold", far.heard(func(e media.Event) bool { return e == media.Vanished{} }))
 }
 
-func TestAStreamThatIsRemovedIsAnsweredByPortZeroAndComesBack(t *testing.T) {
+func TestRemovedStreamIsAnsweredWithPortZeroAndCanReturn(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	s := open(t, engine(t), media.Options{})
@@ -312,7 +312,7 @@ func version(b []byte) int {
 	return v
 }
 
-func TestAPeerThatVanishedIsToldOncePerDeath(t *testing.T) {
+func TestVanishedPeerIsReportedOncePerSilence(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	var far ear
@@ -328,7 +328,7 @@ func TestAPeerThatVanishedIsToldOncePerDeath(t *testing.T) {
 	assert.Equal(t, []media.Event{media.Vanished{}, media.Vanished{}}, far.all())
 }
 
-func TestANewClipInterruptsTheOld(t *testing.T) {
+func TestPlayInterruptsPreviousClip(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	var far ear
@@ -362,7 +362,7 @@ func sound(p *peer) (out []byte) {
 	return out
 }
 
-func TestReportsAreSentAndTheRoundTripIsMeasured(t *testing.T) {
+func TestRTCPReportsAreSentAndRoundTripIsMeasured(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	control, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -412,7 +412,7 @@ func ntp(stamp uint64) time.Time {
 	return time.Unix(int64(stamp>>32)-until1970, int64(stamp&(1<<32-1)*1e9>>32))
 }
 
-func TestNoSoundGoesWhereItMustNot(t *testing.T) {
+func TestDisallowedAddressGetsNoAudio(t *testing.T) {
 	t.Parallel()
 	private := netip.MustParsePrefix("10.0.0.0/8")
 	low := siptest.MediaPorts10(t)
@@ -463,7 +463,7 @@ func TestNoSoundGoesWhereItMustNot(t *testing.T) {
 	assert.Zero(t, s.Stats().PacketsSent)
 }
 
-func TestAReOfferKeepsTheStreamAndItsVersionCounts(t *testing.T) {
+func TestReOfferKeepsStreamAndIncrementsVersion(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	s := open(t, engine(t), media.Options{Codecs: []media.Codec{media.PCMA, media.PCMU}})

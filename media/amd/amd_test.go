@@ -60,7 +60,7 @@ func count(all []answer) (t tally) {
 	return t
 }
 
-func TestNineOfTenPeopleAndMachinesAreToldApartByVoicesAndNoiseThatNothingWasTunedBy(t *testing.T) {
+func TestDetectorClassifiesNineOfTenHeldOutAnswers(t *testing.T) {
 	t.Parallel()
 	got := count(answers(t, judged))
 	table := fmt.Sprintf("the first verdicts:\n%v\nin the end:\n%v", &got.first, &got.last)
@@ -73,7 +73,7 @@ func TestNineOfTenPeopleAndMachinesAreToldApartByVoicesAndNoiseThatNothingWasTun
 	assert.LessOrEqual(t, got.beepsFalse, 1, "and nothing else is one")
 }
 
-func TestTheSetIsLargeAndItsHalvesShareNothing(t *testing.T) {
+func TestTuningAndHeldOutSetsAreLargeAndDisjoint(t *testing.T) {
 	t.Parallel()
 	assert.GreaterOrEqual(t, len(answers(t, tuned))+len(answers(t, judged)), 300)
 	a, b := tuning(), heldOut()
@@ -94,7 +94,7 @@ func heard(sound []byte, frame int) (out []amd.Event) {
 	return out
 }
 
-func TestSteadyTonesOfAnyPitchAreBeepsWhenTheyHaveEnded(t *testing.T) {
+func TestSteadyToneOfAnyPitchIsBeepWhenItEnds(t *testing.T) {
 	t.Parallel()
 	second := tone.Silence(time.Second)
 	for hertz := 440.0; hertz <= 2060; hertz += 45 {
@@ -108,7 +108,7 @@ func TestSteadyTonesOfAnyPitchAreBeepsWhenTheyHaveEnded(t *testing.T) {
 	assert.Empty(t, heard(slices.Concat(second, tone.Make(time.Second, 0.2, 425), second), 160), "nor is ringing")
 }
 
-func TestFaxesAndAnnouncementsHaveTonesOfTheirOwn(t *testing.T) {
+func TestFaxAndInformationTonesAreClassified(t *testing.T) {
 	t.Parallel()
 	second := tone.Silence(time.Second)
 	last := func(parts ...[]byte) amd.Class {
@@ -125,7 +125,7 @@ func TestFaxesAndAnnouncementsHaveTonesOfTheirOwn(t *testing.T) {
 	assert.Equal(t, amd.Voicemail, last(second, note(1776.7), note(1428.5), note(913.8), second), "not the other way round")
 }
 
-func TestSilenceIsNobodyAfterFiveSecondsAndABeepOverturnsThat(t *testing.T) {
+func TestSilenceIsUnknownAfterFiveSecondsUntilBeep(t *testing.T) {
 	t.Parallel()
 	events := heard(slices.Concat(tone.Silence(6*time.Second), tone.Beep(300*time.Millisecond), tone.Silence(time.Second)), 160)
 	assert.Equal(t, []amd.Event{{Verdict: true}, {Verdict: true, Class: amd.Voicemail, Beep: true}}, events)
@@ -142,7 +142,7 @@ func hums(syllables int) (out []byte) {
 	return out
 }
 
-func TestWhoSpeaksOnIsAMachineAndItsGreetingEnds(t *testing.T) {
+func TestContinuousSpeechIsVoicemailAndGreetingEndIsReported(t *testing.T) {
 	t.Parallel()
 	second := tone.Silence(time.Second)
 	quiet := slices.Concat(second, second, second)
@@ -152,7 +152,7 @@ func TestWhoSpeaksOnIsAMachineAndItsGreetingEnds(t *testing.T) {
 	assert.Equal(t, []amd.Event{{Verdict: true, Class: amd.Voicemail}, {Class: amd.Voicemail, Beep: true}}, beeped, "it has ended by that")
 }
 
-func TestMachinesAreKnownByTheirWords(t *testing.T) {
+func TestWordsClassifyMachineByTranscript(t *testing.T) {
 	t.Parallel()
 	for _, h := range []half{tuning(), heldOut()} {
 		for _, text := range h.people {
@@ -169,7 +169,7 @@ func TestMachinesAreKnownByTheirWords(t *testing.T) {
 	assert.Equal(t, amd.Unavailable, amd.Words("the number you have dialed, is not in service"))
 }
 
-func TestClassesHaveTheNamesOfTheAPI(t *testing.T) {
+func TestClassNamesMatchAPI(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for c := amd.Unknown; c <= amd.Unavailable; c++ {
@@ -178,7 +178,7 @@ func TestClassesHaveTheNamesOfTheAPI(t *testing.T) {
 	assert.ElementsMatch(t, domain.AnsweredByValues(), names)
 }
 
-func TestListeningAllocatesNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts everybody's
+func TestDetectorAllocatesNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts everybody's
 	sound := slices.Concat(hums(18), tone.Beep(300*time.Millisecond), tone.Silence(time.Second))
 	var d amd.Detector
 	assert.Zero(t, testing.AllocsPerRun(10, func() {

@@ -56,7 +56,7 @@ func (p pair) sound(r *rand.Rand, low, high float64) []byte {
 	return out
 }
 
-func TestEveryKeyIsFoundInTheSound(t *testing.T) {
+func TestDetectorFindsEveryKey(t *testing.T) {
 	const all = "0123456789*#ABCD1100"
 	keys, presses := detect(tone.Keys(all))
 	assert.Equal(t, all, keys)
@@ -65,7 +65,7 @@ func TestEveryKeyIsFoundInTheSound(t *testing.T) {
 	}
 }
 
-func TestKeysAreFoundWithinTheTolerancesOfTheTelephone(t *testing.T) {
+func TestDetectorFindsKeysWithinQ24Tolerances(t *testing.T) {
 	rows, columns := []float64{697, 770, 852, 941}, []float64{1209, 1336, 1477, 1633}
 	for name, p := range map[string]pair{
 		"loud":              {-6.1, -6.1, 0, 50 * time.Millisecond, 0},
@@ -90,7 +90,7 @@ func TestKeysAreFoundWithinTheTolerancesOfTheTelephone(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoKeyIsNone(t *testing.T) {
+func TestDetectorIgnoresOtherSignals(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	noise := make([]byte, 8000*20)
 	for i := range noise {
@@ -134,7 +134,7 @@ func spoken(t *testing.T, voice string, pitch, speed int) []byte {
 	return mu
 }
 
-func TestMinutesOfSpeechHoldNoKey(t *testing.T) {
+func TestDetectorFindsNoKeyInSpeech(t *testing.T) {
 	total := 0
 	for i, voice := range strings.Fields("en en+f2 en+f4 en+m3 en+m7 en+whisper en-us en-us+f5 de de+f1 es+f3 fr+m2") {
 		mu := spoken(t, voice, 20+6*i, 130+10*(i%5))
@@ -151,7 +151,7 @@ func TestMinutesOfSpeechHoldNoKey(t *testing.T) {
 	assert.Greater(t, total, 8000*300, "five minutes, and as much clipped")
 }
 
-func TestAKeyPressedIntoSpeechIsFound(t *testing.T) {
+func TestDetectorFindsKeyDuringSpeech(t *testing.T) {
 	words := spoken(t, "en", 50, 150)[:8000*3]
 	for i := range words { // the line's echo of our own prompt
 		words[i] = g711.LinearToMu(g711.MuToLinear(words[i]) / 16)
@@ -164,14 +164,14 @@ func TestAKeyPressedIntoSpeechIsFound(t *testing.T) {
 	assert.Equal(t, "12345", found)
 }
 
-func TestAnInterruptionOfAToneDoublesNothing(t *testing.T) {
+func TestShortInterruptionOfToneIsOnePress(t *testing.T) {
 	mu := tone.Make(300*time.Millisecond, 0.25, 770, 1336)
 	copy(mu[800:], tone.Silence(10*time.Millisecond))
 	keys, _ := detect(append(mu, tone.Silence(100*time.Millisecond)...))
 	assert.Equal(t, "5", keys)
 }
 
-func TestTheSameKeyTwiceIsTwo(t *testing.T) {
+func TestSameKeyTwiceIsTwoPresses(t *testing.T) {
 	for offset := range 102 {
 		mu := tone.Silence(time.Duration(offset) * time.Second / 8000)
 		for range 2 {

@@ -34,7 +34,7 @@ func spell(t *testing.T, digits string, n int) []sent {
 	return out
 }
 
-func TestAnEventIsSentAsTheStandardSays(t *testing.T) {
+func TestSenderFollowsRFC4733(t *testing.T) {
 	frames := spell(t, "5", 160)
 	stamp := uint32(0xFFFFF000)
 	event := func(marker, end bool, duration uint16) dtmf.Packet {
@@ -55,7 +55,7 @@ func TestAnEventIsSentAsTheStandardSays(t *testing.T) {
 	assert.Equal(t, []byte{5, 0x8A, 0x03, 0x20}, frames[4].payload)
 }
 
-func TestDigitsAreExactInEveryFrameLengthOverALossyWay(t *testing.T) {
+func TestDigitsSurvivePacketLossAtEveryFrameLength(t *testing.T) {
 	const digits = "0123456789*#ABCD"
 	for _, n := range []int{80, 160, 240, 320} {
 		for seed := range uint64(200) {
@@ -66,7 +66,7 @@ func TestDigitsAreExactInEveryFrameLengthOverALossyWay(t *testing.T) {
 	}
 }
 
-func TestADigitWithoutItsEndIsStillOneDigit(t *testing.T) {
+func TestDigitWithoutEndPacketIsReportedOnce(t *testing.T) {
 	got, lengths := receive(spell(t, "7", 160), 160, func(i int) (bool, bool) { return i >= 3, false })
 	assert.Equal(t, "7", got)
 	assert.Equal(t, []uint32{480}, lengths)
@@ -106,7 +106,7 @@ func receive(frames []sent, n int, way func(i int) (lost, twice bool)) (keys str
 	return keys, lengths
 }
 
-func TestALongPressIsOneDigit(t *testing.T) {
+func TestLongPressIsReportedOnce(t *testing.T) {
 	var r dtmf.Receiver
 	b := make([]byte, dtmf.PayloadLen)
 	total, keys, seq := uint32(0), 0, uint16(65000)
@@ -133,7 +133,7 @@ func TestALongPressIsOneDigit(t *testing.T) {
 	assert.Equal(t, uint32(160000), total)
 }
 
-func TestWhatIsNoDigitIsLeftOut(t *testing.T) {
+func TestSenderIgnoresOtherCharacters(t *testing.T) {
 	var s dtmf.Sender
 	assert.False(t, s.Start("xyz -()"))
 	frames := spell(t, "1w-2", 160)

@@ -111,7 +111,7 @@ func hear(packets []packet) (keys string) {
 // sequences are what is pressed: other keys, and the same ones again.
 func sequences() []string { return []string{"46", "129", "1", "44", "1123", "*#0D"} }
 
-func TestPressesAreHeardAsTheyWereMadeByEverySender(t *testing.T) {
+func TestReceiverReadsDigitsOfEverySenderBehaviour(t *testing.T) {
 	t.Parallel()
 	for _, s := range senders {
 		for _, digits := range sequences() {
@@ -122,7 +122,7 @@ func TestPressesAreHeardAsTheyWereMadeByEverySender(t *testing.T) {
 }
 
 // A way that loses, repeats or reorders up to two packets of a press changes nothing.
-func TestPressesAreHeardThoughTwoOfTheirPacketsAreLostRepeatedOrReordered(t *testing.T) {
+func TestReceiverToleratesTwoLostRepeatedOrReorderedPackets(t *testing.T) {
 	t.Parallel()
 	for _, s := range senders {
 		for _, digits := range []string{"46", "44"} {
@@ -174,7 +174,7 @@ func delayed(packets []packet, i, by int) []packet {
 }
 
 // A sequence number that has wrapped since the last press is no packet that comes late.
-func TestPressesAreHeardHoweverLongAgoTheLastWas(t *testing.T) {
+func TestReceiverReadsDigitAfterAnyPause(t *testing.T) {
 	t.Parallel()
 	for _, gap := range []int{32_000, 32_768, 40_000, 65_530, 65_536} {
 		first, _ := senders[0].write("4")

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-func TestKnownValuesOfTheStandard(t *testing.T) {
+func TestEncodingMatchesG711Values(t *testing.T) {
 	for mu, want := range map[byte]int16{0x00: -32124, 0x80: 32124, 0xFF: 0, 0x7F: 0, 0xF0: 120, 0x70: -120, 0xEF: 132, 0x8F: 16764} {
 		assert.Equal(t, want, g711.MuToLinear(mu), "%#x", mu)
 	}
@@ -18,7 +18,7 @@ func TestKnownValuesOfTheStandard(t *testing.T) {
 	}
 }
 
-func TestEveryByteSurvivesTheRoundTrip(t *testing.T) {
+func TestEveryByteSurvivesRoundTrip(t *testing.T) {
 	for i := range 256 {
 		b := byte(i)
 		assert.Equal(t, g711.MuToLinear(b), g711.MuToLinear(g711.LinearToMu(g711.MuToLinear(b))))
@@ -26,7 +26,7 @@ func TestEveryByteSurvivesTheRoundTrip(t *testing.T) {
 	}
 }
 
-func TestTheErrorIsThatOfTheStepsOnly(t *testing.T) {
+func TestQuantizationErrorIsProportionalToValue(t *testing.T) {
 	for v := math.MinInt16; v <= math.MaxInt16; v++ {
 		for name, got := range map[string]int16{"µ": g711.MuToLinear(g711.LinearToMu(int16(v))), "A": g711.AToLinear(g711.LinearToA(int16(v)))} {
 			if diff := math.Abs(float64(got) - float64(v)); diff > math.Abs(float64(v))/30+16 {
@@ -47,7 +47,7 @@ func TestCodesAreOrderedLikeTheirValues(t *testing.T) {
 	}
 }
 
-func TestTranscodingKeepsTheSound(t *testing.T) {
+func TestTranscodingBetweenLawsKeepsAudio(t *testing.T) {
 	mu := make([]byte, 256)
 	for i := range mu {
 		mu[i] = byte(i)

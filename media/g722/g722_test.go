@@ -82,7 +82,7 @@ func snr(want, got []int16, shiftMost int) float64 {
 	return best
 }
 
-func TestWhatTheOtherEncoderWroteWeReadAsItsDecoderDoes(t *testing.T) {
+func TestDecoderMatchesFFmpegDecoder(t *testing.T) {
 	pcm := words(16000, 8)
 	code := ffmpeg(t, toBytes(pcm), rawWide, encodeG722)
 	theirs := fromBytes(ffmpeg(t, code, codedG722, rawWide))
@@ -92,7 +92,7 @@ func TestWhatTheOtherEncoderWroteWeReadAsItsDecoderDoes(t *testing.T) {
 	assert.Greater(t, snr(pcm, ours, 24), 15.0)
 }
 
-func TestWhatWeWroteTheOtherDecoderReads(t *testing.T) {
+func TestFFmpegDecodesEncoderOutput(t *testing.T) {
 	pcm := words(16000, 8)
 	code := make([]byte, len(pcm)/2)
 	require.Equal(t, len(code), g722.NewEncoder().Wide(code, pcm))
@@ -108,7 +108,7 @@ func TestWhatWeWroteTheOtherDecoderReads(t *testing.T) {
 	assert.Greater(t, float64(same)/float64(len(code)), 0.99, "byte by byte")
 }
 
-func TestTheLowerBandAloneIsTheSoundAt8kHz(t *testing.T) {
+func TestNarrowMatchesAudioAt8kHz(t *testing.T) {
 	pcm := words(8000, 8)
 	code := make([]byte, len(pcm))
 	require.Equal(t, len(code), g722.NewEncoder().Narrow(code, pcm))
@@ -126,7 +126,7 @@ func TestTheLowerBandAloneIsTheSoundAt8kHz(t *testing.T) {
 	assert.Greater(t, snr(pcm, ours, 40), 10.0)
 }
 
-func TestTheLoudestSoundDoesNotOverflow(t *testing.T) {
+func TestFullScaleAudioDoesNotOverflow(t *testing.T) {
 	pcm := make([]int16, 3200)
 	for i := range pcm {
 		pcm[i] = int16(32767 - 65535*(i/7%2))

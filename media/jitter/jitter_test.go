@@ -26,7 +26,7 @@ func get(b *jitter.Buffer) []byte {
 	return out
 }
 
-func TestSoundComesOutInOrderAfterFortyMilliseconds(t *testing.T) {
+func TestBufferOutputsInOrderAfter40Milliseconds(t *testing.T) {
 	for name, length := range map[string]int{"10 ms": 80, "20 ms": 160, "30 ms": 240, "40 ms": 320} {
 		t.Run(name, func(t *testing.T) {
 			var b jitter.Buffer
@@ -48,7 +48,7 @@ func TestSoundComesOutInOrderAfterFortyMilliseconds(t *testing.T) {
 	}
 }
 
-func TestPacketsOutOfOrderAndTwiceAreSetRight(t *testing.T) {
+func TestBufferCorrectsReorderedAndRepeatedPackets(t *testing.T) {
 	var b jitter.Buffer
 	assert.Equal(t, jitter.Anchored, b.Put(0, frame(0)))
 	assert.Equal(t, jitter.Kept, b.Put(2*n, frame(2)))
@@ -61,7 +61,7 @@ func TestPacketsOutOfOrderAndTwiceAreSetRight(t *testing.T) {
 	}
 }
 
-func TestACopyIsNeitherLateNorAReasonToWaitLonger(t *testing.T) {
+func TestCopyIsNotLateAndKeepsDelay(t *testing.T) {
 	for name, back := range map[string]int{"at once": 0, "just before its time is over": 2, "after its time": 4, "long after": 30, "half over": -1} {
 		t.Run(name, func(t *testing.T) {
 			var b jitter.Buffer
@@ -98,7 +98,7 @@ func TestACopyIsNeitherLateNorAReasonToWaitLonger(t *testing.T) {
 	assert.Equal(t, jitter.Unusable, b.Put(n, make([]byte, 2000)))
 }
 
-func TestASenderThatSaysTheSameAgainIsHeard(t *testing.T) {
+func TestBufferAcceptsSenderThatRestartsItsTimestamps(t *testing.T) {
 	var b jitter.Buffer
 	heard := 0
 	for i := range 100 {
@@ -114,7 +114,7 @@ func TestASenderThatSaysTheSameAgainIsHeard(t *testing.T) {
 	assert.Greater(t, heard, 35)
 }
 
-func TestALostPacketFadesAndALongGapIsSilent(t *testing.T) {
+func TestLostPacketIsConcealedAndLongGapIsSilent(t *testing.T) {
 	var b jitter.Buffer
 	loud := bytes.Repeat([]byte{0x90}, n)
 	b.Put(0, loud)
@@ -130,7 +130,7 @@ func TestALostPacketFadesAndALongGapIsSilent(t *testing.T) {
 	assert.Equal(t, bytes.Repeat([]byte{g711.MuSilence}, n), get(&b))
 }
 
-func TestTheDelayGrowsWithLatenessAndShrinksAgain(t *testing.T) {
+func TestDelayGrowsWithLatePacketsAndShrinksAgain(t *testing.T) {
 	var b jitter.Buffer
 	r := rand.New(rand.NewPCG(1, 2))
 	var late int
@@ -166,7 +166,7 @@ func TestTheDelayGrowsWithLatenessAndShrinksAgain(t *testing.T) {
 	assert.Less(t, b.Delay(), grown)
 }
 
-func TestLateSoundIsDroppedAndNeverAppended(t *testing.T) {
+func TestLateAudioIsDropped(t *testing.T) {
 	var b jitter.Buffer
 	out := 0
 	for tick := range 1000 {
@@ -181,7 +181,7 @@ func TestLateSoundIsDroppedAndNeverAppended(t *testing.T) {
 	assert.Equal(t, 1000*n, out)
 }
 
-func TestAClockThatLeapsIsFollowed(t *testing.T) {
+func TestBufferFollowsJumpOfSenderClock(t *testing.T) {
 	for name, leap := range map[string]int64{"ahead": 1 << 30, "back": -(1 << 30), "back a little": -9000} {
 		t.Run(name, func(t *testing.T) {
 			var b jitter.Buffer
@@ -201,7 +201,7 @@ func TestAClockThatLeapsIsFollowed(t *testing.T) {
 	}
 }
 
-func TestDriftOfTheFarClockIsFollowed(t *testing.T) {
+func TestBufferFollowsDriftOfSenderClock(t *testing.T) {
 	for name, every := range map[string]int{"slower": 100, "faster": -100} {
 		t.Run(name, func(t *testing.T) {
 			var b jitter.Buffer
@@ -238,7 +238,7 @@ func voice() []byte {
 	return out
 }
 
-func TestAnHourWithAClockThatDriftsHasNoGapNoClickAndNoGrowingDelay(t *testing.T) {
+func TestHourOfClockDriftHasNoGapClickOrGrowingDelay(t *testing.T) {
 	t.Parallel()
 	for name, ppm := range map[string]float64{"faster": 200, "slower": -200, "exact": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -290,7 +290,7 @@ func TestAnHourWithAClockThatDriftsHasNoGapNoClickAndNoGrowingDelay(t *testing.T
 	}
 }
 
-func TestNoiseIsHeardAsItWasDescribedUntilSoundComesAgain(t *testing.T) {
+func TestComfortNoisePlaysAtItsLevelUntilAudio(t *testing.T) {
 	var b jitter.Buffer
 	loud := bytes.Repeat([]byte{0x90}, n)
 	for i := range 3 {
@@ -320,7 +320,7 @@ func TestNoiseIsHeardAsItWasDescribedUntilSoundComesAgain(t *testing.T) {
 	assert.Less(t, vad.Level(get(&fresh)), -60.0)
 }
 
-func TestABufferThatHearsNothingCostsNothing(t *testing.T) {
+func TestUnusedBufferAllocatesNothing(t *testing.T) {
 	out := make([]byte, n)
 	assert.Zero(t, testing.AllocsPerRun(10, func() {
 		var b jitter.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-func TestASumIsThatOfItsVoicesAndIsNeverTurnedOver(t *testing.T) {
+func TestBusAddsVoicesAndSaturates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, mix.FrameMost).Draw(t, "samples")
 		voices := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), n, n), 1, 5).Draw(t, "voices")
@@ -38,7 +38,7 @@ func TestASumIsThatOfItsVoicesAndIsNeverTurnedOver(t *testing.T) {
 // mu is the µ-law of a sum, cut off where it is too loud.
 func mu(v int) byte { return g711.LinearToMu(int16(min(max(v, -32768), 32767))) }
 
-func TestOneVoiceIsUnchanged(t *testing.T) {
+func TestBusKeepsSingleVoiceUnchanged(t *testing.T) {
 	voice := tone.Beep(20 * time.Millisecond)
 	var bus mix.Bus
 	bus.Begin(len(voice))
@@ -48,7 +48,7 @@ func TestOneVoiceIsUnchanged(t *testing.T) {
 	assert.Equal(t, g711.DecodeMu(voice), g711.DecodeMu(got))
 }
 
-func TestShortAndLongVoicesDoNoHarm(t *testing.T) {
+func TestBusAcceptsVoicesOfAnyLength(t *testing.T) {
 	var bus mix.Bus
 	bus.Begin(1000)
 	bus.Add(make([]byte, 1000))
@@ -59,7 +59,7 @@ func TestShortAndLongVoicesDoNoHarm(t *testing.T) {
 	assert.Zero(t, got[mix.FrameMost])
 }
 
-func TestMixingMakesNoGarbage(t *testing.T) {
+func TestMixingAllocatesNothing(t *testing.T) {
 	var bus mix.Bus
 	voice, out := tone.Beep(20*time.Millisecond), make([]byte, 160)
 	assert.Zero(t, testing.AllocsPerRun(100, func() {

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/media/reception"
 )
 
-func TestTheReceiverCountsLossRepeatsAndTheTurnOfTheSequence(t *testing.T) {
+func TestReceiverCountsLossCopiesAndSequenceRollover(t *testing.T) {
 	var r reception.Receiver
 	at := int64(0)
 	got := func(ssrc uint32, seq uint16) reception.Verdict {
@@ -32,7 +32,7 @@ func TestTheReceiverCountsLossRepeatsAndTheTurnOfTheSequence(t *testing.T) {
 	assert.Equal(t, reception.Totals{Received: 6, Lost: 1, Repeated: 1}, r.Totals(), "earlier sources are kept")
 }
 
-func TestCopiesAreCountedApartHoweverLateTheyCome(t *testing.T) {
+func TestReceiverCountsLateCopiesSeparately(t *testing.T) {
 	var r reception.Receiver
 	for i := range 300 {
 		p := rtp.Header{SequenceNumber: uint16(65400 + i), SSRC: 1, Timestamp: uint32(i * 160)}
@@ -53,7 +53,7 @@ func TestCopiesAreCountedApartHoweverLateTheyCome(t *testing.T) {
 	assert.Zero(t, r.Jitter(), "and are no jitter")
 }
 
-func TestJitterIsThatOfTheStandard(t *testing.T) {
+func TestJitterMatchesRFC3550(t *testing.T) {
 	var r reception.Receiver
 	want := 0.0
 	for i := range 200 {

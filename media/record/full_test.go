@@ -32,7 +32,7 @@ func full(t *testing.T, size uint64) (freed func()) {
 
 // A disk that is full for a while costs what came in that while, and nothing else;
 // one that stays full costs the end.
-func TestAFullDiskCostsWhatItCouldNotTake(t *testing.T) { //nolint:paralleltest // the limit is the process's
+func TestFullDiskLeavesGapInRecording(t *testing.T) { //nolint:paralleltest // the limit is the process's
 	for what, stays := range map[string]bool{"for a while": false, "to the end": true} {
 		t.Run(what, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "call.wav")

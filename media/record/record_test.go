@@ -34,7 +34,7 @@ func pour(r *record.Recorder, left, right []byte) {
 	}
 }
 
-func TestTheCallerIsLeftTheAgentRightAndAGapIsSilence(t *testing.T) {
+func TestRecordingHasCallerLeftAgentRightAndSilentGaps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "call.wav")
 	r := pool(t).Create(path)
 	left, right := tone.Beep(1700*time.Millisecond), tone.Make(1700*time.Millisecond, 0.2, 300)
@@ -60,7 +60,7 @@ func TestTheCallerIsLeftTheAgentRightAndAGapIsSilence(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
-func TestAFileMayBeLinear(t *testing.T) {
+func TestRecordingCanBeLinearPCM(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "call.wav")
 	p := record.NewPool(1, wav.PCM16)
 	r := p.Create(path)
@@ -85,7 +85,7 @@ func TestAFileMayBeLinear(t *testing.T) {
 	assert.Equal(t, "pcm_s16le,2,4.900000", strings.TrimSpace(string(played)), "players agree")
 }
 
-func TestAFileIsPlayableBeforeItIsClosed(t *testing.T) {
+func TestUnfinishedRecordingIsPlayable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "crash.wav")
 	r := pool(t).Create(path)
 	sound := tone.Beep(3 * time.Second)
@@ -97,7 +97,7 @@ func TestAFileIsPlayableBeforeItIsClosed(t *testing.T) {
 	<-r.Close()
 }
 
-func TestASlowDiskStallsNobodyAndTheLengthStaysTrue(t *testing.T) {
+func TestSlowDiskDoesNotBlockWriteAndKeepsLength(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe.wav")
 	require.NoError(t, syscall.Mkfifo(path, 0o600)) // opening it waits for a reader: a disk that hangs
 	p := pool(t)
@@ -121,7 +121,7 @@ func TestASlowDiskStallsNobodyAndTheLengthStaysTrue(t *testing.T) {
 	assert.Equal(t, []byte{g711.MuSilence, g711.MuSilence}, got.Bytes()[got.Len()-2:])
 }
 
-func TestADiskThatRefusesIsTold(t *testing.T) {
+func TestDiskErrorIsReportedInResult(t *testing.T) {
 	r := pool(t).Create("/proc/nowhere/call.wav")
 	pour(r, tone.Beep(time.Second), tone.Beep(time.Second))
 	result := <-r.Close()
@@ -129,7 +129,7 @@ func TestADiskThatRefusesIsTold(t *testing.T) {
 	assert.Zero(t, result.Duration)
 }
 
-func TestAnEmptyCallIsAnEmptyFile(t *testing.T) {
+func TestRecordingWithoutAudioIsEmptyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "empty.wav")
 	result := <-pool(t).Create(path).Close()
 	require.NoError(t, result.Err)
@@ -138,7 +138,7 @@ func TestAnEmptyCallIsAnEmptyFile(t *testing.T) {
 	assert.Empty(t, sound.Samples)
 }
 
-func TestADiscardedRecordingLeavesNothing(t *testing.T) {
+func TestDiscardedRecordingLeavesNoFile(t *testing.T) {
 	for name, long := range map[string]time.Duration{"before the disk had any of it": 100 * time.Millisecond, "afterwards": 3 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "unanswered.wav")
@@ -153,7 +153,7 @@ func TestADiscardedRecordingLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestManyCallsAtOnceAreAllWhole(t *testing.T) {
+func TestConcurrentRecordingsAreComplete(t *testing.T) {
 	p := pool(t)
 	dir := t.TempDir()
 	sound := tone.Beep(2 * time.Second)
@@ -172,7 +172,7 @@ func TestManyCallsAtOnceAreAllWhole(t *testing.T) {
 
 // A recording whose process was killed goes on in another one, at its own time;
 // what nobody recorded meanwhile is silence.
-func TestARecordingGoesOnWhereAnotherProcessWasKilled(t *testing.T) {
+func TestContinueAppendsToRecordingOfKilledProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "call.wav")
 	left, right := tone.Beep(time.Second), tone.Make(time.Second, 0.2, 300)
 	body := make([]byte, 0, 4*len(left))

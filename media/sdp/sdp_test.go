@@ -39,7 +39,7 @@ func agree(t *testing.T, b []byte, offered bool) sdp.Agreed {
 	return a
 }
 
-func TestWhatCarriersSendIsRead(t *testing.T) {
+func TestParseReadsSDPOfCarriers(t *testing.T) {
 	want := netip.MustParseAddrPort("192.0.2.9:4000")
 	for name, b := range map[string][]byte{
 		"usual":            with(),
@@ -58,7 +58,7 @@ func TestWhatCarriersSendIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDescriptionIsRefused(t *testing.T) {
+func TestParseRefusesInvalidSDP(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"empty": nil, "text": []byte("hello\r\n"), "version": lines("v=1"), "no version": lines("o=-", "m=audio 1 RTP/AVP 0"), "twice": lines("v=0", "v=0"),
 	} {
@@ -89,7 +89,7 @@ func TestWhatIsNoDescriptionIsRefused(t *testing.T) {
 }
 
 // What cannot be used is ignored and told; only what concerns the stream that is taken refuses it.
-func TestLinesThatCannotBeUsedAreIgnoredAndTold(t *testing.T) {
+func TestParseListsUnusableLinesAsIgnored(t *testing.T) {
 	video := []string{"m=video 3227 RTP/AVP 31", "a=rtpmap:31 LPC"}
 	for name, more := range map[string][]string{
 		"a map without a clock, of a declined stream": video,
@@ -125,7 +125,7 @@ func TestLinesThatCannotBeUsedAreIgnoredAndTold(t *testing.T) {
 	assert.Empty(t, none.Ignored, "unknown lines are no mistakes")
 }
 
-func TestAHostNameInPlaceOfAnAddressIsUnknown(t *testing.T) {
+func TestHostNameInConnectionLineGivesNoAddress(t *testing.T) {
 	for _, c := range []string{"IN IP4 carrier.example", "IN IP6 a_b-1.local"} {
 		a := agree(t, lines("v=0", "c="+c, "m=audio 4000 RTP/AVP 0"), true)
 		assert.Equal(t, c[len("IN IP4 "):], a.Host)
@@ -147,7 +147,7 @@ func TestAHostNameInPlaceOfAnAddressIsUnknown(t *testing.T) {
 	}
 }
 
-func TestAsAnswererOurOrderDecidesAsOffererTheirs(t *testing.T) {
+func TestAnswererUsesItsCodecOrderAndOffererTheAnswers(t *testing.T) {
 	mu, a := sdp.Format{Type: 0, Name: "PCMU", Clock: 8000}, sdp.Format{Type: 8, Name: "PCMA", Clock: 8000}
 	event := sdp.Format{Type: 96, Name: sdp.Event, Clock: 8000, Params: "0-15"}
 	got := agree(t, with(), true)
@@ -162,7 +162,7 @@ func TestAsAnswererOurOrderDecidesAsOffererTheirs(t *testing.T) {
 	assert.Empty(t, got.Event.Name)
 }
 
-func TestHoldIsUnderstoodInAllItsSpellings(t *testing.T) {
+func TestAgreeRecognizesEveryFormOfHold(t *testing.T) {
 	type hold struct {
 		held, silent bool
 		ours         sdp.Direction
@@ -189,7 +189,7 @@ func TestHoldIsUnderstoodInAllItsSpellings(t *testing.T) {
 	}
 }
 
-func TestPacketLengthsThatWeCanSendAreHonoured(t *testing.T) {
+func TestAgreeUsesRequestedPacketLengthIfSupported(t *testing.T) {
 	for attributes, want := range map[string]int{
 		"": 20, "a=ptime:10": 10, "a=ptime:20": 20, "a=ptime:30": 30, "a=ptime:40": 40, "a=ptime:60": 40, "a=ptime:5": 10, "a=ptime:20.0": 20,
 		"a=ptime:x": 20, "a=ptime:40,a=maxptime:30": 30, "a=maxptime:10": 10, "a=ptime:-1": 20, "a=ptime:NaN": 20,
@@ -198,7 +198,7 @@ func TestPacketLengthsThatWeCanSendAreHonoured(t *testing.T) {
 	}
 }
 
-func TestReportsGoWhereTheyAreWanted(t *testing.T) {
+func TestAgreeReadsRTCPAddress(t *testing.T) {
 	for attribute, want := range map[string]string{
 		"a=sendrecv": "192.0.2.9:4001", "a=rtcp:5000": "192.0.2.9:5000", "a=rtcp:5000 IN IP4 192.0.2.7": "192.0.2.7:5000", "a=rtcp:x": "192.0.2.9:4001",
 	} {
@@ -206,7 +206,7 @@ func TestReportsGoWhereTheyAreWanted(t *testing.T) {
 	}
 }
 
-func TestAnAnswerAnswersEveryStream(t *testing.T) {
+func TestAnswerHasLineForEveryOfferedStream(t *testing.T) {
 	offer, err := sdp.Parse(lines("v=0", "c=IN IP4 192.0.2.9", "m=audio 4002 RTP/SAVP 0", "m=audio 4000 RTP/AVPF 8 97 101", "a=rtpmap:101 telephone-event/8000",
 		"m=video 6000 RTP/AVP 99", "m=message 7000 TCP/MSRP *"))
 	require.NoError(t, err)
@@ -221,7 +221,7 @@ func TestAnAnswerAnswersEveryStream(t *testing.T) {
 		"m=video 0 RTP/AVP 99", "m=message 0 TCP/MSRP *")), string(got))
 }
 
-func TestWhatWeWriteWeRead(t *testing.T) {
+func TestParseReadsWrittenSDP(t *testing.T) {
 	for _, addr := range []string{"198.51.100.7", "2001:db8::1"} {
 		l := sdp.Local{
 			ID: 1, Version: 1, Addr: netip.MustParseAddr(addr), Port: 20000, Direction: sdp.SendRecv, PTime: 20,
@@ -245,7 +245,7 @@ func wanting(change func(*sdp.Terms)) sdp.Terms {
 	return w
 }
 
-func TestNegotiationFollowsOurOrderOrTheirs(t *testing.T) {
+func TestNegotiationFollowsLocalOrPeerCodecOrder(t *testing.T) {
 	offer := lines("v=0", "c=IN IP4 192.0.2.9", "m=audio 4000 RTP/AVP 111 8 9 0 100 101 110 13", "a=rtpmap:111 opus/48000/2", "a=fmtp:111 useinbandfec=1",
 		"a=rtpmap:100 telephone-event/16000", "a=rtpmap:101 telephone-event/8000", "a=rtpmap:110 telephone-event/48000", "a=ptime:30")
 	type got struct {
@@ -285,7 +285,7 @@ func TestNegotiationFollowsOurOrderOrTheirs(t *testing.T) {
 	assert.Equal(t, 40, a.PTime, "where they ask for nothing, ours")
 }
 
-func TestReportsMayShareThePort(t *testing.T) {
+func TestRTCPMuxIsNegotiated(t *testing.T) {
 	s, err := sdp.Parse(with("a=rtcp-mux", "a=rtcp:5000"))
 	require.NoError(t, err)
 	a, err := sdp.Agree(s, ours(true))
@@ -302,7 +302,7 @@ func crypto(tag int, suite, letter string) string {
 	return fmt.Sprintf("a=crypto:%d %s inline:%s", tag, suite, strings.Repeat(letter, 40))
 }
 
-func TestKeysAreAgreedByTheModesOfBothEnds(t *testing.T) {
+func TestSRTPKeysAreNegotiatedByPrivacyOfBothSides(t *testing.T) {
 	secure := func(proto string, attributes ...string) []byte {
 		return lines(append([]string{"v=0", "c=IN IP4 192.0.2.9", "m=audio 4000 " + proto + " 0"}, attributes...)...)
 	}
@@ -342,7 +342,7 @@ func TestKeysAreAgreedByTheModesOfBothEnds(t *testing.T) {
 	}
 }
 
-func TestAnAnswerHasToNameAKeyOfOurOffer(t *testing.T) {
+func TestAnswerMustUseOfferedSRTPKey(t *testing.T) {
 	one, err := srtp.ParseAttribute(crypto(1, "AES_CM_128_HMAC_SHA1_80", "C")[len("a=crypto:"):])
 	require.NoError(t, err)
 	w := ours(false)
@@ -370,7 +370,7 @@ func TestAnAnswerHasToNameAKeyOfOurOffer(t *testing.T) {
 	assert.False(t, a.Secure)
 }
 
-func TestKeysAndChannelsAreWritten(t *testing.T) {
+func TestWrittenSDPHasKeysAndChannels(t *testing.T) {
 	k := srtp.Attribute{Tag: 2, Key: srtp.NewKey(srtp.AESGCM128)}
 	l := sdp.Local{
 		ID: 1, Version: 1, Addr: netip.MustParseAddr("198.51.100.7"), Port: 20000, Direction: sdp.SendOnly, PTime: 40, Crypto: []srtp.Attribute{k}, Secure: true,
@@ -409,7 +409,7 @@ func cross(t *testing.T, b []byte) {
 	}
 }
 
-func TestAnotherImplementationReadsTheSame(t *testing.T) {
+func TestParseMatchesPionSDP(t *testing.T) {
 	for _, b := range [][]byte{
 		with(), with("a=sendonly", "a=rtcp:5000 IN IP4 192.0.2.7", "a=ptime:20"),
 		lines("v=0", "o=- 1 1 IN IP4 192.0.2.9", "s=-", "c=IN IP4 192.0.2.9", "t=0 0", "m=audio 4002 RTP/SAVP 0", "m=audio 4000 RTP/AVPF 8 97", "c=IN IP4 198.51.100.1",

@@ -51,7 +51,7 @@ func protect(t testing.TB, s *srtp.Stream, b []byte) []byte {
 	return bytes.Clone(out)
 }
 
-func TestEverySuiteHidesSoundAndReportsAndRefusesWhatIsForgedOrRepeated(t *testing.T) {
+func TestEverySuiteEncryptsAndRefusesForgedOrReplayedPackets(t *testing.T) {
 	for _, suite := range suites {
 		t.Run(suite.String(), func(t *testing.T) {
 			k := srtp.NewKey(suite)
@@ -89,7 +89,7 @@ func TestEverySuiteHidesSoundAndReportsAndRefusesWhatIsForgedOrRepeated(t *testi
 	}
 }
 
-func TestTheTurnOfTheSequenceIsCountedThoughPacketsAreLostAroundIt(t *testing.T) {
+func TestRolloverIsCountedDespiteLossAroundIt(t *testing.T) {
 	k := srtp.NewKey(srtp.AESCM128SHA80)
 	out, in := stream(t, k), stream(t, k)
 	for i := range 70000 {
@@ -105,7 +105,7 @@ func TestTheTurnOfTheSequenceIsCountedThoughPacketsAreLostAroundIt(t *testing.T)
 	assert.Equal(t, uint32(1), in.Turns(7))
 }
 
-func TestAKeyBringsSixteenSourcesAndNoMore(t *testing.T) {
+func TestStreamAcceptsSixteenSourcesPerKey(t *testing.T) {
 	k := srtp.NewKey(srtp.AESGCM128)
 	out, in := stream(t, k), stream(t, k)
 	for ssrc := range uint32(16) {
@@ -118,7 +118,7 @@ func TestAKeyBringsSixteenSourcesAndNoMore(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAChangeOfKeyLosesNothingAndThenTheOldKeyIsWorthless(t *testing.T) {
+func TestKeyChangeLosesNoPacketAndThenRefusesOldKey(t *testing.T) {
 	for _, suite := range suites {
 		for name, carried := range map[string]uint32{"turns begin anew": 0, "turns go on": 1} {
 			t.Run(suite.String()+" "+name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestAChangeOfKeyLosesNothingAndThenTheOldKeyIsWorthless(t *testing.T) {
 	}
 }
 
-func TestAKeyThatComesBackOpensNothingTwice(t *testing.T) {
+func TestReturningKeyKeepsReplayProtection(t *testing.T) {
 	for name, between := range map[string]func(*srtp.Opener){
 		"after another key":  func(in *srtp.Opener) { require.NoError(t, in.Renew(srtp.NewKey(srtp.AESGCM128))) },
 		"after the clear":    func(in *srtp.Opener) { in.Clear() },
@@ -192,7 +192,7 @@ func renewed(t *testing.T, in *srtp.Opener, times int) {
 // them is right shows in what another implementation makes of it, in the tests of the engine.
 const vector = "E1F97A0D3E018BE0D64FA32C06DE41390EC675AD498AFEEBB6960B3AABE6"
 
-func TestAttributesAreReadAndWritten(t *testing.T) {
+func TestCryptoAttributeSurvivesRoundTrip(t *testing.T) {
 	raw, err := hex.DecodeString(vector)
 	require.NoError(t, err)
 	key := base64.StdEncoding.EncodeToString(raw)
@@ -224,7 +224,7 @@ func TestAttributesAreReadAndWritten(t *testing.T) {
 	assert.Equal(t, srtp.AESCM256SHA80, b.Key.Suite)
 }
 
-func TestWhatIsNotSpokenIsRefusedAndNeverQuoted(t *testing.T) {
+func TestUnsupportedCryptoAttributeErrorHidesKey(t *testing.T) {
 	key := strings.Repeat("A", 40)
 	for name, line := range map[string]string{
 		"empty": "", "no key": "1 AES_CM_128_HMAC_SHA1_80", "tag": "x AES_CM_128_HMAC_SHA1_80 inline:" + key, "great tag": "1000000000 AES_CM_128_HMAC_SHA1_80 inline:" + key,
@@ -241,7 +241,7 @@ func TestWhatIsNotSpokenIsRefusedAndNeverQuoted(t *testing.T) {
 	}
 }
 
-func TestAKeyIsNeverPrinted(t *testing.T) {
+func TestKeyIsHiddenWhenPrinted(t *testing.T) {
 	a := srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}
 	secret := a.Line()[strings.Index(a.Line(), "inline:")+7:]
 	raw, err := base64.StdEncoding.DecodeString(secret)
@@ -258,7 +258,7 @@ func TestAKeyIsNeverPrinted(t *testing.T) {
 	}
 }
 
-func TestAPacketAllocatesNothing(t *testing.T) {
+func TestPacketAllocatesNothing(t *testing.T) {
 	for _, suite := range suites {
 		k := srtp.NewKey(suite)
 		out := stream(t, k)

@@ -23,7 +23,7 @@ func power(mu []byte, hertz float64) float64 {
 	return 2 * (re*re + im*im) / float64(len(mu)) / (all + 1)
 }
 
-func TestTonesSoundTheirFrequencies(t *testing.T) {
+func TestToneHasItsFrequencies(t *testing.T) {
 	assert.Greater(t, power(tone.Beep(time.Second), 1000), 0.97)
 	five := tone.Keys("5")[:800]
 	assert.Greater(t, power(five, 770)+power(five, 1336), 0.9)
@@ -32,7 +32,7 @@ func TestTonesSoundTheirFrequencies(t *testing.T) {
 	assert.Empty(t, tone.Keys("xyz"))
 }
 
-func TestLengthsAreKeptAndBounded(t *testing.T) {
+func TestToneLengthIsExactAndBounded(t *testing.T) {
 	assert.Len(t, tone.Ringback(13*time.Second), 13*8000)
 	assert.Empty(t, tone.Silence(-time.Second))
 	assert.Len(t, tone.Silence(1000*time.Hour), 600*8000)

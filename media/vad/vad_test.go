@@ -49,7 +49,7 @@ func join(parts ...[]byte) (out []byte) {
 	return out
 }
 
-func TestSpeechBeginsAfter200MillisecondsAndEndsAfter500OfSilence(t *testing.T) {
+func TestSpeechStartsAfter200MillisecondsAndEndsAfter500OfSilence(t *testing.T) {
 	word := func(d time.Duration) []byte { return tone.Make(d, 0.2, 300, 700) }
 	sound := join(tone.Silence(time.Second), word(400*time.Millisecond), tone.Silence(200*time.Millisecond), word(400*time.Millisecond),
 		tone.Silence(2*time.Second))
@@ -57,7 +57,7 @@ func TestSpeechBeginsAfter200MillisecondsAndEndsAfter500OfSilence(t *testing.T) 
 	assert.Empty(t, edges(join(tone.Silence(time.Second), word(150*time.Millisecond), tone.Silence(time.Second))), "a cough")
 }
 
-func TestTheFloorFollowsTheNoise(t *testing.T) {
+func TestNoiseFloorFollowsNoise(t *testing.T) {
 	background := noise(20*time.Second, 400)
 	assert.Empty(t, edges(join(tone.Silence(100*time.Millisecond), background)), "noise is no speech")
 	speech := join(tone.Silence(10*time.Second), tone.Make(time.Second, 0.3, 500), tone.Silence(9*time.Second))
@@ -66,7 +66,7 @@ func TestTheFloorFollowsTheNoise(t *testing.T) {
 	assert.Contains(t, edges(tone.Make(time.Second, 0.2, 300, 700)), 200*time.Millisecond, "one who speaks at once is heard")
 }
 
-func TestLevelsAreThoseOfFullScale(t *testing.T) {
+func TestLevelIsRelativeToFullScale(t *testing.T) {
 	assert.InDelta(t, -100, vad.Level(tone.Silence(time.Second)), 0.1)
 	assert.InDelta(t, -9.2, vad.Level(tone.Make(time.Second, 0.5, 1000)), 0.3)
 }

@@ -20,7 +20,7 @@ func stereo(f wav.Format, stretches ...byte) []byte {
 	return append(f.Header(2, uint32(len(sound))), sound...)
 }
 
-func TestARecordingHasTheSoundOfAnotherWhereItIsSilent(t *testing.T) {
+func TestOverlayFillsSilenceFromSecondRecording(t *testing.T) {
 	for f, none := range map[wav.Format]byte{wav.MuLaw: 0xFF, wav.PCM16: 0} {
 		for name, c := range map[string]struct {
 			first, second, want []byte
@@ -42,7 +42,7 @@ func TestARecordingHasTheSoundOfAnotherWhereItIsSilent(t *testing.T) {
 	}
 }
 
-func TestSoundInOneChannelIsNoSilenceAndAHalfStretchIsTaken(t *testing.T) {
+func TestOverlayKeepsFirstIfOneChannelHasAudioAndReadsPartialFrame(t *testing.T) {
 	first, second := stereo(wav.MuLaw, 0xFF, 0xFF, 3), stereo(wav.MuLaw, 1, 2)
 	first[wav.HeaderLen+1] = 9 // the agent says something
 	short := append(wav.Header(2, 480), second[wav.HeaderLen:wav.HeaderLen+480]...)
@@ -54,7 +54,7 @@ func TestSoundInOneChannelIsNoSilenceAndAHalfStretchIsTaken(t *testing.T) {
 	assert.Equal(t, want, out.Bytes())
 }
 
-func TestRecordingsThatAreWrittenOtherwiseAreNotLaidTogether(t *testing.T) {
+func TestOverlayRefusesDifferentFormats(t *testing.T) {
 	good := stereo(wav.MuLaw, 1)
 	for name, other := range map[string][]byte{
 		"another format": stereo(wav.PCM16, 1), "unfinished": append(wav.Header(2, wav.Unknown), 1, 2), "one channel": wav.EncodeMu(1, []byte{1, 2}), "nothing": nil, "junk": bytes.Repeat([]byte("junk"), 100),

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-func TestSoundInPiecesIsResampledAsInOne(t *testing.T) {
+func TestResamplerOutputIsSameForAnyChunks(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	in := make([]int16, 30000)
 	for i := range in {

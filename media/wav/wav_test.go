@@ -51,7 +51,7 @@ func share(in []int16, hertz float64) (share, amplitude float64) {
 	return 2 * (re*re + im*im) / n / (all + 1), 2 * math.Sqrt(re*re+im*im) / n
 }
 
-func TestResamplingKeepsTheVoiceBandAndFoldsNothingBack(t *testing.T) {
+func TestResamplingKeepsVoiceBandWithoutAliasing(t *testing.T) {
 	for _, rate := range []int{8000, 11025, 16000, 22050, 44100, 48000, 7919} {
 		sound, err := wav.Decode(pcm(rate, 2, 1000, time.Second))
 		require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestResamplingKeepsTheVoiceBandAndFoldsNothingBack(t *testing.T) {
 	}
 }
 
-func TestOurFilesAreReadBack(t *testing.T) {
+func TestDecodeReadsWrittenFile(t *testing.T) {
 	left, right := tone.Beep(time.Second), tone.Silence(time.Second)
 	both := make([]byte, 16000)
 	for i := range left {
@@ -100,7 +100,7 @@ func TestOurFilesAreReadBack(t *testing.T) {
 	assert.Equal(t, left, mu)
 }
 
-func TestSoxReadsOurFilesAndWeReadItsFiles(t *testing.T) {
+func TestFilesAreInteroperableWithSox(t *testing.T) {
 	sox, err := exec.LookPath("sox")
 	require.NoError(t, err, "sox is needed")
 	dir := t.TempDir()
@@ -120,7 +120,7 @@ func TestSoxReadsOurFilesAndWeReadItsFiles(t *testing.T) {
 	assert.InDelta(t, 16000, len(sound.Channel(0)), 2)
 }
 
-func TestAFileThatACrashLeftIsReadAndRepaired(t *testing.T) {
+func TestUnfinishedFileIsReadAndRepaired(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "crash.wav")
 	torn := append(wav.Header(2, wav.Unknown), make([]byte, 4001)...)
 	require.NoError(t, os.WriteFile(path, torn, 0o600))
@@ -149,7 +149,7 @@ func TestAFileThatACrashLeftIsReadAndRepaired(t *testing.T) {
 	assert.Equal(t, wav.PCM16.Header(2, 8000), b[:wav.HeaderLen])
 }
 
-func TestWhatIsNoSoundIsRefused(t *testing.T) {
+func TestDecodeRefusesInvalidFile(t *testing.T) {
 	good := pcm(8000, 1, 100, time.Second)
 	for name, b := range map[string][]byte{
 		"empty": nil, "text": []byte("hello, world, this is no file"), "no data": good[:36], "data first": append(append([]byte{}, good[:12]...), good[36:]...),
