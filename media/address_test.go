@@ -19,7 +19,7 @@ import (
 
 var loopback6 = netip.IPv6Loopback()
 
-// hasSix says whether this machine has IPv6 at all.
+// hasSix says whether this machine supports IPv6.
 func hasSix(t *testing.T) bool {
 	t.Helper()
 	conn, err := net.ListenPacket("udp6", "[::1]:0")
@@ -65,7 +65,7 @@ func TestIPv6CallCarriesAudioBothWays(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotZero(t, file.Duration())
 
-	// The same engine speaks IPv4 at the same time, and in its descriptions the language of the far end.
+	// The same engine also speaks IPv4, and its SDP names an address of the peer's family.
 	sc, sd := open(t, old, media.Options{}), open(t, b, media.Options{Address: loopback6})
 	answer, err := sd.Answer(sc.Offer())
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestIPv6CallCarriesAudioBothWays(t *testing.T) {
 	eventually(t, "sound", func() bool { return sc.Stats().PacketsReceived > 20 && sd.Stats().PacketsReceived > 20 })
 	assert.Zero(t, sc.Stats().PacketsRefused+sd.Stats().PacketsRefused)
 
-	// Where only one family is, the other is refused.
+	// An engine with sockets of one family refuses the other family.
 	_, err = open(t, old, media.Options{}).Answer(sb.Offer())
 	require.ErrorIs(t, err, media.ErrRefusedAddress, "no IPv6 here")
 }

@@ -26,7 +26,7 @@ const (
 	benchTime = 10 * time.Second
 )
 
-// TestMain lets the benchmark run the far ends in a process of their own, so that only our side is measured.
+// TestMain runs the benchmark's peers in a process of their own, so that only the engine under test is measured.
 func TestMain(m *testing.M) {
 	if os.Getenv(benchPeer) != "" {
 		answerAll()
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// answerAll answers one offer a line, until the input ends.
+// answerAll answers one offer per line, until the input ends.
 func answerAll() {
 	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 40000, PortMax: 49999})
 	if err != nil {
@@ -68,7 +68,7 @@ func answerAll() {
 func BenchmarkMedia300Calls(b *testing.B)  { benchmarkCalls(b, 300) }
 func BenchmarkMedia1000Calls(b *testing.B) { benchmarkCalls(b, 1000) }
 
-// benchmarkCalls holds calls with two-way sound, playback and stereo recording for ten seconds of real time.
+// benchmarkCalls runs calls with two-way audio, playback and stereo recording for ten seconds.
 func benchmarkCalls(b *testing.B, calls int) {
 	b.Helper()
 	least, _, err := mediatest.Floor(calls)
@@ -156,7 +156,7 @@ func packets(sessions []*media.Session) (n uint64) {
 	return n
 }
 
-// used is the processor time of this process.
+// used returns the CPU time of this process.
 func used(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -164,7 +164,7 @@ func used(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// system is what of it the kernel used for us.
+// system returns the CPU time that this process spent in the kernel.
 func system(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -172,10 +172,10 @@ func system(b *testing.B) time.Duration {
 	return time.Duration(u.Stime.Nano())
 }
 
-// jiffy is the unit of /proc.
+// jiffy is the time unit of /proc.
 const jiffy = 10 * time.Millisecond
 
-// machine is the processor time that everything on this machine has used: user, nice, system, interrupts.
+// machine returns the CPU time of all processes on this machine: user, nice, system, interrupts.
 func machine(b *testing.B) (d time.Duration) {
 	b.Helper()
 	stat, err := os.ReadFile("/proc/stat")
@@ -189,7 +189,7 @@ func machine(b *testing.B) (d time.Duration) {
 	return d
 }
 
-// process is the processor time of another process.
+// process returns the CPU time of another process.
 func process(b *testing.B, pid int) (d time.Duration) {
 	b.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -19,12 +19,13 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// stage is two far ends, a caller and a human, and our session with each, at a pace of their own.
+// stage is a test with two peers, a caller and a human, and the engine's session with each. The test drives all
+// clocks.
 type stage struct {
 	t             *testing.T
 	dir           string
-	caller, human *media.Session // the far ends
-	a, b          *media.Session // ours, to the caller and to the human
+	caller, human *media.Session // the peers
+	a, b          *media.Session // our sessions, with the caller and with the human
 	turns         []*media.Turn
 }
 
@@ -48,7 +49,7 @@ func newStage(t *testing.T, callerCodec, humanCodec media.Codec) *stage {
 	return s
 }
 
-// run lets time pass for all four.
+// run advances the time of all four sessions.
 func (s *stage) run(d time.Duration) {
 	for range d / (20 * time.Millisecond) {
 		for _, t := range s.turns {
@@ -57,7 +58,7 @@ func (s *stage) run(d time.Duration) {
 	}
 }
 
-// recording closes a session and reads its file: what its far end said, and what that heard.
+// recording closes a session and reads its file: the peer's audio on the left, the sent audio on the right.
 func (s *stage) recording(one *media.Session) (left, right []int16, r media.Recording) {
 	s.t.Helper()
 	_, done := one.Close()
@@ -68,8 +69,9 @@ func (s *stage) recording(one *media.Session) (left, right []int16, r media.Reco
 	return file.Channel(0), file.Channel(1), r
 }
 
-// alike says how well a sound is found in another, by some of its samples, at uneven distances.
+// alike returns the correlation of two signals, by samples at uneven distances.
 //
+//go:norace
 //go:norace
 func alike(in []int16, sound media.Clip) (best float64) {
 	b := g711.DecodeMu(sound)
@@ -91,7 +93,7 @@ func alike(in []int16, sound media.Clip) (best float64) {
 	return best
 }
 
-// deeper is another sound than chirp.
+// deeper returns a signal that differs from chirp.
 func deeper(d time.Duration) media.Clip {
 	pcm := g711.DecodeMu(chirp(d))
 	out := make([]int16, len(pcm))
@@ -168,7 +170,7 @@ func TestBridgeRelaysPacketsOfSameCodecUnchanged(t *testing.T) {
 	}
 	media.Bridge(a, b)
 	eventually(t, "the stream runs before anybody speaks", func() bool { return len(q.heard()) > 2 })
-	var odd []byte // what would come out as something else if it were written anew
+	var odd []byte // payload that re-encoding would change
 	for v := range 256 {
 		there := []byte{byte(v)}
 		g711.AToMu(there, there)
@@ -257,7 +259,7 @@ func TestBridgeEndsWithEitherSessionOrNextBridge(t *testing.T) {
 	old := media.Bridge(s.a, s.b)
 	s.run(100 * time.Millisecond)
 	media.Bridge(s.a, s.b)
-	old() // is over, and must not end the new one
+	old() // already over; must not end the new bridge
 	said := chirp(500 * time.Millisecond)
 	s.caller.Play(1, said)
 	s.run(1400 * time.Millisecond)
@@ -299,7 +301,7 @@ func TestHeldPeerHearsRepeatedMusicAndIsMuted(t *testing.T) {
 	assert.GreaterOrEqual(t, alike(heard[2000*8:], tone.Beep(100*time.Millisecond)), 0.9, "what plays waited")
 }
 
-// loudness is the loudest sample.
+// loudness returns the highest sample.
 func loudness(pcm []int16) (most int16) {
 	for _, v := range pcm {
 		most = max(most, v, -v)
@@ -308,7 +310,7 @@ func loudness(pcm []int16) (most int16) {
 }
 
 func TestPausedRecordingIsSilentAndKeepsItsLength(t *testing.T) {
-	for name, hush := range map[string][2]func(*media.Session){
+	for name, pause := range map[string][2]func(*media.Session){
 		"paused":    {(*media.Session).PauseRecording, (*media.Session).ResumeRecording},
 		"sensitive": {func(s *media.Session) { s.Sensitive(true) }, func(s *media.Session) { s.Sensitive(false) }},
 	} {
@@ -317,12 +319,12 @@ func TestPausedRecordingIsSilentAndKeepsItsLength(t *testing.T) {
 			said, secret := chirp(500*time.Millisecond), tone.Make(time.Second, 0.4, 770)
 			s.caller.Play(1, said)
 			s.run(1300 * time.Millisecond)
-			hush[0](s.a)
+			pause[0](s.a)
 			s.run(100 * time.Millisecond)
 			s.caller.Play(2, secret)
 			s.a.Play(2, secret)
 			s.run(500 * time.Millisecond)
-			hush[1](s.a) // the last of the secret is still on its way
+			pause[1](s.a) // private audio is still in transit
 			s.caller.Play(3, nil)
 			s.a.StopPlaying()
 			s.run(600 * time.Millisecond)
@@ -349,9 +351,9 @@ func ExampleBridge() {
 	human, _ := e.Open(media.Options{})
 	undo := media.Bridge(caller, human)
 	undo()
-	fmt.Println(e.Live(), "sessions are their owners' again")
+	fmt.Println(e.Live(), "sessions remain open")
 	fmt.Println(e.Close())
 	// Output:
-	// 2 sessions are their owners' again
+	// 2 sessions remain open
 	// <nil>
 }

@@ -22,7 +22,7 @@ import (
 
 var secured = media.Options{SRTP: media.SRTPRequired, Confidential: true}
 
-// paced lets time pass for sessions that were opened just now, at no clock's pace but the test's.
+// paced returns a function that drives the clocks of newly opened sessions by a duration.
 func paced(all ...*media.Session) (run func(time.Duration)) {
 	turns, due := make([]*media.Turn, len(all)), make([]int, len(all))
 	for i, s := range all {
@@ -39,7 +39,7 @@ func paced(all ...*media.Session) (run func(time.Duration)) {
 	}
 }
 
-// through plays a signal from one session to another and returns how well it arrives in the recording.
+// through sends a signal from one session to another and returns its correlation with the recording.
 func through(t *testing.T, oa, ob media.Options) (correlation float64, a, b media.Stats) {
 	t.Helper()
 	ea, eb := engine(t), engine(t)
@@ -125,7 +125,7 @@ func TestSRTPRequiredRefusesUnencryptedMedia(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEqual(t, regexpCrypto.FindString(string(answer))[40:], regexpCrypto.FindString(string(other))[40:], "and a new one for another suite")
 
-	// Sound in the clear, from the right place, of the right kind: refused, and it ends nothing.
+	// Unencrypted RTP from the agreed source is refused, and the session continues.
 	p.say(t, s.LocalPort(), 10, 0, 0x90)
 	eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 10 })
 	assert.Zero(t, s.Stats().PacketsReceived)
@@ -213,7 +213,7 @@ func TestSessionDecryptsSRTPOfFFmpeg(t *testing.T) {
 	t.Parallel()
 	s := open(t, engine(t), media.Options{Codecs: []media.Codec{media.PCMU}, SRTP: media.SRTPRequired, Confidential: true, Networks: loopbackNet})
 	key := strings.Repeat("QUJE", 10)
-	from := freeUDP(t) // where it sends from, however late it begins
+	from := freeUDP(t) // port that ffmpeg sends from
 	offer := strings.ReplaceAll(string(describe("127.0.0.1", from, "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:"+key+"\r\n")), "RTP/AVP", "RTP/SAVP")
 	_, err := s.Answer([]byte(offer))
 	require.NoError(t, err)
@@ -319,7 +319,7 @@ func TestPayloadTypesKeepMeaningInLaterOffers(t *testing.T) {
 	s.Direct(true, true)
 	assert.Contains(t, string(s.Offer()), "a=sendrecv")
 
-	// An answer may number otherwise than the offer: each sends what the other said.
+	// An answer may use other payload types than the offer: each side sends the other's numbers.
 	s = open(t, engine(t), media.Options{})
 	assert.Contains(t, string(s.Offer()), "a=rtpmap:101 telephone-event/8000")
 	require.NoError(t, s.Accept([]byte(strings.ReplaceAll(string(p.sdp("")), "101", "97"))))
@@ -349,7 +349,7 @@ func TestFrameOfEveryCodecAllocatesNothing(t *testing.T) {
 			both()
 		}
 		least := math.Inf(1)
-		for range 50 { // the race detector lets pools forget now and then
+		for range 50 { // under the race detector, pools sometimes drop their content
 			least = min(least, testing.AllocsPerRun(1, both))
 		}
 		assert.Zero(t, least)

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// audioOf is audio of n samples that all have one value.
+// audioOf returns n samples of the same value.
 func audioOf(n int, value byte) []byte {
 	out := make([]byte, n)
 	for i := range out {
@@ -42,7 +42,7 @@ func TestAudioQueueStartsWhenEnoughIsBuffered(t *testing.T) {
 func TestAudioQueueDropsTheOldestAudio(t *testing.T) {
 	t.Parallel()
 	q := audioQueue{most: 320}
-	for value := range byte(40) { // around the ring, more than once
+	for value := range byte(40) { // more than one turn of the ring
 		q.put(audioOf(160, value))
 	}
 	frame := make([]byte, 160)
@@ -130,7 +130,7 @@ func TestDirectionKeepsTheLatestPackets(t *testing.T) {
 	assert.True(t, d.over())
 }
 
-// securedKeys are keys that were agreed on as the offerer, and the agreement.
+// securedKeys returns the keys of an offerer after negotiation, and the negotiated media.
 func securedKeys(t *testing.T) (*srtpKeys, *sdp.Agreed) {
 	t.Helper()
 	k := newSRTPKeys(&Options{Confidential: true, SRTP: SRTPRequired, KeyLife: time.Hour})

@@ -20,7 +20,7 @@ var (
 	loopbackNet  = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 )
 
-// freeUDP is a port that nobody listens on, even and with its neighbour free as far as one can know.
+// freeUDP returns an even port that is unused, like the next one.
 func freeUDP(t *testing.T) int {
 	t.Helper()
 	for {
@@ -67,7 +67,7 @@ func TestDigitsAreSentAndReceivedInEveryDTMFMode(t *testing.T) {
 				}
 			}
 			assert.Equal(t, c.asked, string(asked))
-			run(time.Second) // nothing comes twice
+			run(time.Second) // time for a wrong second report
 			assert.Equal(t, c.heard, earB.keys())
 		})
 	}
@@ -97,7 +97,7 @@ func TestDigitOfTwoTransportsIsReportedOnce(t *testing.T) {
 	sa := open(t, engine(t), media.Options{Notify: earA.notify})
 	sb := open(t, engine(t), media.Options{Notify: earB.notify})
 	connect(t, sa, sb)
-	sb.Pressed('1', 100*time.Millisecond) // an INFO that overtakes the event
+	sb.Pressed('1', 100*time.Millisecond) // the INFO arrives before the event
 	sa.SendDigits(1, "1122")
 	eventually(t, "heard", func() bool { return len(earB.keys()) >= 4 })
 	for range 3 {
@@ -108,7 +108,7 @@ func TestDigitOfTwoTransportsIsReportedOnce(t *testing.T) {
 	assert.Equal(t, "112229", earB.keys(), "the third INFO of a 2 is a press of its own")
 }
 
-// wideEvents describes a peer that counts events in 16 kHz.
+// wideEvents returns the SDP of a peer whose events have a clock of 16 kHz.
 func wideEvents(p *peer) []byte {
 	return []byte(strings.ReplaceAll(string(p.sdp("")), "telephone-event/8000", "telephone-event/16000"))
 }

@@ -29,7 +29,7 @@ func TestPreviewReplacesHoldMusicWithEarlyMediaOneWay(t *testing.T) {
 			caller.Play(1, said)
 			caller.SendDigits(2, "5")
 			s.run(600 * time.Millisecond)
-			preview, err := human.Answer(b.Offer()) // the 183: b is not begun
+			preview, err := human.Answer(b.Offer()) // the 183; b has not begun
 			require.NoError(t, err)
 			require.NoError(t, b.Accept(preview))
 			human.Begin()

@@ -23,7 +23,7 @@ import (
 
 var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// engine makes an engine on its own ports, so that two may talk: five pairs.
+// engine returns an engine with five port pairs of its own, so that two engines can exchange audio.
 func engine(tb testing.TB) *media.Engine {
 	tb.Helper()
 	low := siptest.MediaPorts10(tb)
@@ -33,7 +33,7 @@ func engine(tb testing.TB) *media.Engine {
 	return e
 }
 
-// ear keeps what a session tells.
+// ear records the events of a session.
 type ear struct {
 	mu     sync.Mutex
 	events []media.Event
@@ -51,7 +51,7 @@ func (e *ear) all() []media.Event {
 	return append([]media.Event(nil), e.events...)
 }
 
-// keys are the digits heard.
+// keys returns the reported digits.
 func (e *ear) keys() string {
 	var out []byte
 	for _, ev := range e.all() {
@@ -62,14 +62,14 @@ func (e *ear) keys() string {
 	return string(out)
 }
 
-// heard says whether an event was told.
+// heard returns a function that says whether a matching event was reported.
 func (e *ear) heard(is func(media.Event) bool) func() bool {
 	return func() bool {
 		return slices.ContainsFunc(e.all(), is)
 	}
 }
 
-// open opens a session that is closed with the test.
+// open opens a session and closes it at the end of the test.
 func open(tb testing.TB, e *media.Engine, o media.Options) *media.Session {
 	tb.Helper()
 	s, err := e.Open(o)
@@ -78,7 +78,7 @@ func open(tb testing.TB, e *media.Engine, o media.Options) *media.Session {
 	return s
 }
 
-// connect makes one session offer to the other.
+// connect lets caller offer and callee answer.
 func connect(t *testing.T, caller, callee *media.Session) {
 	t.Helper()
 	answer, err := callee.Answer(caller.Offer())
@@ -88,13 +88,13 @@ func connect(t *testing.T, caller, callee *media.Session) {
 	callee.Begin()
 }
 
-// eventually polls until it holds.
+// eventually polls until the condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	require.Eventually(t, holds, time.Minute, 5*time.Millisecond, what)
 }
 
-// chirp is a signal that correlates with itself at one place only.
+// chirp returns a signal whose autocorrelation has a single peak.
 func chirp(d time.Duration) media.Clip {
 	n := int(d * 8000 / time.Second)
 	pcm := make([]int16, n)
@@ -105,8 +105,9 @@ func chirp(d time.Duration) media.Clip {
 	return g711.EncodeMu(pcm)
 }
 
-// correlate finds the shift at which b lies best within a, and how well.
+// correlate returns the shift with the highest correlation of b within a, and that correlation.
 //
+//go:norace
 //go:norace
 func correlate(a, b []int16, to int) (best float64, shift int) {
 	var bb float64
@@ -190,7 +191,7 @@ func TestPanicClosesOnlyItsSession(t *testing.T) {
 	eventually(t, "the other goes on", func() bool { return len(q.heard()) > 5 })
 }
 
-// Memory comes in sizes: a session that outgrows one takes the next, and each call pays for it.
+// The Go allocator has size classes: a session larger than its class costs each call the next class.
 func TestSessionMemoryIsBounded(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) != 8 {
 		t.Skip("sizes are those of 64 bits")

@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// Turn serves a session as its clock would, in the caller's goroutine. The session must not have begun nor been described
-// by any other means: its clock is not started.
+// Turn drives a session like its media clock, in the caller's goroutine. The session must be new, because NewTurn
+// keeps it from starting on its own clock.
 type Turn struct {
 	c *clock
 	s *Session
 }
 
-// NewTurn takes a session off its clock before it is on it.
+// NewTurn takes control of a new session's clock.
 func NewTurn(s *Session) *Turn {
 	c := newClock(s.engine)
 	s.mu.Lock()
@@ -25,26 +25,26 @@ func NewTurn(s *Session) *Turn {
 	return &Turn{c, s}
 }
 
-// Frame is one frame; the next is due after so many turns of the clock, 5 ms each.
+// Frame processes one frame and returns the number of clock turns, of 5 ms each, until the next.
 func (t *Turn) Frame() (turns int) {
 	t.c.round([]*Session{t.s})
 	return t.c.next[0]
 }
 
-// Lapse is a machine that stood still.
+// Lapse simulates a machine that stands still for d.
 func (t *Turn) Lapse(d time.Duration) { t.c.leapt += int64(d * sampleRate / time.Second) }
 
-// Keep sets how many pairs at rest stay bound, and in calm.
+// Keep sets how many idle port pairs stay bound under load and in quiet times, and the length of a quiet time.
 func (e *Engine) Keep(most, few int, calm time.Duration) {
 	e.ports.mu.Lock()
 	defer e.ports.mu.Unlock()
 	e.ports.most, e.ports.few, e.ports.calm = most, few, calm
 }
 
-// Turns serves many sessions as their clock would, in the caller's goroutine and at its pace.
+// Turns drives many sessions like their media clock, in the caller's goroutine.
 type Turns struct{ c *clock }
 
-// NewTurns takes sessions off their clock before they are on it, and spreads them over a frame of 20 ms.
+// NewTurns takes control of new sessions' clocks and spreads their frames over 20 ms.
 func NewTurns(sessions []*Session) *Turns {
 	t := &Turns{newClock(sessions[0].engine)}
 	t.c.load.Add(int32(len(sessions)))
@@ -57,33 +57,33 @@ func NewTurns(sessions []*Session) *Turns {
 	return t
 }
 
-// Once is a turn: every fourth session has its frame.
+// Once serves one turn: a quarter of the sessions process a frame.
 func (t *Turns) Once() { t.c.once() }
 
-// Take hands a packet to a session as if it had come at a time, from Now on.
+// Take passes a packet to a session as if it arrived at a time on the clock of Now.
 func (s *Session) Take(data []byte, from netip.AddrPort, at time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.receivePacket(data, from, int64(at), at)
 }
 
-// Now is the session's time.
+// Now returns the time on the session's clock.
 func (s *Session) Now() time.Duration { return s.engine.now() }
 
-// SendsTo is where audio and reports go; invalid: nowhere.
+// SendsTo returns the destinations of audio and RTCP reports; invalid: none.
 func (s *Session) SendsTo() (audio, reports netip.AddrPort) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.out.to.addr, s.report.to.addr
 }
 
-// SessionBytes is what a session takes without what hangs on it.
+// SessionBytes is the size of a Session without the memory that it points to.
 const SessionBytes = int(unsafe.Sizeof(Session{}))
 
-// ApproachedBytes is what of a session is brought near for each frame.
+// ApproachedBytes is the size of the Session fields used in each frame.
 const ApproachedBytes = int(unsafe.Offsetof(Session{}.in) + unsafe.Offsetof(receiver{}.kinds))
 
-// Looked counts the port pairs by looking at each.
+// Looked counts the port pairs by examining each one.
 func (e *Engine) Looked() (u PortUse) {
 	p, now := e.ports, e.now()
 	p.mu.Lock()

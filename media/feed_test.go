@@ -100,7 +100,7 @@ func TestOnwardStaysWithinAheadOfPlayedPosition(t *testing.T) {
 		assert.Equal(t, step{3200, 800, false}, <-steps)
 		assert.Equal(t, step{1600, 800, false}, <-steps, "what was taken back is followed by other sound")
 		quiet()
-		feed.Passed(700) // that is old
+		feed.Passed(700) // an old position
 		quiet()
 		assert.Equal(t, 800, feed.Heard())
 		assert.Zero(t, feed.TakeBack(2000))

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// keysOf are those that a description names.
+// keysOf returns the SRTP keys in an SDP.
 func keysOf(t *testing.T, description []byte) (keys []srtp.Attribute) {
 	t.Helper()
 	for line := range strings.Lines(string(description)) {
@@ -30,12 +30,12 @@ func keysOf(t *testing.T, description []byte) (keys []srtp.Attribute) {
 	return keys
 }
 
-// keyed describes a peer that encrypts.
+// keyed returns the SDP of a peer that uses SRTP with a key.
 func (p *peer) keyed(a srtp.Attribute) []byte {
 	return []byte(strings.ReplaceAll(string(p.sdp("a=crypto:"+a.Line()+"\r\n")), "RTP/AVP", "RTP/SAVP"))
 }
 
-// sealed sends packets under a key.
+// sealed sends packets encrypted by a stream.
 func (p *peer) sealed(t *testing.T, out *srtp.Stream, port, packets int) (all [][]byte) {
 	t.Helper()
 	for range packets {
@@ -150,7 +150,7 @@ func TestNewPeerSRTPKeyRenewsOurKey(t *testing.T) {
 	assert.True(t, under(before), "the far end does not know the new key before it has the answer")
 	p.sealed(t, streamOf(t, second), s.LocalPort(), 1)
 	eventually(t, "it is heard under its new key, so it has ours", func() bool { return under(after) })
-	// A far end that is silent has it some time.
+	// A peer that sends no audio has the answer after two seconds at most.
 	_, err = s.Answer(p.keyed(attribute()))
 	require.NoError(t, err)
 	assert.True(t, under(after))

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// origin is what an o= line says: our id, the version, and whose address.
+// origin parses the o= line of an SDP: session id, version and address.
 func origin(t *testing.T, body []byte) (id, version uint64, addr string) {
 	t.Helper()
 	_, err := fmt.Sscanf(string(body), "v=0\r\no=- %d %d IN IP4 %s\r\n", &id, &version, &addr)

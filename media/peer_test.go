@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/media/mediatest"
 )
 
-// peer is a far end made of a bare socket.
+// peer is a remote party made of a bare UDP socket.
 type peer struct {
 	conn *net.UDPConn
 	port int
@@ -26,7 +26,7 @@ type peer struct {
 
 	mu   sync.Mutex
 	got  []rtp.Packet
-	wire [][]byte // as it came, but for RTCP
+	wire [][]byte // received packets without RTCP
 }
 
 func newPeer(t *testing.T) *peer {
@@ -61,14 +61,14 @@ func (p *peer) heard() []rtp.Packet {
 	return append([]rtp.Packet(nil), p.got...)
 }
 
-// forget drops what was heard so far.
+// forget drops the received packets.
 func (p *peer) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.got, p.wire = nil, nil
 }
 
-// cipher are copies of the packets as they came.
+// cipher returns copies of the received packets, not decrypted.
 func (p *peer) cipher() (out [][]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +78,7 @@ func (p *peer) cipher() (out [][]byte) {
 	return out
 }
 
-// say sends packets of sound at once.
+// say sends audio packets without pauses.
 func (p *peer) say(t *testing.T, port, packets int, payloadType uint8, sound byte) {
 	t.Helper()
 	for range packets {
@@ -93,7 +93,7 @@ func (p *peer) say(t *testing.T, port, packets int, payloadType uint8, sound byt
 	}
 }
 
-// sdp describes the peer.
+// sdp returns the peer's SDP.
 func (p *peer) sdp(attributes string) []byte { return describe("127.0.0.1", p.port, attributes) }
 
 func describe(host string, port int, attributes string) []byte {
@@ -101,10 +101,11 @@ func describe(host string, port int, attributes string) []byte {
 		"a=rtpmap:101 telephone-event/8000\r\n%s", host, host, port, attributes)
 }
 
-// relay carries sound between two sessions and loses some of it.
+// relay forwards audio between two sessions and drops some packets.
 type relay struct{ a, b *net.UDPConn }
 
-// newRelay stands between two ports. What is lost, both ways, is the same in every run.
+// newRelay returns a relay between two ports. A fixed seed makes the losses in both directions the same in every
+// run.
 func newRelay(t *testing.T, toA, toB int, lose float64) *relay {
 	t.Helper()
 	r := &relay{}
@@ -134,12 +135,12 @@ func newRelay(t *testing.T, toA, toB int, lose float64) *relay {
 
 var audioPort = regexp.MustCompile(`m=audio \d+`)
 
-// via makes a description name a socket in place of its author.
+// via replaces the port in an SDP by that of a socket.
 func via(description []byte, conn *net.UDPConn) []byte {
 	return audioPort.ReplaceAll(description, fmt.Appendf(nil, "m=audio %d", conn.LocalAddr().(*net.UDPAddr).Port))
 }
 
-// never polls for what must not happen.
+// never fails the test if the condition holds within d.
 func never(t *testing.T, d time.Duration, what string, happens func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(d); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -147,7 +148,7 @@ func never(t *testing.T, d time.Duration, what string, happens func() bool) {
 	}
 }
 
-// event sends a packet of a telephone event, all of one press.
+// event sends a packet of a telephone event; all calls belong to one key press.
 func (p *peer) event(t *testing.T, port int, payloadType, code uint8, duration uint16, end bool) {
 	t.Helper()
 	b := make([]byte, mediatest.RTPHeaderLen+4)

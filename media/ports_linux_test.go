@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// pairOf is an engine with so many port pairs.
+// pairOf returns an engine with a number of port pairs.
 func pairOf(t *testing.T, low, pairs int, rest time.Duration) *media.Engine {
 	t.Helper()
 	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: low, PortMax: low + 2*pairs - 1, Quarantine: rest})
@@ -28,7 +28,7 @@ func pairOf(t *testing.T, low, pairs int, rest time.Duration) *media.Engine {
 	return e
 }
 
-// reopen opens a session as soon as the rest of a pair is over.
+// reopen opens a session as soon as a pair's quarantine is over.
 func reopen(t *testing.T, e *media.Engine) (s *media.Session) {
 	t.Helper()
 	eventually(t, "the pair has rested", func() bool {
@@ -49,13 +49,13 @@ func TestPacketsOfFormerCallDoNotReachNextOnSamePort(t *testing.T) {
 	first.Begin()
 	p.say(t, first.LocalPort(), 5, 0, 0x90)
 	eventually(t, "heard", func() bool { return first.Stats().PacketsReceived == 5 })
-	p.say(t, first.LocalPort(), 5, 0, 0x90) // under way while it closes
+	p.say(t, first.LocalPort(), 5, 0, 0x90) // in transit while the session closes
 	first.Close()
-	p.say(t, first.LocalPort(), 10, 0, 0x90) // and while its port rests
+	p.say(t, first.LocalPort(), 10, 0, 0x90) // during the quarantine
 
 	next := reopen(t, e)
 	assert.Equal(t, first.LocalPort(), next.LocalPort())
-	p.say(t, next.LocalPort(), 10, 0, 0x90) // and before the next call knows whom to hear
+	p.say(t, next.LocalPort(), 10, 0, 0x90) // before the next call has SDP
 	_, err = next.Answer(p.sdp(""))
 	require.NoError(t, err)
 	next.Begin()
@@ -69,7 +69,7 @@ func TestPacketsOfFormerCallDoNotReachNextOnSamePort(t *testing.T) {
 func TestPortPairWithLatePacketsIsQuarantinedAgainWithinLimit(t *testing.T) {
 	t.Parallel()
 	low := siptest.MediaPorts10(t)
-	for range 20 { // until the machine does not stand still for so long that the stranger leaves the pair in peace
+	for range 20 { // repeated, because a stalled machine may pause the sender for too long
 		if disturbed(t, low) {
 			return
 		}
@@ -77,8 +77,7 @@ func TestPortPairWithLatePacketsIsQuarantinedAgainWithinLimit(t *testing.T) {
 	require.Fail(t, "the machine is too busy to disturb a pair all the time")
 }
 
-// disturbed lets a stranger send into a pair that rests; false: not all the
-// time.
+// disturbed sends packets into a quarantined pair; false: the machine stalled, so the test proves nothing.
 func disturbed(t *testing.T, low int) bool {
 	t.Helper()
 	const rest = 150 * time.Millisecond
@@ -167,13 +166,12 @@ func TestIdlePortPairsAreClosedInQuietTimes(t *testing.T) {
 	eventually(t, "and so they are after the next calls", func() bool { return e.Ports().Bound == few })
 }
 
-// TestPortUseCountsPairsByState: what is counted along is what looking at each
-// pair finds, whatever has happened to them.
+// TestPortUseCountsPairsByState compares the running counters with a count of each pair, in every state.
 func TestPortUseCountsPairsByState(t *testing.T) {
 	t.Parallel()
 	for _, rest := range []time.Duration{time.Nanosecond, time.Hour} {
 		low := siptest.MediaPorts400(t)
-		other, err := net.ListenPacket("udp", fmt.Sprint("127.0.0.1:", low+6)) // somebody else's
+		other, err := net.ListenPacket("udp", fmt.Sprint("127.0.0.1:", low+6)) // held by another program
 		require.NoError(t, err)
 		e := pairOf(t, low, 40, rest)
 		e.Keep(20, 5, time.Hour)

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// Addresses of peers. The first two may be reached, the private one may not.
+// Addresses of peers. Audio may be sent to the first three, but not to the private one.
 var (
 	describedAt = netip.MustParseAddrPort("127.0.0.1:5000") //nolint:gochecknoglobals // constants
 	otherPort   = netip.MustParseAddrPort("127.0.0.1:6002") //nolint:gochecknoglobals // constants
@@ -24,14 +24,14 @@ var (
 	privateNet  = netip.MustParsePrefix("10.0.0.0/8")       //nolint:gochecknoglobals // constants
 )
 
-// rtpListener is a session whose packets a test brings at times of its choice.
+// rtpListener is a session whose packets a test delivers at chosen times.
 type rtpListener struct {
 	*media.Session
 	t   *testing.T
 	now time.Duration
 }
 
-// receiving describes a session's peer at an address.
+// receiving returns a session with SDP of a peer at host.
 func receiving(t *testing.T, o media.Options, host string) *rtpListener {
 	t.Helper()
 	low := siptest.MediaPorts10(t)
@@ -48,7 +48,7 @@ func receiving(t *testing.T, o media.Options, host string) *rtpListener {
 	return l
 }
 
-// stream is one RTP stream of a source.
+// stream is an RTP stream from one source.
 type stream struct {
 	from netip.AddrPort
 	ssrc uint32
@@ -56,7 +56,7 @@ type stream struct {
 	kind uint8
 }
 
-// says brings packets of a stream, 20 ms apart.
+// says delivers packets of a stream, 20 ms apart.
 func (l *rtpListener) says(s *stream, packets int) {
 	for range packets {
 		s.seq++
@@ -67,7 +67,7 @@ func (l *rtpListener) says(s *stream, packets int) {
 	}
 }
 
-// sendsTo is where audio goes.
+// sendsTo asserts the destination of the session's audio.
 func (l *rtpListener) sendsTo(want netip.AddrPort, why string) {
 	l.t.Helper()
 	got, _ := l.SendsTo()
@@ -83,7 +83,7 @@ func TestSourceNotInSDPIsLearntByTenPacketsWithinTime(t *testing.T) {
 		l.says(s, 9)
 		l.now += 400 * time.Millisecond
 	}
-	l.says(&stream{from: otherPort, ssrc: 2, kind: 34}, 20) // not agreed on
+	l.says(&stream{from: otherPort, ssrc: 2, kind: 34}, 20) // payload type not negotiated
 	assert.Zero(t, l.Stats().PacketsReceived)
 	l.sendsTo(describedAt, "nine packets are too few")
 	l.now += time.Second
@@ -165,7 +165,7 @@ func TestConfirmedSourceExcludesOtherSourcesWhileSending(t *testing.T) {
 			if thief.from == first {
 				continue
 			}
-			for range 60 { // six seconds, each of which the source is heard in
+			for range 60 { // six seconds, in each of which the confirmed source sends
 				l.says(thief, 4)
 				l.says(own, 1)
 			}

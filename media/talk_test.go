@@ -29,7 +29,7 @@ func TestTwoSessionsExchangeAndRecordAudio(t *testing.T) {
 			up, down := chirp(1500*time.Millisecond), chirp(1200*time.Millisecond)
 			sa.Play(7, up)
 			sb.Play(8, down)
-			for range 100 { // two seconds, at the same pace however busy the machine is
+			for range 100 { // two seconds, at the same pace on a busy machine
 				ta.Frame()
 				tb.Frame()
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// listener is one who listens to a session that a stage paces.
+// listener is a listener of a session on a stage.
 type listener struct {
 	tap   *media.Tap
 	heard []byte
@@ -37,7 +37,7 @@ func listen(t *testing.T, s *media.Session, mode media.TapMode) *listener {
 
 func (l *listener) alike(sound media.Clip) float64 { return alike(g711.DecodeMu(l.heard), sound) }
 
-// say speaks at the pace of the stage.
+// say sends the listener's audio while the stage's time advances.
 func (l *listener) say(s *stage, sound media.Clip) {
 	for len(sound) > 0 {
 		n := min(len(sound), 160)
@@ -60,7 +60,7 @@ func TestListenerHearsBothSides(t *testing.T) {
 	s.run(1400 * time.Millisecond)
 	assert.GreaterOrEqual(t, l.alike(said), 0.95)
 	assert.GreaterOrEqual(t, l.alike(answered), 0.95)
-	l.say(s, chirp(200*time.Millisecond)) // a listener is mute
+	l.say(s, chirp(200*time.Millisecond)) // must have no effect in mode Listen
 	assert.Len(t, l.heard, (1200+1400+500)*8)
 	before := len(l.heard)
 	l.tap.Close()
@@ -145,7 +145,7 @@ func TestSensitiveAudioIsSilentForListeners(t *testing.T) {
 	s.a.Play(1, secret)
 	s.run(600 * time.Millisecond)
 	s.a.Sensitive(false)
-	s.run(400 * time.Millisecond) // what is still on its way belongs to it
+	s.run(400 * time.Millisecond) // audio in transit is still private
 	assert.Zero(t, loudness(g711.DecodeMu(l.heard)))
 	s.caller.Play(2, secret)
 	s.run(200 * time.Millisecond)

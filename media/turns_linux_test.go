@@ -14,9 +14,9 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// BenchmarkTurn1000Calls is the processor time that a frame of one of a thousand calls costs, with two-way sound, playback
-// and stereo recording: of the clock's thread alone, at no pace, so that other work beside it spoils little. The files are
-// written by others.
+// BenchmarkTurn1000Calls measures the CPU time per frame with a thousand calls of two-way audio, playback and
+// stereo recording. It counts the clock's thread only, without waiting for real time. Other threads write the
+// files.
 func BenchmarkTurn1000Calls(b *testing.B) {
 	const calls = 1000
 	dir, words := b.TempDir(), chirp(time.Minute)
@@ -61,7 +61,7 @@ func BenchmarkTurn1000Calls(b *testing.B) {
 	b.ReportMetric(float64(spent)/float64(frames), "cpu-ns/frame")
 }
 
-// farSocket is a far end that speaks when it is told to.
+// farSocket is a peer's socket; it sends when the benchmark calls say.
 type farSocket struct {
 	fd, port int
 	to       unix.SockaddrInet4
@@ -87,7 +87,7 @@ func newFarSocket(b *testing.B, to int) *farSocket {
 	return f
 }
 
-// say sends a frame and takes what came.
+// say sends a frame and reads the received packets.
 func (f *farSocket) say() {
 	for {
 		if n, _, err := unix.Recvfrom(f.fd, f.buf[:], unix.MSG_DONTWAIT); n <= 0 || err != nil {
@@ -100,7 +100,7 @@ func (f *farSocket) say() {
 	_ = unix.Sendto(f.fd, f.packet[:], unix.MSG_DONTWAIT, &f.to)
 }
 
-// threadTime is the processor time of this thread.
+// threadTime returns the CPU time of this thread.
 func threadTime(b *testing.B) time.Duration {
 	b.Helper()
 	var ts unix.Timespec

@@ -53,7 +53,7 @@ func TestDigitsAreTonesWithoutTelephoneEvents(t *testing.T) {
 	p := newPeer(t)
 	var far ear
 	s := open(t, engine(t), media.Options{Notify: far.notify})
-	s.SendDigits(4, "5") // before it is known what the far end takes
+	s.SendDigits(4, "5") // sent before the peer's SDP is known
 	_, err := s.Answer([]byte(strings.ReplaceAll(string(p.sdp("")), " 101\r\n", "\r\n")))
 	require.NoError(t, err)
 	eventually(t, "sent", far.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 4} }))
@@ -83,7 +83,7 @@ func TestConfirmedSourceExcludesInjectedPackets(t *testing.T) {
 	assert.Empty(t, thief.heard())
 	t.Logf("attack: 20 packets injected after the lock, %d heard, %d sent to their source", s.Stats().PacketsReceived-3, len(thief.heard()))
 
-	// The same description again opens nothing; one with a new address does.
+	// The same SDP again restarts no learning; SDP with a new address does.
 	_, err = s.Answer(p.sdp(""))
 	require.NoError(t, err)
 	thief.say(t, s.LocalPort(), 5, 0, 0x90)
@@ -102,7 +102,7 @@ func TestPacketsOfPreviousSourceDoNotConfirmIt(t *testing.T) {
 	t.Parallel()
 	s := open(t, engine(t), media.Options{})
 	s.Begin()
-	for range 10 { // the window is open for so long only, and the machine may stand still
+	for range 10 { // repeated, because the time for learning is limited and the machine may stall
 		p, moved := newPeer(t), newPeer(t)
 		_, err := s.Answer(p.sdp(""))
 		require.NoError(t, err)
@@ -167,7 +167,7 @@ func TestNewStreamOfConfirmedSourceNeedsThreePackets(t *testing.T) {
 func TestForgedStreamOfConfirmedAddressDoesNotReplaceActiveStream(t *testing.T) {
 	t.Parallel()
 	e := engine(t)
-	for range 20 { // until the machine does not stand still for so long that the locked stream is over
+	for range 20 { // repeated, because a stalled machine may end the confirmed stream
 		if forged(t, e) {
 			return
 		}
@@ -175,8 +175,8 @@ func TestForgedStreamOfConfirmedAddressDoesNotReplaceActiveStream(t *testing.T) 
 	require.Fail(t, "the machine is too busy to speak in time")
 }
 
-// forged lets a stranger speak between the packets of a locked stream; false:
-// they did not come in time.
+// forged sends a forged stream between the packets of a confirmed stream; false: the machine stalled, so the test
+// proves nothing.
 func forged(t *testing.T, e *media.Engine) bool {
 	p := newPeer(t)
 	s := open(t, e, media.Options{})
@@ -192,7 +192,7 @@ func forged(t *testing.T, e *media.Engine) bool {
 		p.say(t, s.LocalPort(), 1, 0, 0x90)
 		genuine, heard = p.seq, heard+1
 		p.ssrc, p.seq = own+1, theirs
-		p.say(t, s.LocalPort(), 4, 0, 0x90) // more in a row than prove a source
+		p.say(t, s.LocalPort(), 4, 0, 0x90) // more consecutive packets than confirm a source
 		theirs = p.seq
 	}
 	if time.Since(began) > 80*time.Millisecond {
@@ -251,7 +251,7 @@ func TestHoldByPeerStopsAudioAndPausesPlayback(t *testing.T) {
 		}
 		p.forget()
 		never(t, 300*time.Millisecond, "sound or an event on hold", func() bool {
-			return len(p.heard()) > 2 || slices.ContainsFunc(far.all(), func(e media.Event) bool { return !isHold(e) }) // what was under way may still arrive
+			return len(p.heard()) > 2 || slices.ContainsFunc(far.all(), func(e media.Event) bool { return !isHold(e) }) // packets in transit may still arrive
 		})
 		_, err = s.Answer(p.sdp(""))
 		require.NoError(t, err)
@@ -288,7 +288,7 @@ func TestRemovedStreamIsAnsweredWithPortZeroAndCanReturn(t *testing.T) {
 	eventually(t, "sound again", func() bool { return len(p.heard()) > 5 })
 }
 
-// mediaLines are the kind and the port of each stream of a description.
+// mediaLines returns kind and port of each stream in an SDP.
 func mediaLines(b []byte) (lines []string) {
 	for line := range strings.Lines(string(b)) {
 		if stream, found := strings.CutPrefix(line, "m="); found {
@@ -303,7 +303,7 @@ func isHold(e media.Event) bool {
 	return ok
 }
 
-// version is the version of o=.
+// version returns the version in o=.
 func version(b []byte) int {
 	v := 0
 	for _, c := range strings.Fields(string(b))[3] {
@@ -387,7 +387,7 @@ func TestRTCPReportsAreSentAndRoundTripIsMeasured(t *testing.T) {
 	assert.Equal(t, p.ssrc, sr.Reports[0].SSRC)
 	assert.IsType(t, &rtcp.SourceDescription{}, packets[1])
 
-	time.Sleep(50 * time.Millisecond) // the way back
+	time.Sleep(50 * time.Millisecond) // simulated network delay
 	reply, err := rtcp.Marshal([]rtcp.Packet{&rtcp.ReceiverReport{SSRC: p.ssrc, Reports: []rtcp.ReceptionReport{
 		{SSRC: sr.SSRC, LastSenderReport: uint32(sr.NTPTime >> 16)},
 	}}})
@@ -406,7 +406,7 @@ func TestRTCPReportsAreSentAndRoundTripIsMeasured(t *testing.T) {
 	assert.IsType(t, &rtcp.Goodbye{}, packets[len(packets)-1])
 }
 
-// ntp is the time of an NTP timestamp: seconds since 1900, and their 2^32nds.
+// ntp converts an NTP timestamp, seconds since 1900 in units of 2^-32.
 func ntp(stamp uint64) time.Time {
 	const until1970 = 2208988800
 	return time.Unix(int64(stamp>>32)-until1970, int64(stamp&(1<<32-1)*1e9>>32))

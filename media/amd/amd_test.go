@@ -13,13 +13,13 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-// part is a half of the set.
+// part is the result for one half of the set.
 const (
 	tuned  = 0
 	judged = 1
 )
 
-// tally is how many answers of a half were taken for what they are: by the first verdict, and in the end.
+// tally counts the correctly classified answers of a half, by the first and by the final verdict.
 type tally struct {
 	people, peopleFirst, peopleLast       int
 	machines, machinesFirst, machinesLast int
@@ -83,7 +83,7 @@ func TestTuningAndHeldOutSetsAreLargeAndDisjoint(t *testing.T) {
 	assert.NotEqual(t, a.seed, b.seed)
 }
 
-// heard feeds sound in frames of so many samples.
+// heard feeds audio in frames of a number of samples and returns the events.
 func heard(sound []byte, frame int) (out []amd.Event) {
 	var d amd.Detector
 	for part := range slices.Chunk(sound, frame) {
@@ -133,7 +133,7 @@ func TestSilenceIsUnknownAfterFiveSecondsUntilBeep(t *testing.T) {
 	assert.Equal(t, []amd.Event{{Verdict: true}}, late, "but not in the midst of a talk")
 }
 
-// hums is somebody who speaks in syllables.
+// hums returns audio like a person speaking a number of syllables.
 func hums(syllables int) (out []byte) {
 	for range syllables {
 		out = append(out, tone.Make(170*time.Millisecond, 0.2, 180, 360, 540)...)
@@ -203,7 +203,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkAnswers prints what was taken for what: `make amd`.
+// BenchmarkAnswers prints the confusion matrix for `make amd`.
 func BenchmarkAnswers(b *testing.B) {
 	for part, name := range []string{"the voices and noise for tuning", "others, which are judged"} {
 		got := count(answers(b, part))

@@ -18,27 +18,27 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// The set is made of chance, but always of the same: people and machines of which one half, with voices, words and noise of its
-// own, is for tuning and the other is judged.
+// The set of answers is random with a fixed seed. Its two halves have different voices, words and noise. One half
+// is for tuning, the other for the test.
 
 const rate = 8000
 
-// answer is one of the set.
+// answer is a synthetic answer of the set.
 type answer struct {
-	kind  string // human, beep, silent machine, …
+	kind  string // human, beep, silent machine and others
 	truth amd.Class
 	words string
-	sound []byte // µ-law, as the session hands it on
-	ends  int    // sample at which the greeting ends, or its beep
+	sound []byte // µ-law, as a session passes it to the detector
+	ends  int    // sample at which the greeting, or its beep, ends
 }
 
-// half is what one part of the set is made of.
+// half is the material of one half of the set.
 type half struct {
 	seed    uint64
 	voices  []string
 	people  []string
 	mailbox []string
-	bare    []string // machines that do not beep
+	bare    []string // greetings of machines without a beep
 	screens []string
 	menus   []string
 	noises  []func(r *rand.Rand, out []float64)
@@ -94,8 +94,9 @@ func heldOut() half {
 	}
 }
 
-// white hisses, pink and brown are duller, hum is that of the mains.
+// white generates white noise; pink and brown have less treble; hum is mains hum.
 //
+//go:norace
 //go:norace
 func white(r *rand.Rand, out []float64) {
 	for i := range out {
@@ -131,8 +132,9 @@ func hum(r *rand.Rand, out []float64) {
 	}
 }
 
-// noise is 10 s of each, of which each call hears another part.
+// noise generates 10 s of each kind of noise. Each call uses another part.
 //
+//go:norace
 //go:norace
 func (h *half) noise() (all [][]float64) {
 	r := rand.New(rand.NewPCG(h.seed, 1000))
@@ -151,8 +153,9 @@ func (h *half) noise() (all [][]float64) {
 	return all
 }
 
-// traffic swells and fades, crackle is that of a bad line.
+// traffic generates noise that swells and fades; crackle generates that of a bad line.
 //
+//go:norace
 //go:norace
 func traffic(r *rand.Rand, out []float64) {
 	v, at, every := 0.0, r.Float64(), 1+2*r.Float64()
@@ -172,13 +175,13 @@ func crackle(r *rand.Rand, out []float64) {
 	}
 }
 
-// voices speak each sentence once.
+// voices caches the synthesized sentences.
 type voices struct {
 	mu   sync.Mutex
 	said map[string][]float64
 }
 
-// set is made once in a run.
+// set is generated once per run.
 var set = sync.OnceValues(func() ([2][]answer, error) { //nolint:gochecknoglobals // it takes seconds
 	v := &voices{said: make(map[string][]float64)}
 	var out [2][]answer
@@ -221,10 +224,10 @@ func (v *voices) say(text, voice string) ([]float64, error) {
 	return said, nil
 }
 
-// taps are on each side of a sample that narrow makes.
+// taps is the number of filter coefficients on each side of an output sample of narrow.
 const taps = 24
 
-// filters are those of each place that a sample of 8 kHz has between two of 22.05 kHz.
+// filters are the resampling filters for each position of an 8 kHz sample between two of 22.05 kHz.
 var filters = sync.OnceValue(func() *[160][2 * taps]float64 { //nolint:gochecknoglobals // made once
 	var out [160][2 * taps]float64
 	for phase := range out {
@@ -243,8 +246,9 @@ var filters = sync.OnceValue(func() *[160][2 * taps]float64 { //nolint:gocheckno
 
 const narrowing = 22050.0 / rate
 
-// narrow brings speech of 22.05 kHz to 8 kHz and an even level, without the silence around it.
+// narrow resamples speech of 22.05 kHz to 8 kHz, trims silence and normalizes the level.
 //
+//go:norace
 //go:norace
 func narrow(in []int16) []float64 {
 	f := filters()
@@ -275,7 +279,7 @@ func narrow(in []int16) []float64 {
 	return out
 }
 
-// cast is one call of the set before it is mixed.
+// cast is a synthetic call before noise is added.
 type cast struct {
 	r     *rand.Rand
 	h     half
@@ -296,7 +300,8 @@ func (c *cast) tone(hertz, seconds float64) {
 	}
 }
 
-// answers are 160: 60 people, 50 mailboxes with a beep, 20 without, 6 that only beep … and few of each other kind.
+// answers generates 160 answers: 60 people, 50 voicemails with a beep, 20 without, 6 with only a beep, and a few of
+// each other kind.
 func (v *voices) answers(h half) ([]answer, error) {
 	var out []answer
 	noise := h.noise()
@@ -388,8 +393,9 @@ func (v *voices) answer(c *cast, i int) (a answer, err error) {
 	return a, err
 }
 
-// mixed adds the noise of the line and codes it as a trunk does.
+// mixed adds line noise and encodes the call as a trunk does.
 //
+//go:norace
 //go:norace
 func (c *cast) mixed() []byte {
 	r := c.r
@@ -409,10 +415,10 @@ func (c *cast) mixed() []byte {
 	return out
 }
 
-// said is what a detector said of an answer.
+// said is the detector's result for an answer.
 type said struct {
 	first amd.Class     // within 5 s
-	took  time.Duration // until then
+	took  time.Duration // time until the first verdict
 	last  amd.Class
 	beeps []time.Duration
 	over  time.Duration
@@ -439,7 +445,7 @@ func judge(sound []byte) (j said) {
 	return j
 }
 
-// confusion counts what was taken for what.
+// confusion is a confusion matrix.
 type confusion struct {
 	kinds  []string
 	counts map[string]map[string]int

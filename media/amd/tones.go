@@ -157,11 +157,11 @@ func pitch(pcm *[blockLen]float32, energy float32) float32 {
 		return 0
 	}
 	// The strengths of neighbouring bins give the exact pitch between them.
-	beside, toward := power[best+1], float32(1)
-	if power[best-1] > beside {
-		beside, toward = power[best-1], -1
+	neighbor, toward := power[best+1], float32(1)
+	if power[best-1] > neighbor {
+		neighbor, toward = power[best-1], -1
 	}
-	mine, other := float32(math.Sqrt(float64(power[best]))), float32(math.Sqrt(float64(beside)))
+	mine, other := float32(math.Sqrt(float64(power[best]))), float32(math.Sqrt(float64(neighbor)))
 	bin := float32(best) + toward*other/(mine+other)
 	hertz := bin * hertzPerBin
 	if 2*goertzel(pcm, float32(2*math.Cos(2*math.Pi*float64(hertz)/8000))) < pure*blockLen*energy {

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-// detect feeds sound in frames of 20 ms and spells the keys found.
+// detect feeds audio in frames of 20 ms and returns the detected keys.
 func detect(mu []byte) (keys string, presses []dtmf.Press) {
 	var d dtmf.Detector
 	for len(mu) > 0 {
@@ -32,8 +32,7 @@ func detect(mu []byte) (keys string, presses []dtmf.Press) {
 	return keys, presses
 }
 
-// pair is a key press as a bad line brings it: levels of both tones in dB of full scale, a deviation of their
-// frequencies, noise.
+// pair is a key press over a bad line: levels of both tones in dB of full scale, frequency deviation and noise.
 type pair struct {
 	low, high float64
 	off       float64
@@ -107,7 +106,7 @@ func TestDetectorIgnoresOtherSignals(t *testing.T) {
 	}
 }
 
-// prose is read by many voices; the numbers in it are spoken, not pressed.
+// prose is text for speech synthesis; it contains spoken numbers but no key presses.
 const prose = `Good morning, this is the office of Doctor Miller. I am calling about your appointment on Tuesday, the twenty third.
 If that still suits you, please stay on the line; if not, we can look for another day together. The weather will be fine,
 they say, with a little wind in the evening and no rain until Thursday. She sells sea shells by the sea shore, and the shells
@@ -115,7 +114,7 @@ she sells are sea shells, I am sure. Zero, one, two, three, four, five, six, sev
 five five five, zero one four two. Every morning he whistled an old tune, loud and clear, while the kettle sang on the stove.
 You are being recorded, so that we can train our people. Thank you very much, good bye, and do call again whenever you like!`
 
-// spoken is prose in a voice, as µ-law of 8 kHz.
+// spoken returns prose spoken by a voice, as 8 kHz µ-law.
 func spoken(t *testing.T, voice string, pitch, speed int) []byte {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "espeak-ng", "-v", voice, "-p", strconv.Itoa(pitch), "-s", strconv.Itoa(speed), "--stdout", prose).Output()
@@ -125,7 +124,7 @@ func spoken(t *testing.T, voice string, pitch, speed int) []byte {
 	raw := out[at+8:]
 	rate := float64(binary.LittleEndian.Uint32(out[24:]))
 	mu := make([]byte, int(float64(len(raw)/2)*8000/rate)-1)
-	for i := range mu { // linear between two samples: what it folds down is one more temptation
+	for i := range mu { // linear interpolation aliases, which makes false detections more likely
 		x := float64(i) * rate / 8000
 		k := int(x)
 		a, b := int16(binary.LittleEndian.Uint16(raw[2*k:])), int16(binary.LittleEndian.Uint16(raw[2*k+2:]))
@@ -153,7 +152,7 @@ func TestDetectorFindsNoKeyInSpeech(t *testing.T) {
 
 func TestDetectorFindsKeyDuringSpeech(t *testing.T) {
 	words := spoken(t, "en", 50, 150)[:8000*3]
-	for i := range words { // the line's echo of our own prompt
+	for i := range words { // the echo of our own prompt
 		words[i] = g711.LinearToMu(g711.MuToLinear(words[i]) / 16)
 	}
 	keys := tone.Keys("12345")

@@ -10,13 +10,13 @@ import (
 	"github.com/callboard/callboard/media/dtmf"
 )
 
-// sent is a packet on its way; the payload is nil in a gap.
+// sent is a sent packet; the payload is nil in a gap.
 type sent struct {
 	dtmf.Packet
 	payload []byte
 }
 
-// spell makes every frame of some digits.
+// spell returns the packet of every frame while digits are sent.
 func spell(t *testing.T, digits string, n int) []sent {
 	t.Helper()
 	var s dtmf.Sender
@@ -76,7 +76,7 @@ func TestDigitWithoutEndPacketIsReportedOnce(t *testing.T) {
 	assert.Equal(t, "7", got, "only the last end packet arrived")
 }
 
-// receive feeds frames through a way that loses and repeats. A frame without an event is audio.
+// receive passes frames through a network that drops and repeats packets. Frames without an event are audio.
 func receive(frames []sent, n int, way func(i int) (lost, twice bool)) (keys string, lengths []uint32) {
 	var r dtmf.Receiver
 	hear := func(p dtmf.Press, ok bool) {
@@ -121,7 +121,7 @@ func TestLongPressIsReportedOnce(t *testing.T) {
 	}
 	for at := uint32(160); at <= 160000; at += 160 {
 		segment := (at - 1) / 0xFFFF
-		if at/0xFFFF != (at-160)/0xFFFF { // the segment's last report
+		if at/0xFFFF != (at-160)/0xFFFF { // the last report of the segment
 			dtmf.Event{Code: 1, Duration: 0xFFFF}.Put(b)
 			hear(got((at/0xFFFF - 1) * 0xFFFF))
 		}

@@ -11,11 +11,11 @@ import (
 	"github.com/callboard/callboard/media/dtmf"
 )
 
-// sender is how a peer writes key presses: each of 100 ms, in packets of 20 ms.
+// sender describes how a peer sends key presses of 100 ms, in packets of 20 ms.
 type sender struct {
 	name  string
-	ends  []uint32 // how far the timestamp of each end packet lies behind that of the last packet before
-	step  uint32   // by which the timestamp moves in each packet
+	ends  []uint32 // timestamps of the end packets, relative to the last packet before them
+	step  uint32   // timestamp increment per packet
 	fixed bool     // one timestamp for all presses
 	bare  bool     // no audio between presses
 }
@@ -29,18 +29,18 @@ var senders = []sender{ //nolint:gochecknoglobals // a table
 	{name: "one end packet", ends: []uint32{0}},
 }
 
-// packet is one on its way: audio where it has no payload.
+// packet is a packet of the stream; without a payload it is audio.
 type packet struct {
 	dtmf.Received
-	at int // when it leaves, in frames of 20 ms
+	at int // sending time in frames of 20 ms
 }
 
 const (
-	pressPackets = 5  // of a press before its end packets
+	pressPackets = 5  // packets per press before its end packets
 	pressGap     = 10 // frames between two presses
 )
 
-// write makes the packets of some presses, among audio.
+// write returns the packets of key presses and the audio between them.
 func (s sender) write(digits string) (packets []packet, events []int) {
 	frame, seq := 0, uint16(65520)
 	add := func(payload []byte, stamp uint32) {
@@ -83,7 +83,7 @@ func payload(code uint8, end bool, duration uint16) []byte {
 	return b
 }
 
-// hear feeds packets to a receiver, with the time that passes between them.
+// hear feeds packets at their times to a receiver and returns the reported keys.
 func hear(packets []packet) (keys string) {
 	var r dtmf.Receiver
 	note := func(p dtmf.Press, ended bool) {
@@ -108,7 +108,7 @@ func hear(packets []packet) (keys string) {
 	return keys
 }
 
-// sequences are what is pressed: other keys, and the same ones again.
+// sequences are the tested key presses, with different and repeated keys.
 func sequences() []string { return []string{"46", "129", "1", "44", "1123", "*#0D"} }
 
 func TestReceiverReadsDigitsOfEverySenderBehaviour(t *testing.T) {
@@ -121,7 +121,7 @@ func TestReceiverReadsDigitsOfEverySenderBehaviour(t *testing.T) {
 	}
 }
 
-// A way that loses, repeats or reorders up to two packets of a press changes nothing.
+// The receiver must tolerate up to two lost, repeated or reordered packets per press.
 func TestReceiverToleratesTwoLostRepeatedOrReorderedPackets(t *testing.T) {
 	t.Parallel()
 	for _, s := range senders {
@@ -162,7 +162,7 @@ func twice(packets []packet, repeated ...int) (out []packet) {
 	return out
 }
 
-// delayed lets some packets overtake one.
+// delayed moves a packet behind some later ones.
 func delayed(packets []packet, i, by int) []packet {
 	out := slices.Clone(packets)
 	for ; by > 0 && i+1 < len(out); by-- {
@@ -173,7 +173,7 @@ func delayed(packets []packet, i, by int) []packet {
 	return out
 }
 
-// A sequence number that has wrapped since the last press is no packet that comes late.
+// A sequence number that wrapped since the last press must not count as a late packet.
 func TestReceiverReadsDigitAfterAnyPause(t *testing.T) {
 	t.Parallel()
 	for _, gap := range []int{32_000, 32_768, 40_000, 65_530, 65_536} {

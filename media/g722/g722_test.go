@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/media/g722"
 )
 
-// ffmpeg is the other implementation: it turns in, of a format, into a format.
+// ffmpeg converts in between two formats with ffmpeg, an independent implementation.
 func ffmpeg(t *testing.T, in []byte, from, to []string) []byte {
 	t.Helper()
 	args := append([]string{"-hide_banner", "-loglevel", "error"}, from...)
@@ -29,7 +29,7 @@ func ffmpeg(t *testing.T, in []byte, from, to []string) []byte {
 var (
 	rawWide   = []string{"-f", "s16le", "-ar", "16000", "-ac", "1"}
 	codedG722 = []string{"-f", "g722"}
-	// The trellis search is a choice of that encoder's own; without it the recommendation leaves none.
+	// Without ffmpeg's optional trellis search, the recommendation determines every bit.
 	encodeG722 = []string{"-c:a", "g722", "-trellis", "0", "-f", "g722"}
 )
 
@@ -49,7 +49,7 @@ func fromBytes(b []byte) []int16 {
 	return pcm
 }
 
-// words is something like speech: a gliding voice with its overtones, pauses, some noise.
+// words generates audio like speech: a gliding voice with overtones, pauses and some noise.
 func words(rate, seconds int) []int16 {
 	r := rand.New(rand.NewPCG(3, 4))
 	pcm := make([]int16, rate*seconds)
@@ -67,7 +67,7 @@ func words(rate, seconds int) []int16 {
 	return pcm
 }
 
-// snr is the ratio of signal and noise in dB, at the shift that fits best.
+// snr returns the signal-to-noise ratio in dB, at the best shift.
 func snr(want, got []int16, shiftMost int) float64 {
 	best := math.Inf(-1)
 	for shift := range shiftMost + 1 {
@@ -116,7 +116,7 @@ func TestNarrowMatchesAudioAt8kHz(t *testing.T) {
 	require.Equal(t, len(ours), g722.NewDecoder().Narrow(ours, code))
 	assert.Greater(t, snr(pcm, ours, 2), 20.0)
 
-	// Through the other implementation and its resampler, both ways.
+	// Both directions through ffmpeg and its resampler.
 	narrow := []string{"-f", "s16le", "-ar", "8000", "-ac", "1"}
 	theirs := fromBytes(ffmpeg(t, code, codedG722, narrow))
 	assert.Greater(t, snr(pcm, theirs, 40), 10.0)

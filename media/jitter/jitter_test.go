@@ -17,7 +17,7 @@ import (
 
 const n = 160
 
-// frame is 20 ms that can be told from others.
+// frame returns 20 ms of audio with a value that identifies frame i.
 func frame(i int) []byte { return bytes.Repeat([]byte{byte(i%100 + 1)}, n) }
 
 func get(b *jitter.Buffer) []byte {
@@ -31,7 +31,7 @@ func TestBufferOutputsInOrderAfter40Milliseconds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b jitter.Buffer
 			var in, out []byte
-			start := uint32(0xFFFFFC00) // the timestamp turns over on the way
+			start := uint32(0xFFFFFC00) // the timestamp wraps around during the test
 			sent := 0
 			for tick := range 50 {
 				for ; sent <= tick*n; sent += length {
@@ -68,7 +68,7 @@ func TestCopyIsNotLateAndKeepsDelay(t *testing.T) {
 			out, copies := 0, 0
 			for tick := range 500 {
 				b.Put(uint32(tick*n), frame(tick))
-				if back < 0 { // the clock is off by half a frame, so that the copy is half over
+				if back < 0 { // half a frame late, so that half of the copy's time is over
 					b.Get(make([]byte, n/2))
 					if tick > 4 {
 						assert.Equal(t, jitter.Duplicate, b.Put(uint32((tick-2)*n), frame(tick)))
@@ -105,7 +105,7 @@ func TestBufferAcceptsSenderThatRestartsItsTimestamps(t *testing.T) {
 		b.Put(uint32(i*n), frame(i))
 		get(&b)
 	}
-	for i := 60; i < 120; i++ { // its clock leapt back: what looks like copies is new
+	for i := 60; i < 120; i++ { // the sender's clock jumped back: what looks like copies is new audio
 		b.Put(uint32(i*n), frame(i))
 		if bytes.Equal(get(&b), frame(i-2)) {
 			heard++
@@ -134,7 +134,7 @@ func TestDelayGrowsWithLatePacketsAndShrinksAgain(t *testing.T) {
 	var b jitter.Buffer
 	r := rand.New(rand.NewPCG(1, 2))
 	var late int
-	var waiting [][]int // by tick
+	var waiting [][]int // per tick
 	run := func(from, to, worst int) (dropped int) {
 		for tick := from; tick < to; tick++ {
 			for len(waiting) <= tick+20 {
@@ -206,7 +206,7 @@ func TestBufferFollowsDriftOfSenderClock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b jitter.Buffer
 			sent, missing := 0, 0
-			for tick := range 10000 { // a drift of a percent, far worse than any
+			for tick := range 10000 { // a drift of one percent, far more than real clocks have
 				due := 1
 				if every > 0 && tick%every == 0 {
 					due = 0
@@ -229,7 +229,7 @@ func TestBufferFollowsDriftOfSenderClock(t *testing.T) {
 	}
 }
 
-// voice is of 200 Hz and never pauses: each frame is four of its periods.
+// voice is a continuous tone of 200 Hz: each frame has four periods.
 func voice() []byte {
 	out := make([]byte, n)
 	for i := range out {
@@ -246,7 +246,7 @@ func TestHourOfClockDriftHasNoGapClickOrGrowingDelay(t *testing.T) {
 			var b jitter.Buffer
 			r := rand.New(rand.NewPCG(3, 4))
 			type packet struct {
-				at   float64 // ms, by our clock
+				at   float64 // ms, by the receiver's clock
 				from int
 			}
 			var wire []packet
@@ -270,7 +270,7 @@ func TestHourOfClockDriftHasNoGapClickOrGrowingDelay(t *testing.T) {
 				}
 				for _, mu := range out {
 					now := g711.MuToLinear(mu)
-					// A voice of 200 Hz moves by 1257 a sample at most, and the code rounds by 256.
+					// At 200 Hz, consecutive samples differ by at most 1257, and the µ-law step is at most 256.
 					if d := int(now) - int(last); tick > 10 && max(d, -d) > 1257+600 {
 						clicks++
 					}

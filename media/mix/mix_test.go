@@ -35,7 +35,7 @@ func TestBusAddsVoicesAndSaturates(t *testing.T) {
 	})
 }
 
-// mu is the µ-law of a sum, cut off where it is too loud.
+// mu encodes a saturated sum as µ-law.
 func mu(v int) byte { return g711.LinearToMu(int16(min(max(v, -32768), 32767))) }
 
 func TestBusKeepsSingleVoiceUnchanged(t *testing.T) {

@@ -65,7 +65,7 @@ func TestJitterMatchesRFC3550(t *testing.T) {
 	}
 	assert.InDelta(t, want, r.Jitter(), 0.001)
 	assert.InDelta(t, want, r.Worst(), 0.001)
-	for i := 200; i < 400; i++ { // it calms down
+	for i := 200; i < 400; i++ { // the jitter decreases
 		r.Got(&rtp.Header{SequenceNumber: uint16(i), Timestamp: uint32(i * 160)}, int64(i*160)+80, true)
 	}
 	assert.Less(t, r.Jitter(), 1.0)

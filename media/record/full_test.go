@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// full lets no file of the process grow beyond a size until the function is called.
+// full limits the file size of this process until freed is called.
 func full(t *testing.T, size uint64) (freed func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
@@ -30,8 +30,7 @@ func full(t *testing.T, size uint64) (freed func()) {
 	return freed
 }
 
-// A disk that is full for a while costs what came in that while, and nothing else;
-// one that stays full costs the end.
+// A disk that is full for a while leaves a gap of that time. A disk that stays full cuts off the end.
 func TestFullDiskLeavesGapInRecording(t *testing.T) { //nolint:paralleltest // the limit is the process's
 	for what, stays := range map[string]bool{"for a while": false, "to the end": true} {
 		t.Run(what, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// pool makes writers that end with the test.
+// pool returns a pool that closes at the end of the test.
 func pool(t *testing.T) *record.Pool {
 	t.Helper()
 	p := record.NewPool(2, wav.MuLaw)
@@ -27,7 +27,7 @@ func pool(t *testing.T) *record.Pool {
 	return p
 }
 
-// pour writes sound in frames of 20 ms.
+// pour writes audio in frames of 20 ms.
 func pour(r *record.Recorder, left, right []byte) {
 	for i := 0; i < len(left); i += 160 {
 		r.Write(left[i:min(i+160, len(left))], right[i:min(i+160, len(left))])
@@ -99,7 +99,7 @@ func TestUnfinishedRecordingIsPlayable(t *testing.T) {
 
 func TestSlowDiskDoesNotBlockWriteAndKeepsLength(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe.wav")
-	require.NoError(t, syscall.Mkfifo(path, 0o600)) // opening it waits for a reader: a disk that hangs
+	require.NoError(t, syscall.Mkfifo(path, 0o600)) // opening a FIFO blocks until a reader opens it, like a hanging disk
 	p := pool(t)
 	r := p.Create(path)
 	quiet, loud := tone.Silence(time.Second), tone.Make(time.Second, 0.5, 440)
@@ -170,8 +170,7 @@ func TestConcurrentRecordingsAreComplete(t *testing.T) {
 	}
 }
 
-// A recording whose process was killed goes on in another one, at its own time;
-// what nobody recorded meanwhile is silence.
+// A recording of a killed process continues in another process. The time between is silence.
 func TestContinueAppendsToRecordingOfKilledProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "call.wav")
 	left, right := tone.Beep(time.Second), tone.Make(time.Second, 0.2, 300)

@@ -14,15 +14,15 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// ours is what we want, as answerer or offerer.
+// ours returns our terms as answerer or offerer.
 func ours(offered bool) sdp.Terms {
 	return sdp.Terms{Codecs: []sdp.Format{{Name: "PCMU", Clock: 8000}, {Name: "PCMA", Clock: 8000}}, Events: true, Offered: offered}
 }
 
-// lines joins lines as a description has them.
+// lines joins the lines of an SDP.
 func lines(l ...string) []byte { return []byte(strings.Join(l, "\r\n") + "\r\n") }
 
-// with is a usual offer with its attributes.
+// with returns a typical offer with attributes.
 func with(attributes ...string) []byte {
 	return lines(append([]string{
 		"v=0", "o=carrier 1 1 IN IP4 192.0.2.9", "s=call", "c=IN IP4 192.0.2.9", "t=0 0",
@@ -88,7 +88,7 @@ func TestParseRefusesInvalidSDP(t *testing.T) {
 	}
 }
 
-// What cannot be used is ignored and told; only what concerns the stream that is taken refuses it.
+// Unusable lines are ignored and reported. Only errors in the chosen stream refuse the SDP.
 func TestParseListsUnusableLinesAsIgnored(t *testing.T) {
 	video := []string{"m=video 3227 RTP/AVP 31", "a=rtpmap:31 LPC"}
 	for name, more := range map[string][]string{
@@ -233,7 +233,7 @@ func TestParseReadsWrittenSDP(t *testing.T) {
 	}
 }
 
-// wanting is what we want with everything on.
+// wanting returns terms with all features on, changed by change.
 func wanting(change func(*sdp.Terms)) sdp.Terms {
 	w := sdp.Terms{
 		Codecs: []sdp.Format{
@@ -297,7 +297,7 @@ func TestRTCPMuxIsNegotiated(t *testing.T) {
 	assert.False(t, a.Mux, "we did not offer it")
 }
 
-// crypto is a line of a key that is all of a letter.
+// crypto returns an a=crypto line whose key consists of one letter.
 func crypto(tag int, suite, letter string) string {
 	return fmt.Sprintf("a=crypto:%d %s inline:%s", tag, suite, strings.Repeat(letter, 40))
 }
@@ -313,7 +313,7 @@ func TestSRTPKeysAreNegotiatedByPrivacyOfBothSides(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		offer []byte
-		want  [3]string // Clear, Either, Private
+		want  [3]string // for Clear, Either, Private
 	}{
 		{"RTP/AVP", plain, [3]string{plainly, plainly, refused}},
 		{"RTP/SAVP", savp, [3]string{refused, encrypted, encrypted}},
@@ -387,7 +387,7 @@ func TestWrittenSDPHasKeysAndChannels(t *testing.T) {
 	assert.Contains(t, string(l.Offer()), "a=rtcp-mux\r\n")
 }
 
-// cross compares our reading with that of another implementation, which takes less.
+// cross compares our parser with pion/sdp, which accepts less.
 func cross(t *testing.T, b []byte) {
 	t.Helper()
 	var theirs pion.SessionDescription

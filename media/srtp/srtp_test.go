@@ -22,7 +22,7 @@ var suites = []srtp.Suite{
 	srtp.AESCM128SHA80, srtp.AESCM128SHA32, srtp.AESGCM128, srtp.AESGCM256, srtp.AESCM256SHA80, srtp.AESCM256SHA32,
 }
 
-// packet is 20 ms of sound with room behind it.
+// packet returns an RTP packet with 20 ms of audio and spare capacity.
 func packet(ssrc uint32, seq uint16) []byte {
 	b := make([]byte, mediatest.RTPHeaderLen+160, 1500)
 	mediatest.PutRTPHeader(b, rtp.Header{PayloadType: 8, SequenceNumber: seq, Timestamp: uint32(seq) * 160, SSRC: ssrc})
@@ -32,7 +32,7 @@ func packet(ssrc uint32, seq uint16) []byte {
 	return b
 }
 
-// report is a receiver report.
+// report returns an RTCP receiver report.
 func report() []byte {
 	return append(make([]byte, 0, 1500), 0x80, 201, 0, 1, 0, 0, 0, 7)
 }
@@ -188,8 +188,8 @@ func renewed(t *testing.T, in *srtp.Opener, times int) {
 	}
 }
 
-// vector is that of RFC 3711 appendix B.3: the session keys of this master key are printed there; that the encryption under
-// them is right shows in what another implementation makes of it, in the tests of the engine.
+// vector is the key of RFC 3711 §B.3, which prints its session keys. The tests of package media check the
+// encryption against ffmpeg.
 const vector = "E1F97A0D3E018BE0D64FA32C06DE41390EC675AD498AFEEBB6960B3AABE6"
 
 func TestCryptoAttributeSurvivesRoundTrip(t *testing.T) {
@@ -277,7 +277,7 @@ func TestPacketAllocatesNothing(t *testing.T) {
 			}
 		}
 		least := math.Inf(1)
-		for range 100 { // the race detector lets pools forget now and then
+		for range 100 { // under the race detector, pools sometimes drop their content
 			least = min(least, testing.AllocsPerRun(1, once))
 		}
 		assert.Zero(t, least, suite.String())

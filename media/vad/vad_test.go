@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/media/vad"
 )
 
-// edges feeds sound in frames of 20 ms and notes when something changed.
+// edges feeds audio in frames of 20 ms and returns the changes by time.
 func edges(sound []byte) map[time.Duration]vad.Edge {
 	var d vad.Detector
 	out := map[time.Duration]vad.Edge{}
@@ -24,7 +24,7 @@ func edges(sound []byte) map[time.Duration]vad.Edge {
 	return out
 }
 
-// noise has a level in dB of full scale.
+// noise generates noise of an amplitude.
 func noise(d time.Duration, amplitude float64) []byte {
 	r := rand.New(rand.NewPCG(3, 4))
 	out := make([]byte, d*8000/time.Second)

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// stereo is a recording of stretches of 20 ms, each of which has one value.
+// stereo returns a two-channel recording made of 20 ms parts, each of one value.
 func stereo(f wav.Format, stretches ...byte) []byte {
 	var sound []byte
 	for _, v := range stretches {
@@ -44,7 +44,7 @@ func TestOverlayFillsSilenceFromSecondRecording(t *testing.T) {
 
 func TestOverlayKeepsFirstIfOneChannelHasAudioAndReadsPartialFrame(t *testing.T) {
 	first, second := stereo(wav.MuLaw, 0xFF, 0xFF, 3), stereo(wav.MuLaw, 1, 2)
-	first[wav.HeaderLen+1] = 9 // the agent says something
+	first[wav.HeaderLen+1] = 9 // the agent speaks
 	short := append(wav.Header(2, 480), second[wav.HeaderLen:wav.HeaderLen+480]...)
 	var out bytes.Buffer
 	_, err := wav.Overlay(&out, bytes.NewReader(first), bytes.NewReader(short))
