@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// addresses returns the IP addresses of this machine.
-func addresses() ([]netip.Addr, error) {
+// localAddresses returns the IP addresses of this machine.
+func localAddresses() ([]netip.Addr, error) {
 	list, err := net.InterfaceAddrs()
 	if err != nil {
 		return nil, fmt.Errorf("media: addresses of this machine: %w", err)
@@ -22,25 +22,25 @@ func addresses() ([]netip.Addr, error) {
 	return out, nil
 }
 
-// both says whether sockets bound to an address accept IPv4 and IPv6.
-func both(bind netip.Addr) bool { return bind == netip.IPv6Unspecified() }
+// acceptsBothFamilies says whether sockets bound to an address accept IPv4 and IPv6.
+func acceptsBothFamilies(bind netip.Addr) bool { return bind == netip.IPv6Unspecified() }
 
-// public returns the address for SDP c=, and the address of the other family if the sockets accept both. Never an
+// publicAddresses returns the address for SDP c=, and the address of the other family if the sockets accept both. Never an
 // unspecified address, which would mean hold.
-func public(cfg Config, own []netip.Addr) (first, other netip.Addr) {
+func publicAddresses(cfg Config, own []netip.Addr) (first, other netip.Addr) {
 	four := cfg.BindIP.Is4()
-	if cfg.PublicIP.IsValid() && both(cfg.BindIP) {
+	if cfg.PublicIP.IsValid() && acceptsBothFamilies(cfg.BindIP) {
 		four = cfg.PublicIP.Unmap().Is4()
 	}
-	first = publicOf(cfg, own, four)
-	if both(cfg.BindIP) {
-		other = publicOf(cfg, own, !four)
+	first = publicAddress(cfg, own, four)
+	if acceptsBothFamilies(cfg.BindIP) {
+		other = publicAddress(cfg, own, !four)
 	}
 	return first, other
 }
 
-// publicOf returns the address for SDP c= of one address family.
-func publicOf(cfg Config, own []netip.Addr, four bool) netip.Addr {
+// publicAddress returns the address for SDP c= of one address family.
+func publicAddress(cfg Config, own []netip.Addr, four bool) netip.Addr {
 	if p := cfg.PublicIP.Unmap(); p.IsValid() && p.Is4() == four {
 		return p
 	}
@@ -58,20 +58,20 @@ func publicOf(cfg Config, own []netip.Addr, four bool) netip.Addr {
 	return netip.IPv6Loopback()
 }
 
-// hears says whether a socket of the engine receives what is sent to this local address.
-func (e *Engine) hears(at netip.Addr) bool {
+// receivesOn says whether a socket of the engine receives what is sent to this local address.
+func (e *Engine) receivesOn(at netip.Addr) bool {
 	switch {
-	case !at.IsValid() || at.IsUnspecified() || !e.speaks(at):
+	case !at.IsValid() || at.IsUnspecified() || !e.supportsFamily(at):
 		return false
 	case at == e.cfg.BindIP || at == e.public || at == e.other:
 		return true
 	}
-	return e.cfg.BindIP.IsUnspecified() && e.ours(at)
+	return e.cfg.BindIP.IsUnspecified() && e.isLocalAddress(at)
 }
 
-// speaks says whether the engine's sockets can send to the address family of ip.
-func (e *Engine) speaks(ip netip.Addr) bool {
-	return both(e.cfg.BindIP) || ip.Is4() == e.cfg.BindIP.Is4()
+// supportsFamily says whether the engine's sockets can send to the address family of ip.
+func (e *Engine) supportsFamily(ip netip.Addr) bool {
+	return acceptsBothFamilies(e.cfg.BindIP) || ip.Is4() == e.cfg.BindIP.Is4()
 }
 
 // address returns the local address for the SDP of this session, of the peer's address family if that is known.
@@ -96,18 +96,18 @@ func (s *Session) address() netip.Addr {
 // addresses never are.
 func (e *Engine) mayReach(to netip.AddrPort, networks []netip.Prefix) bool {
 	ip := to.Addr()
-	if !e.speaks(ip) || ip.IsUnspecified() || ip.IsMulticast() || ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+	if !e.supportsFamily(ip) || ip.IsUnspecified() || ip.IsMulticast() || ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
 		return false
 	}
-	if to.Port() < 1024 || e.ports.has(to.Port()) && e.ours(ip) {
+	if to.Port() < 1024 || e.ports.has(to.Port()) && e.isLocalAddress(ip) {
 		return false
 	}
-	if within(ip, networks) {
+	if isWithin(ip, networks) {
 		return true
 	}
 	return e.cfg.MayReach == nil || e.cfg.MayReach(to)
 }
 
-func (e *Engine) ours(ip netip.Addr) bool {
+func (e *Engine) isLocalAddress(ip netip.Addr) bool {
 	return ip.IsLoopback() || ip == e.public || ip == e.other || slices.Contains(e.own, ip)
 }

@@ -50,15 +50,15 @@ func (d *direction) over() bool {
 	return d.ended
 }
 
-// mix says whether other audio is mixed in, so that the packets must not be relayed.
-func (d *direction) mix(on bool) {
+// setMixed says whether other audio is mixed in, so that the packets must not be relayed.
+func (d *direction) setMixed(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.mixed = on
 }
 
-// press adds a digit; digits beyond pressMost are dropped.
-func (d *direction) press(key byte) {
+// addDigit adds a digit; digits beyond pressMost are dropped.
+func (d *direction) addDigit(key byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.pressed < pressMost {
@@ -79,8 +79,8 @@ func (d *direction) digits() string {
 	return keys
 }
 
-// forward queues a packet. The oldest is dropped if too many wait; an overlong packet is always dropped.
-func (d *direction) forward(p *rtp.Packet, codec Codec) {
+// queuePacket queues a packet. The oldest is dropped if too many wait; an overlong packet is always dropped.
+func (d *direction) queuePacket(p *rtp.Packet, codec Codec) {
 	if len(p.Payload) > frameMost {
 		return
 	}

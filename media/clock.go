@@ -13,9 +13,9 @@ const (
 	turn    = 5 * time.Millisecond
 	slots   = 24 // 120 ms: a whole number of frames of 10, 20, 30 and 40 ms
 	lateCap = time.Second
-	// together is how many sessions are served in one round: all are read, then all process their frame, then all
+	// sessionsPerRound is how many sessions are served in one round: all are read, then all process their frame, then all
 	// send. Each step's code then stays in the processor's caches, which saves an eighth of the CPU time.
-	together = 32
+	sessionsPerRound = 32
 )
 
 // clock is a media clock: it serves many sessions from one goroutine. A session waits in the slot of its next
@@ -29,24 +29,24 @@ type clock struct {
 	incoming []*Session
 
 	// Owned by the clock's goroutine.
-	start  time.Duration // time of turn 0 on the engine's clock
-	turn   int64
-	leapt  int64 // samples skipped because the machine stood still
-	slot   [slots][]*Session
-	in     *batch // packets after those of the first read
-	first  [together]*batch
-	got    [together]int // packets of the first read; notRead: not read yet
-	mail   [together]letter
-	next   [together]int // turns until the session's next frame; 0: the session has ended
-	at     int           // index of the session being served
-	now    time.Duration // engine time at the start of the round
-	left   []byte
-	right  []byte
-	events []Event
+	start    time.Duration // time of turn 0 on the engine's clock
+	turn     int64
+	leapt    int64 // samples skipped because the machine stood still
+	slot     [slots][]*Session
+	in       *batch // packets after those of the first read
+	first    [sessionsPerRound]*batch
+	got      [sessionsPerRound]int // packets of the first read; notRead: not read yet
+	outgoing [sessionsPerRound]outgoingPacket
+	next     [sessionsPerRound]int // turns until the session's next frame; 0: the session has ended
+	at       int                   // index of the session being served
+	now      time.Duration         // engine time at the start of the round
+	left     []byte
+	right    []byte
+	events   []Event
 }
 
-// letter is a packet to be sent at the end of a round.
-type letter struct {
+// outgoingPacket is a packet to be sent at the end of a round.
+type outgoingPacket struct {
 	packet []byte // within data; nil: none
 	data   [packetMost]byte
 }
@@ -100,33 +100,33 @@ func (c *clock) run(stop <-chan struct{}) {
 		if wait > 0 {
 			time.Sleep(wait) //nolint:forbidigo // the clock has a goroutine of its own, no mailbox
 		}
-		c.guarded()
+		c.runTurnGuarded()
 	}
 }
 
 // wait returns the time until the next turn; negative: the clock is late.
 func (c *clock) wait() time.Duration { return c.start + time.Duration(c.turn)*turn - c.engine.now() }
 
-// guarded runs a turn and recovers from a panic, so that the clock goes on. Panics of a session are already handled
+// runTurnGuarded runs a turn and recovers from a panic, so that the clock goes on. Panics of a session are already handled
 // in serve.
-func (c *clock) guarded() {
+func (c *clock) runTurnGuarded() {
 	defer func() {
 		if cause := recover(); cause != nil {
 			c.turn++
 			c.engine.cfg.Log.Error("media clock panicked", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(debug.Stack())))
 		}
 	}()
-	c.once()
+	c.runTurn()
 }
 
-// once serves the sessions that are due and advances to the next turn.
-func (c *clock) once() {
-	c.welcome()
+// runTurn serves the sessions that are due and advances to the next turn.
+func (c *clock) runTurn() {
+	c.placeNewSessions()
 	due := c.slot[c.turn%slots]
 	for left := due; len(left) > 0; {
-		some := left[:min(len(left), together)]
+		some := left[:min(len(left), sessionsPerRound)]
 		left = left[len(some):]
-		c.round(some)
+		c.serveGroup(some)
 		for i, s := range some {
 			if n := c.next[i]; n > 0 {
 				at := (c.turn + int64(n)) % slots
@@ -141,8 +141,8 @@ func (c *clock) once() {
 	c.turn++
 }
 
-// welcome puts new sessions into the emptiest of the next four slots.
-func (c *clock) welcome() {
+// placeNewSessions puts new sessions into the emptiest of the next four slots.
+func (c *clock) placeNewSessions() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.incoming {
@@ -158,20 +158,20 @@ func (c *clock) welcome() {
 	c.incoming = c.incoming[:0]
 }
 
-// round serves a group of at most together sessions.
-func (c *clock) round(some []*Session) {
+// serveGroup serves a group of at most sessionsPerRound sessions.
+func (c *clock) serveGroup(some []*Session) {
 	for i, s := range some {
 		c.got[i] = s.readFirst(c.first[i])
 	}
 	c.now = c.engine.now()
 	for i, s := range some {
-		c.at, c.mail[i].packet = i, nil
+		c.at, c.outgoing[i].packet = i, nil
 		c.next[i] = c.serve(s)
 	}
 	now := c.engine.now()
 	for i, s := range some {
-		if packet := c.mail[i].packet; packet != nil {
-			s.post(packet, now)
+		if packet := c.outgoing[i].packet; packet != nil {
+			s.sendPacket(packet, now)
 		}
 	}
 }

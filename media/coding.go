@@ -28,8 +28,8 @@ func (c Codec) format() sdp.Format {
 	}[c&3]
 }
 
-// speakable returns those of the codecs that this build supports. Default: PCMU, PCMA.
-func speakable(codecs []Codec) []Codec {
+// supportedCodecs returns those of the codecs that this build supports. Default: PCMU, PCMA.
+func supportedCodecs(codecs []Codec) []Codec {
 	var out []Codec
 	for _, c := range codecs {
 		if c < Opus || c == Opus && opus.Available {

@@ -106,22 +106,22 @@ func TestDirectionKeepsTheLatestPackets(t *testing.T) {
 	t.Parallel()
 	d := newDirection()
 	for i := range uint16(relayMost + 3) {
-		d.forward(&rtp.Packet{Header: rtp.Header{SequenceNumber: i}, Payload: []byte{byte(i)}}, PCMU)
+		d.queuePacket(&rtp.Packet{Header: rtp.Header{SequenceNumber: i}, Payload: []byte{byte(i)}}, PCMU)
 	}
-	d.forward(&rtp.Packet{Payload: make([]byte, frameMost+1)}, PCMU)
+	d.queuePacket(&rtp.Packet{Payload: make([]byte, frameMost+1)}, PCMU)
 	var got relayed
 	for i := range uint16(relayMost) {
 		require.True(t, d.next(&got))
 		assert.Equal(t, []any{i + 3, []byte{byte(i + 3)}}, []any{got.seq, got.data[:got.n]})
 	}
 	assert.False(t, d.next(&got))
-	d.forward(&rtp.Packet{Payload: []byte{1}}, PCMU)
+	d.queuePacket(&rtp.Packet{Payload: []byte{1}}, PCMU)
 	assert.False(t, d.drop(false))
-	d.mix(true)
+	d.setMixed(true)
 	assert.True(t, d.drop(false), "the packets are not what is to be heard")
 	assert.False(t, d.next(&got))
 	for range pressMost + 1 {
-		d.press('1')
+		d.addDigit('1')
 	}
 	assert.Len(t, d.digits(), pressMost)
 	assert.Empty(t, d.digits())

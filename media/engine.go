@@ -56,7 +56,7 @@ func NewEngine(cfg Config) (*Engine, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	own, err := addresses()
+	own, err := localAddresses()
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func NewEngine(cfg Config) (*Engine, error) {
 		cfg: cfg, own: own, ports: p, disk: record.NewPool(writers, cfg.Recording), born: time.Now(),
 		stop: make(chan struct{}), sessions: make(map[*Session]struct{}),
 	}
-	e.public, e.other = public(cfg, own)
+	e.public, e.other = publicAddresses(cfg, own)
 	for range min(runtime.GOMAXPROCS(0), clocksMost) {
 		c := newClock(e)
 		e.clocks = append(e.clocks, c)
@@ -83,7 +83,7 @@ func (e *Engine) Open(o Options) (*Session, error) {
 	if o.SRTP == SRTPRequired && !o.Confidential && !o.KeysInClear {
 		return nil, ErrConfidential
 	}
-	o.Codecs = speakable(o.Codecs)
+	o.Codecs = supportedCodecs(o.Codecs)
 	if o.PTime == 0 {
 		o.PTime = 20
 	}
@@ -93,7 +93,7 @@ func (e *Engine) Open(o Options) (*Session, error) {
 	if o.KeyLife == 0 {
 		o.KeyLife = defaultKeyLife
 	}
-	if !e.hears(o.Address) {
+	if !e.receivesOn(o.Address) {
 		o.Address = netip.Addr{}
 	}
 	e.mu.Lock()
@@ -164,9 +164,9 @@ func (e *Engine) release(s *Session) {
 // now returns the engine's monotonic time.
 func (e *Engine) now() time.Duration { return time.Since(e.born) }
 
-// calmest returns the clock for a new session: the first one that is not full, because fewer active clocks wake the
+// chooseClock returns the clock for a new session: the first one that is not full, because fewer active clocks wake the
 // machine less often. If all are full, it returns the one with the fewest sessions.
-func (e *Engine) calmest() *clock {
+func (e *Engine) chooseClock() *clock {
 	for _, c := range e.clocks {
 		if c.load.Load() < clockFull {
 			return c
@@ -175,9 +175,9 @@ func (e *Engine) calmest() *clock {
 	return slices.MinFunc(e.clocks, func(a, b *clock) int { return int(a.load.Load() - b.load.Load()) })
 }
 
-func within(ip netip.Addr, networks []netip.Prefix) bool {
+func isWithin(ip netip.Addr, networks []netip.Prefix) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// random returns a number for RTP identifiers, which must be unlikely to repeat but are visible to the peer.
-func random() uint32 { return rand.Uint32() } //nolint:gosec // as above; the source is seeded by the system
+// randomID returns a number for RTP identifiers, which must be unlikely to repeat but are visible to the peer.
+func randomID() uint32 { return rand.Uint32() } //nolint:gosec // as above; the source is seeded by the system

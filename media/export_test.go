@@ -27,7 +27,7 @@ func NewTurn(s *Session) *Turn {
 
 // Frame processes one frame and returns the number of clock turns, of 5 ms each, until the next.
 func (t *Turn) Frame() (turns int) {
-	t.c.round([]*Session{t.s})
+	t.c.serveGroup([]*Session{t.s})
 	return t.c.next[0]
 }
 
@@ -38,7 +38,7 @@ func (t *Turn) Lapse(d time.Duration) { t.c.leapt += int64(d * sampleRate / time
 func (e *Engine) Keep(most, few int, calm time.Duration) {
 	e.ports.mu.Lock()
 	defer e.ports.mu.Unlock()
-	e.ports.most, e.ports.few, e.ports.calm = most, few, calm
+	e.ports.idleLimit, e.ports.quietIdleLimit, e.ports.quietTime = most, few, calm
 }
 
 // Turns drives many sessions like their media clock, in the caller's goroutine.
@@ -58,7 +58,7 @@ func NewTurns(sessions []*Session) *Turns {
 }
 
 // Once serves one turn: a quarter of the sessions process a frame.
-func (t *Turns) Once() { t.c.once() }
+func (t *Turns) Once() { t.c.runTurn() }
 
 // Take passes a packet to a session as if it arrived at a time on the clock of Now.
 func (s *Session) Take(data []byte, from netip.AddrPort, at time.Duration) {
@@ -98,7 +98,7 @@ func (e *Engine) Looked() (u PortUse) {
 		case pr.bound:
 			u.Bound++
 		}
-		if pr.until > now {
+		if pr.quarantinedUntil > now {
 			u.Resting++
 		}
 	}

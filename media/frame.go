@@ -29,7 +29,7 @@ func (s *Session) frame(c *clock) (turns int) {
 		s.analysis.analyze(left, &s.events)
 	}
 	s.gatherOthers(n)
-	s.speak(&c.mail[c.at], right, now)
+	s.preparePacket(&c.outgoing[c.at], right, now)
 	s.mixer.share(left, right, s.in.samples > 0, s.playback.hold.on, s.recording.privacy.unheard > 0)
 	if s.isRunning() {
 		s.record(left, right)
@@ -58,8 +58,8 @@ func (s *Session) catchUp(c *clock) {
 	}
 }
 
-// speak prepares one packet and leaves its audio in right, as µ-law.
-func (s *Session) speak(out *letter, right []byte, now time.Duration) {
+// preparePacket prepares one packet and leaves its audio in right, as µ-law.
+func (s *Session) preparePacket(out *outgoingPacket, right []byte, now time.Duration) {
 	o, buf := &s.out, out.data[:]
 	stamp := o.nextStamp(len(right))
 	if !o.to.addr.IsValid() || o.held {
@@ -92,8 +92,8 @@ func (s *Session) speak(out *letter, right []byte, now time.Duration) {
 	out.packet = o.seal(buf, packet, octets, len(right), &s.srtp)
 }
 
-// post sends a packet, unless the session was closed meanwhile: another session may use the socket now.
-func (s *Session) post(packet []byte, now time.Duration) {
+// sendPacket sends a packet, unless the session was closed meanwhile: another session may use the socket now.
+func (s *Session) sendPacket(packet []byte, now time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

@@ -83,7 +83,7 @@ func (s *Session) reportKey(key byte, d time.Duration, by keySource) {
 	}
 	s.events.add(Digit{Key: key, Duration: d})
 	if l := s.mixer.link; l != nil && !l.preview && !s.playback.hold.on && by != byBand {
-		l.out.press(key)
+		l.out.addDigit(key)
 	}
 }
 

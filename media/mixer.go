@@ -73,7 +73,7 @@ func (m *mixer) passLeft(left []byte, heard, held bool) {
 	}
 	n := len(left)
 	whispered := m.isSpeaking()
-	l.out.mix(whispered || held)
+	l.out.setMixed(whispered || held)
 	if !whispered {
 		if !held {
 			l.out.put(left)

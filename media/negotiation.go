@@ -31,7 +31,7 @@ const (
 )
 
 func newDescription(o *Options) description {
-	d := description{id: uint64(random())<<16 | uint64(random()&0xFFFF), version: 1}
+	d := description{id: uint64(randomID())<<16 | uint64(randomID()&0xFFFF), version: 1}
 	narrow, wide := false, false
 	for _, c := range o.Codecs {
 		d.formats = append(d.formats, c.format())
@@ -189,7 +189,7 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	}
 	somewhere := a.Host != "" || !a.Remote.Addr().IsUnspecified()
 	reachable := a.Host == "" && s.engine.mayReach(a.Remote, s.o.Networks)
-	if somewhere && !reachable && (s.o.NAT == NATOff || a.Host == "" && !s.engine.speaks(a.Remote.Addr())) {
+	if somewhere && !reachable && (s.o.NAT == NATOff || a.Host == "" && !s.engine.supportsFamily(a.Remote.Addr())) {
 		return nil, fmt.Errorf("%w: %s", ErrRefusedAddress, cmp.Or(a.Host, a.Remote.Addr().String()))
 	}
 	now := s.engine.now()
@@ -202,7 +202,7 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	s.code.prepare(s.out.codec)
 	s.setKinds(&a)
 	if f := s.in.source; somewhere && (!s.in.open || a.Remote != f.described || a.Host != f.host) {
-		s.expect(a.Remote, a.Host, reachable && s.o.NAT != NATOn, now)
+		s.setDescribedSource(a.Remote, a.Host, reachable && s.o.NAT != NATOn, now)
 	}
 	s.activate()
 	return theirs, nil

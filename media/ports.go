@@ -20,39 +20,39 @@ import (
 // Without a reusable pair, new pairs are bound in turn from a random start. A late stream to an earlier process therefore
 // seldom meets a port in use.
 type ports struct {
-	mu       sync.Mutex
-	ip       netip.Addr
-	first    int
-	next     int
-	rest     time.Duration
-	pair     []pair
-	idle     []int           // bound pairs in quarantine, in the order in which it ends
-	out      int             // pairs taken by sessions
-	rests    []time.Duration // ends of quarantines, in order; expired entries are dropped when one is added
-	most     int             // maximum of idle pairs
-	few      int             // idle pairs that stay bound in quiet times
-	calm     time.Duration
-	watching bool // a timer for closeIdlePairs is running
-	ended    bool
+	mu             sync.Mutex
+	ip             netip.Addr
+	first          int
+	next           int
+	quarantine     time.Duration
+	pair           []pair
+	idle           []int           // bound pairs in quarantine, in the order in which it ends
+	takenCount     int             // pairs taken by sessions
+	quarantineEnds []time.Duration // ends of quarantines, in order; expired entries are dropped when one is added
+	idleLimit      int             // maximum of idle pairs
+	quietIdleLimit int             // idle pairs that stay bound in quiet times
+	quietTime      time.Duration
+	closeScheduled bool // a timer for closeIdlePairs is running
+	ended          bool
 }
 
 type pair struct {
-	taken          bool
-	bound          bool          // in quarantine with open sockets
-	restless       uint8         // how often packets arrived during the quarantine
-	until          time.Duration // end of the quarantine
-	sound, control socket
+	taken            bool
+	bound            bool          // in quarantine with open sockets
+	disturbedCount   uint8         // how often packets arrived during the quarantine
+	quarantinedUntil time.Duration // end of the quarantine
+	sound, control   socket
 }
 
 const (
-	triesMost    = 256  // ports tried before giving up: other programs may hold some
-	looksAt      = 16   // quarantined pairs examined to find one without late packets
-	idleMost     = 4096 // pairs: as many as 800 calls a second free in five seconds
-	idleFew      = 512
-	idleShare    = 8 // fraction of the process's file limit used for idle pairs, of two files each
-	idleCalm     = 30 * time.Second
-	residualMost = 25 // packets during a quarantine that still count as the tail of the former stream: half a second
-	restlessMost = 3
+	triesMost     = 256  // ports tried before giving up: other programs may hold some
+	examinedMost  = 16   // quarantined pairs examined to find one without late packets
+	idleMost      = 4096 // pairs: as many as 800 calls a second free in five seconds
+	idleFew       = 512
+	idleFileShare = 8 // fraction of the process's file limit used for idle pairs, of two files each
+	idleQuietTime = 30 * time.Second
+	residualMost  = 25 // packets during a quarantine that still count as the tail of the former stream: half a second
+	restlessMost  = 3
 )
 
 func newPorts(ip netip.Addr, low, high int, rest time.Duration) (*ports, error) {
@@ -62,8 +62,8 @@ func newPorts(ip netip.Addr, low, high int, rest time.Duration) (*ports, error) 
 		return nil, fmt.Errorf("media: the RTP ports %d-%d contain no port pair within 1024-65535", low, high)
 	}
 	return &ports{
-		ip: ip, first: low, next: rand.IntN(n), rest: rest, pair: make([]pair, n), //nolint:gosec // no secret
-		most: max(min(filesMost()/idleShare, idleMost), idleFew), few: idleFew, calm: idleCalm,
+		ip: ip, first: low, next: rand.IntN(n), quarantine: rest, pair: make([]pair, n), //nolint:gosec // no secret
+		idleLimit: max(min(filesMost()/idleFileShare, idleMost), idleFew), quietIdleLimit: idleFew, quietTime: idleQuietTime,
 	}, nil
 }
 
@@ -71,30 +71,30 @@ func newPorts(ip netip.Addr, low, high int, rest time.Duration) (*ports, error) 
 func (p *ports) takePair(now time.Duration) (port int, sound, control socket, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i, ok := p.rested(now); ok {
+	if i, ok := p.takeIdlePair(now); ok {
 		pr := &p.pair[i]
 		sound, control = pr.sound, pr.control
 		*pr = pair{taken: true}
-		p.out++
+		p.takenCount++
 		return p.first + 2*i, sound, control, nil
 	}
 	tries := 0
 	for range p.pair {
 		i := p.next
 		p.next = (p.next + 1) % len(p.pair)
-		if pr := &p.pair[i]; pr.taken || pr.bound || pr.until > now {
+		if pr := &p.pair[i]; pr.taken || pr.bound || pr.quarantinedUntil > now {
 			continue
 		}
 		sound, control, err = p.bind(p.first + 2*i)
 		if err == nil {
 			p.pair[i] = pair{taken: true}
-			p.out++
+			p.takenCount++
 			return p.first + 2*i, sound, control, nil
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return 0, socket{}, socket{}, err
 		}
-		p.pair[i].until = p.lay(now)
+		p.pair[i].quarantinedUntil = p.startQuarantine(now)
 		if tries++; tries == triesMost {
 			break
 		}
@@ -102,22 +102,22 @@ func (p *ports) takePair(now time.Duration) (port int, sound, control socket, er
 	return 0, socket{}, socket{}, fmt.Errorf("%w of %d", ErrNoPorts, len(p.pair))
 }
 
-// rested returns the index of a bound pair whose quarantine is over and that received no late stream.
-func (p *ports) rested(now time.Duration) (int, bool) {
-	for range min(len(p.idle), looksAt) {
+// takeIdlePair returns the index of a bound pair whose quarantine is over and that received no late stream.
+func (p *ports) takeIdlePair(now time.Duration) (int, bool) {
+	for range min(len(p.idle), examinedMost) {
 		i := p.idle[0]
 		pr := &p.pair[i]
-		if pr.until > now {
+		if pr.quarantinedUntil > now {
 			return 0, false
 		}
 		p.idle = append(p.idle[:0], p.idle[1:]...)
 		latePackets := pr.sound.drain() + pr.control.drain()
-		if latePackets < residualMost || pr.restless == restlessMost {
+		if latePackets < residualMost || pr.disturbedCount == restlessMost {
 			pr.bound = false
 			return i, true
 		}
-		pr.restless++
-		pr.until = p.lay(now)
+		pr.disturbedCount++
+		pr.quarantinedUntil = p.startQuarantine(now)
 		p.idle = append(p.idle, i)
 	}
 	return 0, false
@@ -139,9 +139,9 @@ func (p *ports) free(port int, sound, control socket, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := (port - p.first) / 2
-	p.pair[i] = pair{until: p.lay(now)}
-	p.out--
-	if p.ended || len(p.idle) >= p.most {
+	p.pair[i] = pair{quarantinedUntil: p.startQuarantine(now)}
+	p.takenCount--
+	if p.ended || len(p.idle) >= p.idleLimit {
 		sound.close()
 		control.close()
 		return
@@ -151,14 +151,14 @@ func (p *ports) free(port int, sound, control socket, now time.Duration) {
 	control.drain()
 	p.pair[i].bound, p.pair[i].sound, p.pair[i].control = true, sound, control
 	p.idle = append(p.idle, i)
-	p.mind(now)
+	p.scheduleIdleClose(now)
 }
 
-// mind schedules closeIdlePairs if more pairs are idle than may stay bound in quiet times.
-func (p *ports) mind(now time.Duration) {
-	if !p.watching && len(p.idle) > p.few {
-		p.watching = true
-		time.AfterFunc(p.calm, func() { p.closeIdlePairs(now + p.calm) })
+// scheduleIdleClose schedules closeIdlePairs if more pairs are idle than may stay bound in quiet times.
+func (p *ports) scheduleIdleClose(now time.Duration) {
+	if !p.closeScheduled && len(p.idle) > p.quietIdleLimit {
+		p.closeScheduled = true
+		time.AfterFunc(p.quietTime, func() { p.closeIdlePairs(now + p.quietTime) })
 	}
 }
 
@@ -166,17 +166,17 @@ func (p *ports) mind(now time.Duration) {
 func (p *ports) closeIdlePairs(now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.watching = false
+	p.closeScheduled = false
 	gone := 0
-	for ; gone < len(p.idle)-p.few && p.pair[p.idle[gone]].until+p.calm <= now; gone++ {
+	for ; gone < len(p.idle)-p.quietIdleLimit && p.pair[p.idle[gone]].quarantinedUntil+p.quietTime <= now; gone++ {
 		pr := &p.pair[p.idle[gone]]
 		pr.sound.close()
 		pr.control.close()
-		*pr = pair{until: pr.until, restless: pr.restless}
+		*pr = pair{quarantinedUntil: pr.quarantinedUntil, disturbedCount: pr.disturbedCount}
 	}
 	p.idle = append(p.idle[:0], p.idle[gone:]...)
 	if !p.ended {
-		p.mind(now)
+		p.scheduleIdleClose(now)
 	}
 }
 
@@ -188,7 +188,7 @@ func (p *ports) close() {
 	for _, i := range p.idle {
 		p.pair[i].sound.close()
 		p.pair[i].control.close()
-		p.pair[i] = pair{until: p.pair[i].until}
+		p.pair[i] = pair{quarantinedUntil: p.pair[i].quarantinedUntil}
 	}
 	p.idle = nil
 }
@@ -208,18 +208,18 @@ func (e *Engine) Serves(port uint16) bool {
 	return p.pair[(int(port)-p.first)/2].taken
 }
 
-// lay returns when a quarantine that starts now ends.
-func (p *ports) lay(now time.Duration) (until time.Duration) {
+// startQuarantine counts a quarantine that starts now and returns its end.
+func (p *ports) startQuarantine(now time.Duration) (until time.Duration) {
 	p.dropRested(now)
-	until = now + p.rest
-	p.rests = append(p.rests, until)
+	until = now + p.quarantine
+	p.quarantineEnds = append(p.quarantineEnds, until)
 	return until
 }
 
 // dropRested drops the quarantines that are over.
 func (p *ports) dropRested(now time.Duration) {
-	for len(p.rests) > 0 && p.rests[0] <= now {
-		p.rests = p.rests[1:]
+	for len(p.quarantineEnds) > 0 && p.quarantineEnds[0] <= now {
+		p.quarantineEnds = p.quarantineEnds[1:]
 	}
 }
 
@@ -228,5 +228,5 @@ func (p *ports) use(now time.Duration) PortUse {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dropRested(now)
-	return PortUse{Pairs: len(p.pair), Taken: p.out, Resting: len(p.rests), Bound: len(p.idle)}
+	return PortUse{Pairs: len(p.pair), Taken: p.takenCount, Resting: len(p.quarantineEnds), Bound: len(p.idle)}
 }

@@ -137,7 +137,7 @@ func (s *Session) receivePacket(data []byte, from netip.AddrPort, arrived int64,
 		return
 	}
 	k := s.in.kinds[p.PayloadType&127]
-	if !s.admit(from, &p, k, arrived, now) {
+	if !s.acceptPacket(from, &p, k, arrived, now) {
 		return
 	}
 	s.idle.setAlive(now)
@@ -170,7 +170,7 @@ func (s *Session) receivePacket(data []byte, from netip.AddrPort, arrived int64,
 // bufferAudio puts audio into the jitter buffer and relays it over a bridge.
 func (s *Session) bufferAudio(p *rtp.Packet, k kind) {
 	if l := s.mixer.link; l != nil && !l.preview && k != opusKind { // the length of Opus packets is unknown here
-		l.out.forward(p, codecOf(k))
+		l.out.queuePacket(p, codecOf(k))
 	}
 	mu := s.code.decode(k, p.Payload)
 	s.in.samples += uint64(len(mu))

@@ -88,7 +88,7 @@ func newSession(e *Engine, o Options, port int, sound, control socket) *Session 
 	s.in.source = new(sourceSearch)
 	s.in.clearKinds()
 	// An initial sequence number in the lower half makes the first rollover unambiguous (RFC 3711 §3.3.1).
-	s.out = sender{ssrc: random(), seq: uint16(random() & 0x7FFF), stamp: random(), ptime: s.o.PTime, scale: 1}
+	s.out = sender{ssrc: randomID(), seq: uint16(randomID() & 0x7FFF), stamp: randomID(), ptime: s.o.PTime, scale: 1}
 	s.report = newReporter(control)
 	return s
 }
@@ -128,7 +128,7 @@ func (s *Session) isRunning() bool { return s.begun || s.early }
 // activate adds the session to a media clock.
 func (s *Session) activate() {
 	if s.clock == nil {
-		s.clock = s.engine.calmest()
+		s.clock = s.engine.chooseClock()
 		s.clock.add(s)
 	}
 }

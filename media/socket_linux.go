@@ -51,7 +51,7 @@ func listen(at netip.AddrPort, room int) (socket, error) {
 	} else {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_TCLASS, expedited)
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TOS, expedited)
-		if both(at.Addr()) {
+		if acceptsBothFamilies(at.Addr()) {
 			_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
 		}
 		sa = &unix.SockaddrInet6{Port: int(at.Port()), Addr: at.Addr().As16()}

@@ -140,9 +140,9 @@ func (r *receiver) candidate(from netip.AddrPort, ssrc uint32) *candidate {
 	return &f.candidates[len(f.candidates)-1]
 }
 
-// expect sets the address of newly agreed SDP. Packets from before the first SDP do not belong to this session and
+// setDescribedSource sets the address of newly agreed SDP. Packets from before the first SDP do not belong to this session and
 // are discarded.
-func (s *Session) expect(described netip.AddrPort, host string, reachable bool, now time.Duration) {
+func (s *Session) setDescribedSource(described netip.AddrPort, host string, reachable bool, now time.Duration) {
 	f := s.in.source
 	if !s.in.open {
 		s.sound.drain()
@@ -182,8 +182,8 @@ func (r *receiver) refuse(from netip.AddrPort, why refusalCause) {
 	r.source.cause, r.source.from = why, from
 }
 
-// admit says whether a packet is accepted, and confirms its source if it qualifies.
-func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind, arrived int64, now time.Duration) bool {
+// acceptPacket says whether a packet is accepted, and confirms its source if it qualifies.
+func (s *Session) acceptPacket(from netip.AddrPort, p *rtp.Packet, k kind, arrived int64, now time.Duration) bool {
 	r, f := &s.in, s.in.source
 	switch {
 	case r.confirmed.IsValid() && from == r.confirmed:
@@ -253,7 +253,7 @@ func (s *Session) unlearnable(from netip.AddrPort, now time.Duration) refusalCau
 	f := s.in.source
 	secure := s.srtp.out != nil // its packet was authenticated
 	known := f.reachable && s.o.NAT != NATOn && !secure
-	near := from.Addr() == f.described.Addr() || from.Addr() == s.o.Far || within(from.Addr(), s.o.Networks)
+	near := from.Addr() == f.described.Addr() || from.Addr() == s.o.Far || isWithin(from.Addr(), s.o.Networks)
 	switch {
 	case s.o.NAT == NATOff, known && !near:
 		return otherSource

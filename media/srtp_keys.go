@@ -168,7 +168,7 @@ func (k *srtpKeys) change(out *srtp.Stream, now time.Duration, o *sender) {
 // rollover counter survives a key change, and a new SSRC starts without rollovers.
 func (k *srtpKeys) changeSource(o *sender) {
 	if k.out.Turns(o.ssrc) > 0 {
-		o.ssrc = random()
+		o.ssrc = randomID()
 	}
 }
 

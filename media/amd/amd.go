@@ -93,7 +93,7 @@ func (d *Detector) block(out *Event) {
 		energy += v * v
 	}
 	d.levels.add(energy)
-	heard := d.tones.block(&d.pcm, energy, d.levels.spoke)
+	heard := d.tones.block(&d.pcm, energy, d.levels.hasWord)
 	if d.tones.sure() {
 		d.levels.unvoice(d.tones.length())
 	}
@@ -102,12 +102,12 @@ func (d *Detector) block(out *Event) {
 	case beepTone:
 		out.Beep, d.over = true, true
 		if d.class != Fax && d.class != Unavailable {
-			d.say(out, Voicemail)
+			d.reportVerdict(out, Voicemail)
 		}
 	case faxTone:
-		d.say(out, Fax)
+		d.reportVerdict(out, Fax)
 	case noticeTone:
-		d.say(out, Unavailable)
+		d.reportVerdict(out, Unavailable)
 	}
 	if !d.decided {
 		d.decide(out)
@@ -121,17 +121,17 @@ func (d *Detector) block(out *Event) {
 // decide looks for the first verdict.
 func (d *Detector) decide(out *Event) {
 	if !d.tones.sounding() {
-		if c := d.levels.judge(); c != Unknown {
-			d.say(out, c)
+		if c := d.levels.classify(); c != Unknown {
+			d.reportVerdict(out, c)
 			return
 		}
 	}
 	if d.at >= decideMost {
-		d.say(out, Unknown)
+		d.reportVerdict(out, Unknown)
 	}
 }
 
-func (d *Detector) say(out *Event, c Class) {
+func (d *Detector) reportVerdict(out *Event, c Class) {
 	if d.decided && d.class == c {
 		return
 	}

@@ -25,11 +25,11 @@ const (
 // levels holds the levels of the last 5 s. The threshold of speech lies between noise and voice within these 5 s
 // and is applied to all of them.
 type levels struct {
-	ring  [remembered]uint8
-	count [steps + 1]uint16
-	n     int // blocks in the ring
-	next  int
-	spoke bool // a word was spoken
+	ring    [remembered]uint8
+	count   [steps + 1]uint16
+	n       int // blocks in the ring
+	next    int
+	hasWord bool // a word was spoken
 }
 
 // add records the level of a block.
@@ -90,8 +90,8 @@ func (l *levels) at(i int) uint8 {
 	return l.ring[(l.next-l.n+i+remembered)%remembered]
 }
 
-// judge classifies the speech so far; Unknown: not decided yet.
-func (l *levels) judge() Class {
+// classify classifies the speech so far; Unknown: not decided yet.
+func (l *levels) classify() Class {
 	from := l.threshold()
 	begin, end, voiced, row := -1, 0, 0, 0
 	for i := range l.n {
@@ -113,13 +113,13 @@ func (l *levels) judge() Class {
 			begin, voiced = -1, 0
 		case voiced < leastVoiced:
 		case length >= greeting:
-			l.spoke = true
+			l.hasWord = true
 			return Voicemail
 		case pause >= pauseLong, pause >= pauseShort && length <= oneWord:
-			l.spoke = true
+			l.hasWord = true
 			return Human
 		default:
-			l.spoke = true
+			l.hasWord = true
 		}
 	}
 	return Unknown

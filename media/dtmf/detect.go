@@ -85,7 +85,7 @@ func (d *Detector) add(mu []byte) {
 
 // block evaluates a block and starts the next.
 func (d *Detector) block() (Press, bool) {
-	key, energy := d.judge(), d.energy
+	key, energy := d.keyOfBlock(), d.energy
 	d.n, d.energy, d.tone = 0, 0, [8][2]float32{}
 	if d.key != 0 && key == d.key {
 		d.length += 1 + d.misses
@@ -114,8 +114,8 @@ func (d *Detector) block() (Press, bool) {
 	return out, ended
 }
 
-// judge returns the key of a block; 0: none.
-func (d *Detector) judge() byte {
+// keyOfBlock returns the key of a block; 0: none.
+func (d *Detector) keyOfBlock() byte {
 	if d.energy < leastMean*blockLen {
 		return 0
 	}

@@ -30,18 +30,18 @@ type Sender struct {
 
 // Start discards the current digits and sends new ones; false: there is no digit to send.
 func (s *Sender) Start(digits string) bool {
-	*s = Sender{digits: sendable(digits)}
+	*s = Sender{digits: sendableDigits(digits)}
 	return s.Busy()
 }
 
 // Add sends more digits after the current ones.
-func (s *Sender) Add(digits string) { s.digits += sendable(digits) }
+func (s *Sender) Add(digits string) { s.digits += sendableDigits(digits) }
 
-// sendable returns the characters that can be sent, at most maxKeys.
-func sendable(digits string) string {
+// sendableDigits returns the characters that can be sent, at most maxKeys.
+func sendableDigits(digits string) string {
 	kept := make([]byte, 0, min(len(digits), maxKeys))
 	for i := 0; i < len(digits) && len(kept) < maxKeys; i++ {
-		if _, ok := Code(digits[i]); ok || pause(digits[i]) {
+		if _, ok := Code(digits[i]); ok || isPause(digits[i]) {
 			kept = append(kept, digits[i])
 		}
 	}
@@ -60,7 +60,7 @@ func (s *Sender) Next(timestamp uint32, n int) (Packet, bool) {
 	if s.at >= len(s.digits) {
 		return Packet{}, false
 	}
-	if pause(s.digits[s.at]) {
+	if isPause(s.digits[s.at]) {
 		s.at++
 		s.wait = max(pauseLen-n, 0)
 		return Packet{}, false
@@ -85,7 +85,7 @@ func (s *Sender) Next(timestamp uint32, n int) (Packet, bool) {
 	return p, true
 }
 
-func pause(c byte) bool { return c == 'w' || c == ',' }
+func isPause(c byte) bool { return c == 'w' || c == ',' }
 
 // Left returns the digits not sent completely.
 func (s *Sender) Left() string { return s.digits[s.at:] }

@@ -35,8 +35,8 @@ func (p *Pool) Close() {
 	p.work.Wait()
 }
 
-// list adds a recorder to the list of those with data, unless it is listed.
-func (p *Pool) list(r *Recorder, now bool) {
+// enlist adds a recorder to the list of those with data, unless it is listed.
+func (p *Pool) enlist(r *Recorder, now bool) {
 	r.mu.Lock()
 	listed := r.listed
 	r.listed = true
@@ -101,7 +101,7 @@ func (p *Pool) next() bool {
 }
 
 func (p *Pool) serve(r *Recorder) {
-	if !drained(r) {
+	if !drainGuarded(r) {
 		return
 	}
 	// The sync runs in another goroutine, because it takes long, and file systems sync many files as fast as one.
@@ -117,8 +117,8 @@ func (p *Pool) serve(r *Recorder) {
 	})
 }
 
-// drained drains a recorder. A panic fails only this recording, and its waiting data is discarded.
-func drained(r *Recorder) (ended bool) {
+// drainGuarded drains a recorder. A panic fails only this recording, and its waiting data is discarded.
+func drainGuarded(r *Recorder) (ended bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			r.err = fmt.Errorf("panic: %v", cause)

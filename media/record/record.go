@@ -67,13 +67,13 @@ type Recorder struct {
 	path string
 	done chan Result
 
-	mu     sync.Mutex // guards the fields shared with the writers
-	queue  []*block
-	listed bool
-	final  int64 // position at Close; -1: not closed
-	ended  bool  // finish has begun
-	unkept bool  // the file is to be removed
-	onward bool  // another process may have written the beginning of the file
+	mu        sync.Mutex // guards the fields shared with the writers
+	queue     []*block
+	listed    bool
+	final     int64 // position at Close; -1: not closed
+	ended     bool  // finish has begun
+	discarded bool  // the file is to be removed
+	continued bool  // another process may have written the beginning of the file
 
 	// Owned by the writer that currently serves this recorder.
 	taken   []*block
@@ -92,7 +92,7 @@ func (p *Pool) Create(path string) *Recorder {
 // of the file. If the file is missing or has another format, the first part is silence.
 func (p *Pool) Continue(path string) *Recorder {
 	r := p.Create(path)
-	r.onward = true
+	r.continued = true
 	return r
 }
 
@@ -118,7 +118,7 @@ func (r *Recorder) Write(left, right []byte) {
 		}
 		r.filling, r.open = append(r.filling, c), nil
 		if c.last {
-			r.hand()
+			r.queuePiece()
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (r *Recorder) Silence(n int) {
 	if r.closed || n <= 0 {
 		return
 	}
-	r.hand()
+	r.queuePiece()
 	r.at += int64(channels * n)
 }
 
@@ -156,19 +156,19 @@ func (r *Recorder) Close() <-chan Result {
 	if r.closed {
 		return r.done
 	}
-	r.hand()
+	r.queuePiece()
 	r.closed = true
 	r.mu.Lock()
 	r.final = r.at
 	r.mu.Unlock()
-	r.pool.list(r, true)
+	r.pool.enlist(r, true)
 	return r.done
 }
 
 // Discard ends the recording like Close and removes the file: the Result has no path.
 func (r *Recorder) Discard() <-chan Result {
 	r.mu.Lock()
-	r.unkept = true
+	r.discarded = true
 	r.mu.Unlock()
 	return r.Close()
 }
@@ -188,8 +188,8 @@ func (r *Recorder) openFile() {
 	c.room, c.last = min(left, blockLen), left <= blockLen
 }
 
-// hand passes the current piece to the writers, or drops it if too many blocks are waiting.
-func (r *Recorder) hand() {
+// queuePiece passes the current piece to the writers, or drops it if too many blocks are waiting.
+func (r *Recorder) queuePiece() {
 	if r.open != nil {
 		r.filling, r.open = append(r.filling, r.open), nil
 	}
@@ -205,7 +205,7 @@ func (r *Recorder) hand() {
 	}
 	r.mu.Unlock()
 	if room {
-		r.pool.list(r, false)
+		r.pool.enlist(r, false)
 	} else {
 		r.pool.free(r.filling)
 	}
@@ -249,15 +249,15 @@ func (r *Recorder) writeTaken() {
 			n++
 		}
 		if err := r.write(left[:n]); err != nil {
-			r.misses(err)
+			r.recordGap(err)
 		}
 		left = left[n:]
 	}
 }
 
-// misses records an error and continues after the last complete write. The missing audio becomes silence if later
+// recordGap records an error and continues after the last complete write. The missing audio becomes silence if later
 // writes succeed.
-func (r *Recorder) misses(why error) {
+func (r *Recorder) recordGap(why error) {
 	r.gap = cmp.Or(r.gap, why)
 	_, r.err = r.file.Seek(r.size(r.written), io.SeekStart)
 }
@@ -280,7 +280,7 @@ func (r *Recorder) write(blocks []*block) error {
 	}
 	n := len(data)
 	if r.pool.format == wav.PCM16 {
-		data = linear(s.wide[:0], data)
+		data = toLinear(s.wide[:0], data)
 	}
 	if _, err := r.file.Write(data); err != nil {
 		return err
@@ -289,8 +289,8 @@ func (r *Recorder) write(blocks []*block) error {
 	return nil
 }
 
-// linear converts µ-law to 16-bit samples.
-func linear(out, mu []byte) []byte {
+// toLinear converts µ-law to 16-bit samples.
+func toLinear(out, mu []byte) []byte {
 	for _, b := range mu {
 		out = binary.LittleEndian.AppendUint16(out, uint16(g711.MuToLinear(b))) //nolint:gosec // two's complement
 	}
@@ -306,7 +306,7 @@ func (r *Recorder) create() bool {
 		r.gap = cmp.Or(r.gap, err)
 		return false
 	}
-	if r.onward && r.reopen() {
+	if r.continued && r.reopen() {
 		return r.err == nil
 	}
 	file, err := os.OpenFile(r.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -371,7 +371,7 @@ func (r *Recorder) fill(to int64) error {
 
 // finish completes the file, and syncs its header, contents and directory entry to disk.
 func (r *Recorder) finish() error {
-	if r.unkept {
+	if r.discarded {
 		return r.remove()
 	}
 	err := r.err
@@ -380,7 +380,7 @@ func (r *Recorder) finish() error {
 	}
 	if err == nil {
 		if e := r.fill(r.final); e != nil { // the end is missing; the rest stays
-			r.misses(e)
+			r.recordGap(e)
 			r.final = 0
 		}
 		r.final = max(r.final, r.written) // another process may have written beyond the end
@@ -418,7 +418,7 @@ func (r *Recorder) remove() error {
 // sendResult delivers the result once.
 func (r *Recorder) sendResult(err error) {
 	out := Result{Path: r.path, Duration: time.Duration(r.written/channels) * time.Second / 8000, Gap: r.gap}
-	if r.unkept {
+	if r.discarded {
 		out.Path = ""
 	}
 	if err != nil {

@@ -74,7 +74,7 @@ func Agree(theirs *Session, want Terms) (Agreed, error) {
 		}
 		for i := range theirs.Media {
 			m := &theirs.Media[i]
-			if m.Kind != "audio" || m.Port == 0 || secure && want.Privacy == Either && m.plain() && !m.Keyed {
+			if m.Kind != "audio" || m.Port == 0 || secure && want.Privacy == Either && m.allowsRTP() && !m.Keyed {
 				continue
 			}
 			a, err := m.agree(want, secure)
@@ -134,7 +134,7 @@ func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 		}
 	}
 	if len(a.Listen) == 0 {
-		return Agreed{}, &refusal{ErrNoAudio, "the peer has " + names(m.Formats) + "; allowed here are " + names(want.Codecs)}
+		return Agreed{}, &refusal{ErrNoAudio, "the peer has " + formatNames(m.Formats) + "; allowed here are " + formatNames(want.Codecs)}
 	}
 	a.Codec = a.Listen[0]
 	if want.Offered {
@@ -147,13 +147,13 @@ func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 		a.PTime = 20 // Opus has no frames of 30 ms
 	}
 	if want.Events {
-		a.Event = m.beside(Event, a.Codec.Clock)
+		a.Event = m.relatedFormat(Event, a.Codec.Clock)
 		if a.Event.Name != "" {
 			a.Event.Params = "0-15"
 		}
 	}
 	if want.Noise && a.Codec.Clock == 8000 && a.Codec.Name != "G722" {
-		a.Noise = m.beside(Noise, 8000)
+		a.Noise = m.relatedFormat(Noise, 8000)
 		if a.Noise.Clock != 8000 {
 			a.Noise = Format{}
 		}
@@ -172,13 +172,13 @@ func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 // protect selects the key with which the peer encrypts.
 func (a *Agreed) protect(m *Media, want Terms, secure bool) error {
 	switch {
-	case !secure && !m.plain():
+	case !secure && !m.allowsRTP():
 		return &refusal{ErrNoAudio, "the peer uses " + m.Proto + "; SRTP is off here"}
 	case !secure && !want.Offered && m.Keyed && len(want.Keys) > 0:
 		return &refusal{ErrNoKeys, "the answer names an SRTP key that was not offered"} // the peer would send SRTP
 	case !secure:
 		return nil
-	case !m.secure():
+	case !m.allowsSRTP():
 		return &refusal{ErrNoKeys, "the SDP names no SRTP key (a=crypto) of a supported suite"}
 	case want.Offered:
 		a.Secure, a.Key = true, m.Crypto[0]
@@ -195,8 +195,8 @@ func (a *Agreed) protect(m *Media, want Terms, secure bool) error {
 	return &refusal{ErrNoKeys, "the answer names an SRTP key that was not offered"}
 }
 
-// names lists at most eight formats as in a=rtpmap.
-func names(formats []Format) string {
+// formatNames lists at most eight formats as in a=rtpmap.
+func formatNames(formats []Format) string {
 	const most = 8
 	var b strings.Builder
 	for i, f := range formats[:min(len(formats), most)] {
@@ -207,7 +207,7 @@ func names(formats []Format) string {
 			fmt.Fprintf(&b, "payload type %d%s", f.Type, staticCodec(f.Type))
 			continue
 		}
-		fmt.Fprintf(&b, "%s/%d", spelt(f.Name), f.Clock)
+		fmt.Fprintf(&b, "%s/%d", usualName(f.Name), f.Clock)
 	}
 	if b.Len() == 0 {
 		return "no payload types"
@@ -230,9 +230,9 @@ func staticCodec(payloadType uint8) string {
 	return ""
 }
 
-// beside returns the format of telephone events or comfort noise for a codec. It prefers the codec's clock rate,
+// relatedFormat returns the format of telephone events or comfort noise for a codec. It prefers the codec's clock rate,
 // because both share their timestamps.
-func (m *Media) beside(name string, clock int) (found Format) {
+func (m *Media) relatedFormat(name string, clock int) (found Format) {
 	for _, f := range m.Formats {
 		if f.Name == name && f.Channels <= 1 && (found.Name == "" || f.Clock == clock && found.Clock != clock) {
 			found = Format{Type: f.Type, Name: name, Clock: f.Clock}

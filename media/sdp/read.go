@@ -210,7 +210,7 @@ func (r *reader) attribute(value string) (why string) {
 		return m.rtpmap(arg)
 	case "fmtp":
 		kind, params, _ := strings.Cut(strings.TrimSpace(arg), " ")
-		if !m.each(kind, func(f *Format) { f.Params = strings.TrimSpace(params) }) {
+		if !m.eachFormat(kind, func(f *Format) { f.Params = strings.TrimSpace(params) }) {
 			return "m= does not list this payload type"
 		}
 	case "ptime":
@@ -253,7 +253,7 @@ func (m *Media) rtpmap(arg string) (why string) {
 	if err != nil || clock == 0 {
 		return "the clock rate is no positive number"
 	}
-	named := m.each(kind, func(f *Format) {
+	named := m.eachFormat(kind, func(f *Format) {
 		f.Name, f.Clock = strings.ToUpper(part[0]), int(clock) //nolint:gosec // 31 bits
 		f.Channels = 0
 		if len(part) > 2 {
@@ -268,8 +268,8 @@ func (m *Media) rtpmap(arg string) (why string) {
 	return ""
 }
 
-// each calls do for each format with a payload type; false: the m= line does not list the type.
-func (m *Media) each(kind string, do func(*Format)) (found bool) {
+// eachFormat calls do for each format with a payload type; false: the m= line does not list the type.
+func (m *Media) eachFormat(kind string, do func(*Format)) (found bool) {
 	t, err := strconv.ParseUint(kind, 10, 7)
 	if err != nil {
 		return false

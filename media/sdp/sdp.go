@@ -115,12 +115,12 @@ type Session struct {
 	Ignored []Ignored // unusable lines, at most 16
 }
 
-// plain says whether the stream may be unencrypted RTP; secure says whether it may be SRTP with keys from the SDP.
+// allowsRTP says whether the stream may be unencrypted RTP; secure says whether it may be SRTP with keys from the SDP.
 // RTP/AVP with a=crypto allows both, and the answerer chooses.
-func (m *Media) plain() bool { return m.Proto == "RTP/AVP" || m.Proto == "RTP/AVPF" }
+func (m *Media) allowsRTP() bool { return m.Proto == "RTP/AVP" || m.Proto == "RTP/AVPF" }
 
-func (m *Media) secure() bool {
-	return len(m.Crypto) > 0 && (m.plain() || strings.HasPrefix(m.Proto, "RTP/SAVP"))
+func (m *Media) allowsSRTP() bool {
+	return len(m.Crypto) > 0 && (m.allowsRTP() || strings.HasPrefix(m.Proto, "RTP/SAVP"))
 }
 
 // Held says whether the author receives no audio: by the direction, or by c=0.0.0.0 as in RFC 2543.

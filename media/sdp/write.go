@@ -74,7 +74,7 @@ func (l Local) audio(b *strings.Builder, proto string) {
 	}
 	b.WriteString("\r\n")
 	for _, f := range l.Formats {
-		fmt.Fprintf(b, "a=rtpmap:%d %s/%d", f.Type, spelt(f.Name), f.Clock)
+		fmt.Fprintf(b, "a=rtpmap:%d %s/%d", f.Type, usualName(f.Name), f.Clock)
 		if f.Channels > 1 {
 			fmt.Fprintf(b, "/%d", f.Channels)
 		}
@@ -95,8 +95,8 @@ func (l Local) audio(b *strings.Builder, proto string) {
 	fmt.Fprintf(b, "a=%s\r\n", l.Direction)
 }
 
-// spelt returns a format name in its usual case; names are compared without case.
-func spelt(name string) string {
+// usualName returns a format name in its usual case; names are compared without case.
+func usualName(name string) string {
 	switch name {
 	case Event, Opus:
 		return strings.ToLower(name)

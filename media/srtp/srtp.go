@@ -161,10 +161,10 @@ func (s *Stream) OpenControl(b []byte) ([]byte, error) {
 // with the old key are accepted too. An earlier key keeps its replay list, so that no packet is accepted twice. The
 // zero value has no key. Not safe for concurrent use.
 type Opener struct {
-	now, old *Stream
-	copy     []byte
-	past     []former // the newest last
-	spent    []Key    // keys whose replay lists were dropped
+	current, previous *Stream
+	copy              []byte
+	past              []former // the newest last
+	spent             []Key    // keys whose replay lists were dropped
 }
 
 // former is a key with its stream.
@@ -182,10 +182,10 @@ const (
 var ErrSpent = errors.New("srtp: the peer's key was used before")
 
 // Set reports whether the opener has a key.
-func (o *Opener) Set() bool { return o.now != nil }
+func (o *Opener) Set() bool { return o.current != nil }
 
 // Turned reports whether a packet with the newest key has arrived, or no other key exists.
-func (o *Opener) Turned() bool { return o.old == nil }
+func (o *Opener) Turned() bool { return o.previous == nil }
 
 // Renew sets another key, or an earlier one again. Errors: ErrSpent, or that the key has no suite.
 func (o *Opener) Renew(k Key) error {
@@ -193,11 +193,11 @@ func (o *Opener) Renew(k Key) error {
 	if err != nil {
 		return err
 	}
-	if s == o.now {
+	if s == o.current {
 		return nil
 	}
-	o.old, o.now = o.now, s
-	if o.old != nil && o.copy == nil {
+	o.previous, o.current = o.current, s
+	if o.previous != nil && o.copy == nil {
 		o.copy = make([]byte, 0, 2048)
 	}
 	return nil
@@ -229,35 +229,35 @@ func (o *Opener) stream(k Key) (*Stream, error) {
 }
 
 // Clear removes the keys until the next Renew.
-func (o *Opener) Clear() { o.now, o.old = nil, nil }
+func (o *Opener) Clear() { o.current, o.previous = nil, nil }
 
 // Open authenticates and decrypts an RTP packet in place.
 func (o *Opener) Open(b []byte) ([]byte, error) {
-	if o.old == nil {
-		return o.now.Open(b)
+	if o.previous == nil {
+		return o.current.Open(b)
 	}
-	return o.change(b, (*Stream).Open)
+	return o.openDuringChange(b, (*Stream).Open)
 }
 
 // OpenControl authenticates and decrypts a compound RTCP packet in place.
 func (o *Opener) OpenControl(b []byte) ([]byte, error) {
-	if o.old == nil {
-		return o.now.OpenControl(b)
+	if o.previous == nil {
+		return o.current.OpenControl(b)
 	}
-	return o.change(b, (*Stream).OpenControl)
+	return o.openDuringChange(b, (*Stream).OpenControl)
 }
 
-// change decrypts a packet while two keys are possible. Peers differ in whether a key change resets the rollover
+// openDuringChange decrypts a packet while two keys are possible. Peers differ in whether a key change resets the rollover
 // counter, so both cases are tried.
-func (o *Opener) change(b []byte, open func(*Stream, []byte) ([]byte, error)) ([]byte, error) {
+func (o *Opener) openDuringChange(b []byte, open func(*Stream, []byte) ([]byte, error)) ([]byte, error) {
 	o.copy = append(o.copy[:0], b...) // a failed attempt may destroy the packet
-	out, err := open(o.now, b)
+	out, err := open(o.current, b)
 	if err == nil {
-		o.old = nil
+		o.previous = nil
 		return out, nil
 	}
 	copy(b, o.copy)
-	if out, err = open(o.old, b); err == nil {
+	if out, err = open(o.previous, b); err == nil {
 		return out, nil
 	}
 	copy(b, o.copy)
@@ -265,15 +265,15 @@ func (o *Opener) change(b []byte, open func(*Stream, []byte) ([]byte, error)) ([
 		return nil, ErrRefused
 	}
 	ssrc := binary.BigEndian.Uint32(b[8:])
-	turns := o.old.Turns(ssrc)
+	turns := o.previous.Turns(ssrc)
 	if turns == 0 {
 		return nil, ErrRefused
 	}
-	o.now.SetTurns(ssrc, turns)
-	if out, err = open(o.now, b); err != nil {
-		o.now.SetTurns(ssrc, 0)
+	o.current.SetTurns(ssrc, turns)
+	if out, err = open(o.current, b); err != nil {
+		o.current.SetTurns(ssrc, 0)
 		return nil, ErrRefused
 	}
-	o.old = nil
+	o.previous = nil
 	return out, nil
 }
