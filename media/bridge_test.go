@@ -31,7 +31,7 @@ type stage struct {
 
 func newStage(t *testing.T, callerCodec, humanCodec media.Codec) *stage {
 	t.Helper()
-	far, near := engine(t), engine(t)
+	remote, local := engine(t), engine(t)
 	s := &stage{t: t, dir: t.TempDir()}
 	of := func(e *media.Engine, name string, codec media.Codec) *media.Session {
 		o := media.Options{RecordPath: filepath.Join(s.dir, name)}
@@ -42,8 +42,8 @@ func newStage(t *testing.T, callerCodec, humanCodec media.Codec) *stage {
 		s.turns = append(s.turns, media.NewTurn(one))
 		return one
 	}
-	s.caller, s.human = of(far, "caller", callerCodec), of(far, "human", humanCodec)
-	s.a, s.b = of(near, "a", callerCodec), of(near, "b", humanCodec)
+	s.caller, s.human = of(remote, "caller", callerCodec), of(remote, "human", humanCodec)
+	s.a, s.b = of(local, "a", callerCodec), of(local, "b", humanCodec)
 	connect(t, s.caller, s.a)
 	connect(t, s.human, s.b)
 	return s
@@ -105,7 +105,7 @@ func deeper(d time.Duration) media.Clip {
 
 func TestBridgeConnectsBothPeersAndRecordingContinues(t *testing.T) {
 	for name, codecs := range map[string][2]media.Codec{
-		"as it is": {media.PCMU, media.PCMU}, "as it is, A-law": {media.PCMA, media.PCMA}, "written anew": {media.PCMA, media.PCMU},
+		"relayed": {media.PCMU, media.PCMU}, "relayed, A-law": {media.PCMA, media.PCMA}, "encoded anew": {media.PCMA, media.PCMU},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, codecs[0], codecs[1])
@@ -126,16 +126,16 @@ func TestBridgeConnectsBothPeersAndRecordingContinues(t *testing.T) {
 			left, right, r := s.recording(s.a)
 			assert.GreaterOrEqual(t, alike(left, said), 0.95, "the caller is on the left")
 			assert.GreaterOrEqual(t, alike(right[:1800*8], answered), 0.95, "the human is on the right")
-			assert.Less(t, alike(right[1800*8:], answered), 0.5, "and after the end of the bridge no more")
+			assert.Less(t, alike(right[1800*8:], answered), 0.5, "no audio of the human after the bridge")
 			assert.Equal(t, 3*time.Second, r.Duration)
 			assert.Equal(t, []media.Span{{From: 200 * time.Millisecond, To: 1800 * time.Millisecond}}, r.Human)
 			stats, _ := s.b.Close()
-			assert.Equal(t, 3*time.Second, stats.SentFor, "statistics and the stream went on")
+			assert.Equal(t, 3*time.Second, stats.SentFor, "statistics and stream continue")
 			callerHeard, _, _ := s.recording(s.caller)
 			humanHeard, _, _ := s.recording(s.human)
 			assert.GreaterOrEqual(t, alike(callerHeard[:2000*8], answered), 0.95)
 			assert.GreaterOrEqual(t, alike(humanHeard, said), 0.95)
-			assert.GreaterOrEqual(t, alike(callerHeard[1800*8:], bye), 0.95, "our own voice is heard again")
+			assert.GreaterOrEqual(t, alike(callerHeard[1800*8:], bye), 0.95, "our playback is heard again")
 			assert.Less(t, alike(callerHeard[2000*8:], answered), 0.5)
 			assert.Less(t, alike(humanHeard, bye), 0.5)
 		})
@@ -163,13 +163,13 @@ func TestBridgeRelaysPacketsOfSameCodecUnchanged(t *testing.T) {
 	e := engine(t)
 	o := media.Options{Codecs: []media.Codec{media.PCMA}}
 	a, b := open(t, e, o), open(t, e, o)
-	for s, far := range map[*media.Session]*peer{a: p, b: q} {
-		_, err := s.Answer(far.sdp(""))
+	for s, remote := range map[*media.Session]*peer{a: p, b: q} {
+		_, err := s.Answer(remote.sdp(""))
 		require.NoError(t, err)
 		s.Begin()
 	}
 	media.Bridge(a, b)
-	eventually(t, "the stream runs before anybody speaks", func() bool { return len(q.heard()) > 2 })
+	eventually(t, "the stream starts without the peer's audio", func() bool { return len(q.heard()) > 2 })
 	var odd []byte // payload that re-encoding would change
 	for v := range 256 {
 		there := []byte{byte(v)}
@@ -191,20 +191,20 @@ func TestBridgeRelaysPacketsOfSameCodecUnchanged(t *testing.T) {
 		}
 		return seqs, stamps
 	}
-	eventually(t, "all are through", func() bool { seqs, _ := through(); return len(seqs) >= 6 })
+	eventually(t, "all packets are relayed", func() bool { seqs, _ := through(); return len(seqs) >= 6 })
 	seqs, stamps := through()
 	first := seqs[0]
 	for i, want := range []uint32{0, 1, 2, 3, 6, 7} {
-		assert.Equal(t, want, uint32(uint16(seqs[i]-first)), "what was lost stays lost")
+		assert.Equal(t, want, uint32(uint16(seqs[i]-first)), "lost packets stay lost")
 		assert.Equal(t, want*160, stamps[i]-stamps[0])
 	}
 	before := len(q.heard())
-	eventually(t, "the stream goes on when they are silent", func() bool { return len(q.heard()) > before+5 })
+	eventually(t, "the stream continues while the peer is silent", func() bool { return len(q.heard()) > before+5 })
 	ssrc, last := q.heard()[0].SSRC, q.heard()[0]
 	for _, packet := range q.heard()[1:] {
 		assert.Equal(t, ssrc, packet.SSRC)
 		assert.Positive(t, int16(packet.SequenceNumber-last.SequenceNumber), "numbers only grow")
-		assert.LessOrEqual(t, int16(packet.SequenceNumber-last.SequenceNumber), int16(3), "by one, but for what was lost")
+		assert.LessOrEqual(t, int16(packet.SequenceNumber-last.SequenceNumber), int16(3), "numbers grow by one, except for lost packets")
 		assert.Positive(t, int32(packet.Timestamp-last.Timestamp))
 		last = packet
 	}
@@ -217,8 +217,8 @@ func TestBridgeRelaysDigits(t *testing.T) {
 			t.Parallel()
 			p, q := newPeer(t), newPeer(t)
 			e := engine(t)
-			var earA, earB ear
-			a, b := open(t, e, media.Options{Notify: earA.notify}), open(t, e, media.Options{Notify: earB.notify})
+			var reportedA, reportedB eventLog
+			a, b := open(t, e, media.Options{Notify: reportedA.notify}), open(t, e, media.Options{Notify: reportedB.notify})
 			_, err := a.Answer(p.sdp(""))
 			require.NoError(t, err)
 			describedB := string(q.sdp(""))
@@ -230,14 +230,14 @@ func TestBridgeRelaysDigits(t *testing.T) {
 			a.Begin()
 			b.Begin()
 			media.Bridge(a, b)
-			far := open(t, engine(t), media.Options{})
-			answer, err := a.Answer(far.Offer())
+			remote := open(t, engine(t), media.Options{})
+			answer, err := a.Answer(remote.Offer())
 			require.NoError(t, err)
-			require.NoError(t, far.Accept(answer))
-			far.Begin()
-			far.SendDigits(1, "42")
-			eventually(t, "our side is told", func() bool { return earA.keys() == "42" })
-			eventually(t, "the other far end hears it", func() bool {
+			require.NoError(t, remote.Accept(answer))
+			remote.Begin()
+			remote.SendDigits(1, "42")
+			eventually(t, "our session reports the digits", func() bool { return reportedA.keys() == "42" })
+			eventually(t, "the other peer receives the digits", func() bool {
 				if !events {
 					return bytes.Contains(sound(q), tone.Keys("2")[:800])
 				}
@@ -249,7 +249,7 @@ func TestBridgeRelaysDigits(t *testing.T) {
 				}
 				return pressed[4] && pressed[2]
 			})
-			assert.Empty(t, earB.all(), "nobody sent digits there")
+			assert.Empty(t, reportedB.all(), "no digits are reported on the other side")
 		})
 	}
 }
@@ -293,12 +293,12 @@ func TestHeldPeerHearsRepeatedMusicAndIsMuted(t *testing.T) {
 	s.run(1400 * time.Millisecond)
 	humanHeard, _, _ := s.recording(s.human)
 	assert.Less(t, alike(humanHeard[:2000*8], said), 0.3)
-	assert.GreaterOrEqual(t, alike(humanHeard[2000*8:], said), 0.95, "and again afterwards")
+	assert.GreaterOrEqual(t, alike(humanHeard[2000*8:], said), 0.95, "audio again after the hold")
 	heard, _, _ := s.recording(s.caller)
 	again := bytes.Repeat(music, 4)
-	assert.GreaterOrEqual(t, alike(heard[:1700*8], again), 0.95, "music, over and over")
-	assert.Zero(t, loudness(heard[1700*8:2000*8]), "silence where there is no music")
-	assert.GreaterOrEqual(t, alike(heard[2000*8:], tone.Beep(100*time.Millisecond)), 0.9, "what plays waited")
+	assert.GreaterOrEqual(t, alike(heard[:1700*8], again), 0.95, "the music repeats")
+	assert.Zero(t, loudness(heard[1700*8:2000*8]), "silence without music")
+	assert.GreaterOrEqual(t, alike(heard[2000*8:], tone.Beep(100*time.Millisecond)), 0.9, "playback waited for the end of the hold")
 }
 
 // loudness returns the highest sample.
@@ -337,7 +337,7 @@ func TestPausedRecordingIsSilentAndKeepsItsLength(t *testing.T) {
 			assert.GreaterOrEqual(t, alike(left[:1300*8], said), 0.95)
 			assert.GreaterOrEqual(t, alike(left[2500*8:], said), 0.95)
 			heard, _, _ := s.recording(s.caller)
-			assert.GreaterOrEqual(t, alike(heard, secret[:3200]), 0.95, "the call itself went on")
+			assert.GreaterOrEqual(t, alike(heard, secret[:3200]), 0.95, "the call itself is not interrupted")
 		})
 	}
 }

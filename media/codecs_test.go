@@ -45,15 +45,15 @@ func through(t *testing.T, oa, ob media.Options) (correlation float64, a, b medi
 	ea, eb := engine(t), engine(t)
 	path := filepath.Join(t.TempDir(), "b.wav")
 	ob.RecordPath = path
-	var far ear
-	oa.Notify = far.notify
+	var reported eventLog
+	oa.Notify = reported.notify
 	sa, sb := open(t, ea, oa), open(t, eb, ob)
 	run := paced(sa, sb)
 	connect(t, sa, sb)
 	signal := chirp(800 * time.Millisecond)
 	sa.Play(1, signal)
 	run(1600 * time.Millisecond)
-	eventually(t, "played", far.heard(func(e media.Event) bool { return e == media.Played{ID: 1, Heard: 800 * time.Millisecond} }))
+	eventually(t, "played", reported.has(func(e media.Event) bool { return e == media.Played{ID: 1, Heard: 800 * time.Millisecond} }))
 	a = sa.Stats()
 	b, done := sb.Close()
 	require.NoError(t, (<-done).Err)
@@ -84,7 +84,7 @@ func TestEveryCodecAndSRTPSuiteCarriesAudio(t *testing.T) {
 		{"both may", media.Options{SRTP: media.SRTPOptional, KeysInClear: true}, media.Options{SRTP: media.SRTPOptional, Confidential: true}, "PCMU/8000"},
 		{"one may", media.Options{SRTP: media.SRTPOptional, Confidential: true}, media.Options{}, "PCMU/8000"},
 		{"one must", media.Options{SRTP: media.SRTPOptional, Confidential: true}, secured, "PCMU/8000"},
-		{"keys are not told in the clear", media.Options{SRTP: media.SRTPOptional}, media.Options{SRTP: media.SRTPOptional, Confidential: true}, "PCMU/8000"},
+		{"no keys over unencrypted signalling", media.Options{SRTP: media.SRTPOptional}, media.Options{SRTP: media.SRTPOptional, Confidential: true}, "PCMU/8000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +123,7 @@ func TestSRTPRequiredRefusesUnencryptedMedia(t *testing.T) {
 	assert.Equal(t, answer, again, "the same key")
 	other, err := s.Answer([]byte(strings.ReplaceAll(strings.ReplaceAll(savp, "AAAA", "BBBB"), "HMAC_SHA1_80", "HMAC_SHA1_32")))
 	require.NoError(t, err)
-	assert.NotEqual(t, regexpCrypto.FindString(string(answer))[40:], regexpCrypto.FindString(string(other))[40:], "and a new one for another suite")
+	assert.NotEqual(t, regexpCrypto.FindString(string(answer))[40:], regexpCrypto.FindString(string(other))[40:], "another suite gets a new key")
 
 	// Unencrypted RTP from the agreed source is refused, and the session continues.
 	p.say(t, s.LocalPort(), 10, 0, 0x90)
@@ -142,11 +142,11 @@ func TestRekeyDuringCallIsInaudible(t *testing.T) {
 	}
 	flows("first")
 	before := string(sa.Offer())
-	assert.Equal(t, before, string(sa.Offer()), "a refresh changes nothing")
+	assert.Equal(t, before, string(sa.Offer()), "a session refresh keeps the offer")
 	sa.Rekey()
 	after := sa.Offer()
 	assert.NotEqual(t, before, string(after))
-	flows("while the offer is out, or was refused")
+	flows("during the offer, or after its rejection")
 	answer, err := sb.Answer(sa.Offer())
 	require.NoError(t, err)
 	flows("one end has the new keys")
@@ -157,7 +157,7 @@ func TestRekeyDuringCallIsInaudible(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, sb.Accept(answer))
 	flows("the other way round")
-	assert.LessOrEqual(t, sa.Stats().PacketsLost+sb.Stats().PacketsLost, uint64(4), "what was on its way under the key before")
+	assert.LessOrEqual(t, sa.Stats().PacketsLost+sb.Stats().PacketsLost, uint64(4), "packets in transit with the former key")
 }
 
 func TestAnswerWithOurOwnSRTPKeyIsRefused(t *testing.T) {
@@ -230,13 +230,13 @@ func TestSessionDecryptsSRTPOfFFmpeg(t *testing.T) {
 func TestG722PacketsContainCodecOutput(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	var far ear
-	s := open(t, engine(t), media.Options{Codecs: []media.Codec{media.G722}, Notify: far.notify})
+	var reported eventLog
+	s := open(t, engine(t), media.Options{Codecs: []media.Codec{media.G722}, Notify: reported.notify})
 	_, err := s.Answer([]byte(strings.ReplaceAll(string(p.sdp("")), " 0 8 101", " 9 101")))
 	require.NoError(t, err)
 	s.Begin()
 	s.Play(1, tone.Make(400*time.Millisecond, 0.5, 1000))
-	eventually(t, "played", far.heard(func(e media.Event) bool { return e == media.Played{ID: 1, Heard: 400 * time.Millisecond} }))
+	eventually(t, "played", reported.has(func(e media.Event) bool { return e == media.Played{ID: 1, Heard: 400 * time.Millisecond} }))
 	eventually(t, "heard", func() bool { return len(p.heard()) > 20 })
 	d := g722.NewDecoder()
 	loudest := 0.0
@@ -244,7 +244,7 @@ func TestG722PacketsContainCodecOutput(t *testing.T) {
 		assert.Equal(t, uint8(9), packet.PayloadType)
 		require.Len(t, packet.Payload, 160)
 		if i > 0 {
-			assert.Equal(t, uint32(160), packet.Timestamp-p.heard()[i-1].Timestamp, "its clock says 8 kHz (RFC 3551 section 4.5.2)")
+			assert.Equal(t, uint32(160), packet.Timestamp-p.heard()[i-1].Timestamp, "the RTP clock of G.722 is 8 kHz (RFC 3551 section 4.5.2)")
 		}
 		wide := make([]int16, 320)
 		d.Wide(wide, packet.Payload)
@@ -254,7 +254,7 @@ func TestG722PacketsContainCodecOutput(t *testing.T) {
 		}
 		loudest = max(loudest, math.Sqrt(sum/320))
 	}
-	assert.InDelta(t, 16000/math.Sqrt2, loudest, 1200, "as loud as it was")
+	assert.InDelta(t, 16000/math.Sqrt2, loudest, 1200, "the level is unchanged")
 }
 
 func TestComfortNoiseIsSentInPausesIfNegotiated(t *testing.T) {
@@ -276,7 +276,7 @@ func TestComfortNoiseIsSentInPausesIfNegotiated(t *testing.T) {
 	eventually(t, "noise", func() bool { return noise() >= 2 })
 	p.forget()
 	s.Play(1, tone.Beep(100*time.Millisecond))
-	eventually(t, "then sound, marked", func() bool {
+	eventually(t, "audio after comfort noise has the marker bit", func() bool {
 		for _, packet := range p.heard() {
 			if packet.PayloadType == 0 && packet.Marker {
 				return true
@@ -297,7 +297,7 @@ func TestRTCPUsesRTPPortIfNegotiated(t *testing.T) {
 	eventually(t, "heard", func() bool { return s.Stats().PacketsReceived == 3 })
 	_, done := s.Close()
 	<-done
-	eventually(t, "the goodbye comes to the port of the sound", func() bool {
+	eventually(t, "the BYE arrives on the RTP port", func() bool {
 		for _, packet := range p.heard() {
 			if packet.Marker && packet.PayloadType == 200-128 {
 				return true
@@ -324,7 +324,7 @@ func TestPayloadTypesKeepMeaningInLaterOffers(t *testing.T) {
 	assert.Contains(t, string(s.Offer()), "a=rtpmap:101 telephone-event/8000")
 	require.NoError(t, s.Accept([]byte(strings.ReplaceAll(string(p.sdp("")), "101", "97"))))
 	s.SendDigits(1, "5")
-	eventually(t, "by their number", func() bool {
+	eventually(t, "the event has the peer's payload type", func() bool {
 		for _, packet := range p.heard() {
 			if packet.PayloadType == 97 && len(packet.Payload) == 4 {
 				return true

@@ -95,7 +95,7 @@ func TestKeyPressOfTwoTransportsIsReportedOnce(t *testing.T) {
 	var p keyPresses
 	assert.False(t, p.isReported('1', byEvent, 0))
 	assert.True(t, p.isReported('1', byInfo, time.Second))
-	assert.False(t, p.isReported('1', byInfo, time.Second), "another press: each source brings one once")
+	assert.False(t, p.isReported('1', byInfo, time.Second), "another press, because each transport sends a press once")
 	assert.True(t, p.isReported('1', byBand, time.Second), "the tone of the first press")
 	assert.True(t, p.isReported('1', byEvent, time.Second), "the event of the second press")
 	assert.False(t, p.isReported('2', byEvent, time.Second))
@@ -118,7 +118,7 @@ func TestDirectionKeepsTheLatestPackets(t *testing.T) {
 	d.queuePacket(&rtp.Packet{Payload: []byte{1}}, PCMU)
 	assert.False(t, d.drop(false))
 	d.setMixed(true)
-	assert.True(t, d.drop(false), "the packets are not what is to be heard")
+	assert.True(t, d.drop(false), "the mixed audio differs from the packets")
 	assert.False(t, d.next(&got))
 	for range pressMost + 1 {
 		d.addDigit('1')
@@ -138,7 +138,7 @@ func securedKeys(t *testing.T) (*srtpKeys, *sdp.Agreed) {
 	require.Len(t, offered, 3)
 	a := &sdp.Agreed{Secure: true, Key: srtp.Attribute{Tag: 2, Key: srtp.NewKey(offered[1].Key.Suite)}}
 	require.NoError(t, k.setAgreed(a, true, 0, &sender{}))
-	assert.Equal(t, offered[1], k.ours, "the one that the answer names")
+	assert.Equal(t, offered[1], k.ours, "the key in the answer")
 	return &k, a
 }
 
@@ -160,7 +160,7 @@ func TestOfferAfterNegotiationRepeatsItsKey(t *testing.T) {
 		assert.NotEqual(t, before, a.Key, "a key that was in use is not offered again")
 	}
 	inClear := newSRTPKeys(&Options{SRTP: SRTPRequired})
-	assert.Empty(t, inClear.offer(), "keys would go in clear text")
+	assert.Empty(t, inClear.offer(), "keys would be sent unencrypted")
 }
 
 func TestOwnKeyIsNotAcceptedFromThePeer(t *testing.T) {

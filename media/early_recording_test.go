@@ -34,7 +34,7 @@ func TestEarlyMediaIsRecordedIfCallIsAnswered(t *testing.T) {
 			turn.Frame()
 		}
 		assert.Equal(t, time.Second, s.Mark())
-		assert.Greater(t, loud, 30, "whoever listens hears it")
+		assert.Greater(t, loud, 30, "the peer hears early media")
 		if !answered {
 			_, done := s.Close()
 			assert.Equal(t, media.Recording{}, <-done)
@@ -54,7 +54,7 @@ func TestEarlyMediaIsRecordedIfCallIsAnswered(t *testing.T) {
 		best, at := correlate(file.Channel(1), file.Channel(1)[800:4000], 1600)
 		assert.Greater(t, best, 0.99)
 		assert.LessOrEqual(t, at, 800)
-		assert.NotZero(t, file.Channel(1)[10], "from its first moment on")
-		assert.Zero(t, file.Channel(1)[9000], "and no longer")
+		assert.NotZero(t, file.Channel(1)[10], "audio from the first sample on")
+		assert.Zero(t, file.Channel(1)[9000], "the audio has ended")
 	}
 }

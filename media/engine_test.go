@@ -33,26 +33,26 @@ func engine(tb testing.TB) *media.Engine {
 	return e
 }
 
-// ear records the events of a session.
-type ear struct {
+// eventLog records the events of a session.
+type eventLog struct {
 	mu     sync.Mutex
 	events []media.Event
 }
 
-func (e *ear) notify(ev media.Event) {
+func (e *eventLog) notify(ev media.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.events = append(e.events, ev)
 }
 
-func (e *ear) all() []media.Event {
+func (e *eventLog) all() []media.Event {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]media.Event(nil), e.events...)
 }
 
 // keys returns the reported digits.
-func (e *ear) keys() string {
+func (e *eventLog) keys() string {
 	var out []byte
 	for _, ev := range e.all() {
 		if d, ok := ev.(media.Digit); ok {
@@ -62,8 +62,8 @@ func (e *ear) keys() string {
 	return string(out)
 }
 
-// heard returns a function that says whether a matching event was reported.
-func (e *ear) heard(is func(media.Event) bool) func() bool {
+// has returns a function that says whether a matching event was reported.
+func (e *eventLog) has(is func(media.Event) bool) func() bool {
 	return func() bool {
 		return slices.ContainsFunc(e.all(), is)
 	}
@@ -153,7 +153,7 @@ func TestPortPairsRunOutAndReturnAfterQuarantine(t *testing.T) {
 		}
 		return err == nil
 	})
-	assert.GreaterOrEqual(t, time.Since(closing), rest, "and not before")
+	assert.GreaterOrEqual(t, time.Since(closing), rest, "the quarantine has passed")
 	assert.Equal(t, port, third.LocalPort())
 	third.Begin()
 	require.NoError(t, e.Close())
@@ -172,9 +172,9 @@ func TestPanicClosesOnlyItsSession(t *testing.T) {
 	t.Parallel()
 	p, q := newPeer(t), newPeer(t)
 	e := engine(t)
-	var told ear
+	var reported eventLog
 	bad := open(t, e, media.Options{Notify: func(ev media.Event) {
-		told.notify(ev)
+		reported.notify(ev)
 		if _, ok := ev.(media.Played); ok {
 			panic(errors.New("planted"))
 		}
@@ -186,15 +186,15 @@ func TestPanicClosesOnlyItsSession(t *testing.T) {
 	require.NoError(t, err)
 	bad.Play(1, tone.Beep(20*time.Millisecond))
 	eventually(t, "closed", func() bool { return e.Live() == 1 })
-	eventually(t, "and told", told.heard(func(ev media.Event) bool { return ev == media.Vanished{Broken: true} }))
+	eventually(t, "reported", reported.has(func(ev media.Event) bool { return ev == media.Vanished{Broken: true} }))
 	q.forget()
-	eventually(t, "the other goes on", func() bool { return len(q.heard()) > 5 })
+	eventually(t, "the other session continues", func() bool { return len(q.heard()) > 5 })
 }
 
 // The Go allocator has size classes: a session larger than its class costs each call the next class.
 func TestSessionMemoryIsBounded(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) != 8 {
-		t.Skip("sizes are those of 64 bits")
+		t.Skip("the sizes apply to 64-bit systems")
 	}
 	assert.LessOrEqual(t, media.SessionBytes, 2688, "the next size is 3072")
 	assert.LessOrEqual(t, media.ApproachedBytes, 1152, "18 lines of the caches, for 32 sessions at a time")

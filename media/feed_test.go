@@ -13,8 +13,8 @@ import (
 
 func TestFeedPlaysWhileWrittenAndTakeBackRemovesUnplayedPart(t *testing.T) {
 	a, b := engine(t), engine(t)
-	var told ear
-	sa, sb := open(t, a, media.Options{Notify: told.notify}), open(t, b, media.Options{})
+	var reported eventLog
+	sa, sb := open(t, a, media.Options{Notify: reported.notify}), open(t, b, media.Options{})
 	ta, tb := media.NewTurn(sa), media.NewTurn(sb)
 	connect(t, sa, sb)
 	turns := func(n int) {
@@ -30,26 +30,26 @@ func TestFeedPlaysWhileWrittenAndTakeBackRemovesUnplayedPart(t *testing.T) {
 	sa.PlayFeed(1, feed)
 	feed.Write(clip[:320])
 	turns(10)
-	assert.NotContains(t, string(heard), string(clip[100:300]), "too little to begin with")
+	assert.NotContains(t, string(heard), string(clip[100:300]), "too little audio to start playback")
 	feed.Write(clip[320:1600])
 	turns(30)
-	assert.Contains(t, string(heard), string(clip[:1600]), "it is heard before it is whole")
-	assert.Empty(t, told.all(), "and is not over")
+	assert.Contains(t, string(heard), string(clip[:1600]), "the feed plays before it is complete")
+	assert.Empty(t, reported.all(), "Played is not reported yet")
 	feed.Write(clip[1600:2400])
 	turns(2)
-	assert.Equal(t, 320, feed.TakeBack(1600), "two frames of what follows were heard")
+	assert.Equal(t, 320, feed.TakeBack(1600), "two frames after the position were played")
 	feed.Write(clip[2400:])
 	feed.End()
 	turns(20)
-	assert.Contains(t, told.all(), media.Event(media.Played{ID: 1, Heard: clip.Duration() - 60*time.Millisecond}))
-	assert.NotContains(t, string(heard), string(clip[1920:2400]), "what was taken back is not")
+	assert.Contains(t, reported.all(), media.Event(media.Played{ID: 1, Heard: clip.Duration() - 60*time.Millisecond}))
+	assert.NotContains(t, string(heard), string(clip[1920:2400]), "the removed part is not played")
 	assert.Contains(t, string(heard), string(clip[2400:]))
 
 	sa.PlayFeed(2, new(media.Feed))
 	turns(2)
 	sa.StopPlaying()
 	turns(2)
-	assert.Contains(t, told.all(), media.Event(media.Played{ID: 2, Interrupted: true}))
+	assert.Contains(t, reported.all(), media.Event(media.Played{ID: 2, Interrupted: true}))
 }
 
 func TestOnwardStaysWithinAheadOfPlayedPosition(t *testing.T) {
@@ -88,7 +88,7 @@ func TestOnwardStaysWithinAheadOfPlayedPosition(t *testing.T) {
 			synctest.Wait()
 			select {
 			case s := <-steps:
-				t.Fatalf("nothing is due: %v", s)
+				t.Fatalf("no audio is due: %v", s)
 			default:
 			}
 		}
@@ -98,7 +98,7 @@ func TestOnwardStaysWithinAheadOfPlayedPosition(t *testing.T) {
 		assert.Zero(t, feed.TakeBack(1600))
 		feed.Write(chirp(100 * time.Millisecond))
 		assert.Equal(t, step{3200, 800, false}, <-steps)
-		assert.Equal(t, step{1600, 800, false}, <-steps, "what was taken back is followed by other sound")
+		assert.Equal(t, step{1600, 800, false}, <-steps, "other audio follows the removed part")
 		quiet()
 		feed.Passed(700) // an old position
 		quiet()
@@ -106,7 +106,7 @@ func TestOnwardStaysWithinAheadOfPlayedPosition(t *testing.T) {
 		assert.Zero(t, feed.TakeBack(2000))
 		assert.Equal(t, step{2000, 0, false}, <-steps)
 		feed.Passed(9000)
-		assert.Equal(t, 2000, feed.Heard(), "no more than there is")
+		assert.Equal(t, 2000, feed.Heard(), "at most the length of the feed")
 		feed.Write(chirp(50 * time.Millisecond))
 		assert.Equal(t, step{2000, 400, false}, <-steps)
 		feed.End()

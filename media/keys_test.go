@@ -75,14 +75,14 @@ func TestUsedSRTPKeyIsNotOfferedAgainAfterUnencryptedMedia(t *testing.T) {
 			offered := keysOf(t, s.Offer())
 			require.NotEmpty(t, offered)
 			for _, a := range offered {
-				assert.False(t, seen[a.Key], "an offer of a key that was offered before the sound was in the clear")
+				assert.False(t, seen[a.Key], "the offer repeats a key from before unencrypted media")
 				seen[a.Key] = true
 			}
 			require.NoError(t, s.Accept(p.keyed(srtp.Attribute{Tag: offered[0].Tag, Key: srtp.NewKey(offered[0].Key.Suite)})))
 			require.NoError(t, s.Accept(p.sdp("")))
 		}
 	})
-	t.Run("answered, and what they sent is not heard again", func(t *testing.T) {
+	t.Run("answered; replayed packets are refused", func(t *testing.T) {
 		s := open(t, engine(t), either)
 		answer, err := s.Answer(p.keyed(theirs))
 		require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestEachAnsweringBranchGetsItsAgreedSRTPKey(t *testing.T) {
 		eventually(t, "packets", func() bool { return len(p.cipher()) > 4 })
 		for _, b := range p.cipher()[2:] {
 			_, err := in[at].Open(b)
-			require.NoError(t, err, "none is of another key, and none is a repetition")
+			require.NoError(t, err, "every packet decrypts with this key and is no replay")
 		}
 	}
 	assert.Equal(t, offered[0].Key.Suite.String(), s.Stats().SRTP)
@@ -147,14 +147,14 @@ func TestNewPeerSRTPKeyRenewsOurKey(t *testing.T) {
 	require.NoError(t, err)
 	after := keysOf(t, answer)[0]
 	require.NotEqual(t, before.Key, after.Key)
-	assert.True(t, under(before), "the far end does not know the new key before it has the answer")
+	assert.True(t, under(before), "the peer cannot know the new key before the answer")
 	p.sealed(t, streamOf(t, second), s.LocalPort(), 1)
-	eventually(t, "it is heard under its new key, so it has ours", func() bool { return under(after) })
+	eventually(t, "a packet with the peer's new key shows that the peer has our answer", func() bool { return under(after) })
 	// A peer that sends no audio has the answer after two seconds at most.
 	_, err = s.Answer(p.keyed(attribute()))
 	require.NoError(t, err)
 	assert.True(t, under(after))
-	eventually(t, "after two seconds", func() bool { return !under(after) })
+	eventually(t, "the new key is in use after two seconds", func() bool { return !under(after) })
 }
 
 func TestKeyWornIsReportedAfterAnHourUntilRekey(t *testing.T) {
@@ -162,16 +162,16 @@ func TestKeyWornIsReportedAfterAnHourUntilRekey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: low, PortMax: low + 7})
 		require.NoError(t, err)
-		var told ear
-		s, err := e.Open(media.Options{SRTP: media.SRTPRequired, Confidential: true, Notify: told.notify, IdleAfter: 24 * time.Hour})
+		var reported eventLog
+		s, err := e.Open(media.Options{SRTP: media.SRTPRequired, Confidential: true, Notify: reported.notify, IdleAfter: 24 * time.Hour})
 		require.NoError(t, err)
 		turn := media.NewTurn(s)
-		far := srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}
+		peerKey := srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}
 		describe := func() []byte {
-			return []byte(strings.ReplaceAll(string(describe("127.0.0.1", low+8, "a=crypto:"+far.Line()+"\r\n")), "RTP/AVP", "RTP/SAVP"))
+			return []byte(strings.ReplaceAll(string(describe("127.0.0.1", low+8, "a=crypto:"+peerKey.Line()+"\r\n")), "RTP/AVP", "RTP/SAVP"))
 		}
 		worn := func() (n int) {
-			for _, ev := range told.all() {
+			for _, ev := range reported.all() {
 				if ev == (media.KeyWorn{}) {
 					n++
 				}
@@ -192,11 +192,11 @@ func TestKeyWornIsReportedAfterAnHourUntilRekey(t *testing.T) {
 		pass(2 * time.Minute)
 		assert.Equal(t, 1, worn())
 		pass(10 * time.Minute)
-		assert.Equal(t, 2, worn(), "it is told again")
+		assert.Equal(t, 2, worn(), "KeyWorn is reported again")
 		s.Rekey()
 		offered := keysOf(t, s.Offer())
 		require.Len(t, offered, 1)
-		far = srtp.Attribute{Tag: offered[0].Tag, Key: srtp.NewKey(srtp.AESCM128SHA80)}
+		peerKey = srtp.Attribute{Tag: offered[0].Tag, Key: srtp.NewKey(srtp.AESCM128SHA80)}
 		require.NoError(t, s.Accept(describe()))
 		pass(58 * time.Minute)
 		assert.Equal(t, 2, worn(), "renewed")

@@ -21,8 +21,8 @@ func origin(t *testing.T, body []byte) (id, version uint64, addr string) {
 }
 
 func TestSessionResumesFromMemoWithinSameSDP(t *testing.T) {
-	one, far, next := engine(t), engine(t), engine(t)
-	s, theirs := open(t, one, media.Options{}), open(t, far, media.Options{})
+	one, remote, next := engine(t), engine(t), engine(t)
+	s, theirs := open(t, one, media.Options{}), open(t, remote, media.Options{})
 	offer := s.Offer()
 	id, version, addr := origin(t, offer)
 	answer, err := theirs.Answer(offer)
@@ -38,11 +38,11 @@ func TestSessionResumesFromMemoWithinSameSDP(t *testing.T) {
 	memo.At = memo.At.Add(-3 * time.Second)
 	memo.Lift()
 	after := open(t, next, media.Options{After: &memo})
-	assert.GreaterOrEqual(t, after.Mark(), 3*time.Second+100*time.Millisecond, "the call's time has passed meanwhile")
+	assert.GreaterOrEqual(t, after.Mark(), 3*time.Second+100*time.Millisecond, "media time includes the interruption")
 	again := after.Offer()
 	id2, version2, addr2 := origin(t, again)
 	assert.Equal(t, id, id2)
-	assert.Greater(t, version2, version, "it is another description of the same session")
+	assert.Greater(t, version2, version, "new version of the same SDP session")
 	assert.Equal(t, addr, addr2)
 	assert.NotEqual(t, s.LocalPort(), after.LocalPort())
 	answer, err = theirs.Answer(again)

@@ -17,5 +17,5 @@ func TestOpusIsNegotiatedIfAvailable(t *testing.T) {
 	assert.Greater(t, correlation, 0.8)
 	assert.Equal(t, "opus/48000/2", a.Codec)
 	assert.Equal(t, "opus/48000/2", b.Codec)
-	assert.Less(t, b.JitterMs, 50.0, "its clock is 48 kHz")
+	assert.Less(t, b.JitterMs, 50.0, "the RTP clock of Opus is 48 kHz")
 }

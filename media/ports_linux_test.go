@@ -31,7 +31,7 @@ func pairOf(t *testing.T, low, pairs int, rest time.Duration) *media.Engine {
 // reopen opens a session as soon as a pair's quarantine is over.
 func reopen(t *testing.T, e *media.Engine) (s *media.Session) {
 	t.Helper()
-	eventually(t, "the pair has rested", func() bool {
+	eventually(t, "the quarantine is over", func() bool {
 		var err error
 		s, err = e.Open(media.Options{})
 		return err == nil
@@ -59,11 +59,11 @@ func TestPacketsOfFormerCallDoNotReachNextOnSamePort(t *testing.T) {
 	_, err = next.Answer(p.sdp(""))
 	require.NoError(t, err)
 	next.Begin()
-	never(t, 100*time.Millisecond, "a packet of the former call, though from an address that the next names as well", func() bool {
+	never(t, 100*time.Millisecond, "a packet of the former call is accepted", func() bool {
 		return next.Stats().PacketsReceived > 0
 	})
 	p.say(t, next.LocalPort(), 3, 0, 0x90)
-	eventually(t, "what is meant for it is heard", func() bool { return next.Stats().PacketsReceived == 3 })
+	eventually(t, "packets for the new call are accepted", func() bool { return next.Stats().PacketsReceived == 3 })
 }
 
 func TestPortPairWithLatePacketsIsQuarantinedAgainWithinLimit(t *testing.T) {
@@ -74,7 +74,7 @@ func TestPortPairWithLatePacketsIsQuarantinedAgainWithinLimit(t *testing.T) {
 			return
 		}
 	}
-	require.Fail(t, "the machine is too busy to disturb a pair all the time")
+	require.Fail(t, "the machine is too busy for this test")
 }
 
 // disturbed sends packets into a quarantined pair; false: the machine stalled, so the test proves nothing.
@@ -91,7 +91,7 @@ func disturbed(t *testing.T, low int) bool {
 	freed := time.Now()
 	sent, longest := freed, time.Duration(0)
 	var s *media.Session
-	eventually(t, "it is given in the end", func() bool {
+	eventually(t, "the pair is allocated in the end", func() bool {
 		longest = max(longest, time.Since(sent))
 		p.say(t, first.LocalPort(), 20, 0, 0x90)
 		sent = time.Now()
@@ -134,7 +134,7 @@ func TestQuarantinedPortPairsKeepSocketsUpToLimit(t *testing.T) {
 			sessions[i] = s
 			s.Close()
 		}
-		assert.Equal(t, before+1024, files(), "and are used again")
+		assert.Equal(t, before+1024, files(), "the bound pairs are reused")
 	}
 	require.NoError(t, e.Close())
 	assert.Equal(t, before, files())
@@ -157,13 +157,13 @@ func TestIdlePortPairsAreClosedInQuietTimes(t *testing.T) {
 	}
 	e.Keep(pairs, few, time.Hour)
 	use(pairs)
-	assert.Equal(t, pairs, e.Ports().Bound, "while many calls come")
+	assert.Equal(t, pairs, e.Ports().Bound, "all pairs stay bound under load")
 	e = pairOf(t, siptest.MediaPorts400(t), pairs, time.Nanosecond)
 	e.Keep(pairs, few, 20*time.Millisecond)
 	use(pairs)
-	eventually(t, "all but a few are closed", func() bool { return e.Ports().Bound == few })
+	eventually(t, "all but a few pairs are closed", func() bool { return e.Ports().Bound == few })
 	use(pairs)
-	eventually(t, "and so they are after the next calls", func() bool { return e.Ports().Bound == few })
+	eventually(t, "the pairs are closed again after later calls", func() bool { return e.Ports().Bound == few })
 }
 
 // TestPortUseCountsPairsByState compares the running counters with a count of each pair, in every state.
@@ -190,7 +190,7 @@ func TestPortUseCountsPairsByState(t *testing.T) {
 		assert.NotEmpty(t, live)
 		assert.Equal(t, len(live), e.Ports().Taken)
 		if rest == time.Hour {
-			assert.Equal(t, 2, e.Ports().Resting, "the one that was used, and somebody else's")
+			assert.Equal(t, 2, e.Ports().Resting, "the used pair and the one of another program")
 		}
 		require.NoError(t, other.Close())
 		require.NoError(t, e.Close())
@@ -212,7 +212,7 @@ func TestSessionWithoutSDPUsesLittleMemory(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	assert.Less(t, (after.HeapAlloc-before.HeapAlloc)/uint64(len(sessions)), uint64(4<<10), "bytes a session")
+	assert.Less(t, (after.HeapAlloc-before.HeapAlloc)/uint64(len(sessions)), uint64(4<<10), "bytes per session")
 	runtime.KeepAlive(sessions)
 }
 

@@ -77,7 +77,7 @@ func (l *rtpListener) sendsTo(want netip.AddrPort, why string) {
 func TestSourceNotInSDPIsLearntByTenPacketsWithinTime(t *testing.T) {
 	t.Parallel()
 	l := receiving(t, media.Options{}, "127.0.0.1")
-	l.sendsTo(describedAt, "until then it goes where the SDP says")
+	l.sendsTo(describedAt, "audio goes to the SDP address until then")
 	s := &stream{from: otherPort, ssrc: 1}
 	for range 5 { // too slow
 		l.says(s, 9)
@@ -85,14 +85,14 @@ func TestSourceNotInSDPIsLearntByTenPacketsWithinTime(t *testing.T) {
 	}
 	l.says(&stream{from: otherPort, ssrc: 2, kind: 34}, 20) // payload type not negotiated
 	assert.Zero(t, l.Stats().PacketsReceived)
-	l.sendsTo(describedAt, "nine packets are too few")
+	l.sendsTo(describedAt, "nine packets are too few to learn a source")
 	l.now += time.Second
 	l.says(s, 10)
 	l.sendsTo(otherPort, "ten within 400 ms")
 	_, reports := l.SendsTo()
 	assert.Equal(t, netip.AddrPortFrom(otherPort.Addr(), otherPort.Port()+1), reports)
 	l.says(s, 5)
-	assert.Equal(t, uint64(6), l.Stats().PacketsReceived, "from the tenth on")
+	assert.Equal(t, uint64(6), l.Stats().PacketsReceived, "accepted from the tenth packet on")
 }
 
 func TestSourceIsLearntAtAnyTime(t *testing.T) {
@@ -109,10 +109,10 @@ func TestDisallowedSDPAddressGetsNoAudioAndAnySourceIsLearnt(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"10.9.9.9", "handset.local"} {
 		l := receiving(t, media.Options{}, host)
-		l.sendsTo(netip.AddrPort{}, "nothing has been learnt")
-		assert.Contains(t, l.Stats().AudioIssue, host, "the reason of the silence")
+		l.sendsTo(netip.AddrPort{}, "no source is learnt yet")
+		assert.Contains(t, l.Stats().AudioIssue, host, "the audio issue names the address")
 		l.says(&stream{from: privateAt, ssrc: 1}, 20)
-		l.sendsTo(netip.AddrPort{}, "not there either")
+		l.sendsTo(netip.AddrPort{}, "no audio to the other address either")
 		assert.Contains(t, l.Stats().AudioIssue, "10.9.9.9:5000")
 		assert.Contains(t, l.Stats().AudioIssue, "egress")
 		l.says(&stream{from: elsewhere, ssrc: 2}, 10)
@@ -128,26 +128,26 @@ func TestAllowedSDPAddressLimitsLearningToItsHostSignallingAndNetworks(t *testin
 	l.sendsTo(describedAt, "a stranger")
 	assert.Contains(t, l.Stats().AudioIssue, "30 packets were refused, the last from 127.0.9.9:7000")
 	l.says(&stream{from: netip.AddrPortFrom(signalling, 4000), ssrc: 2}, 10)
-	l.sendsTo(netip.AddrPortFrom(signalling, 4000), "where the signalling comes from")
+	l.sendsTo(netip.AddrPortFrom(signalling, 4000), "the source address of the signalling")
 	trusted := receiving(t, media.Options{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.9.0/24")}}, "127.0.0.1")
 	trusted.says(&stream{from: elsewhere, ssrc: 1}, 10)
-	trusted.sendsTo(elsewhere, "a network of the trunk")
+	trusted.sendsTo(elsewhere, "a network of Options.Networks")
 }
 
 func TestNATModesDecideDestinationAndAcceptedSource(t *testing.T) {
 	t.Parallel()
 	on := receiving(t, media.Options{NAT: media.NATOn}, "127.0.0.1")
-	on.sendsTo(netip.AddrPort{}, "the SDP is not believed")
+	on.sendsTo(netip.AddrPort{}, "the SDP address is not used")
 	on.says(&stream{from: elsewhere, ssrc: 1}, 10)
 	on.sendsTo(elsewhere, "any source")
 	off := receiving(t, media.Options{NAT: media.NATOff}, "127.0.0.1")
 	off.says(&stream{from: otherPort, ssrc: 1}, 30)
-	off.sendsTo(describedAt, "the SDP alone")
+	off.sendsTo(describedAt, "only the SDP address")
 	off.says(&stream{from: describedAt, ssrc: 2}, 3)
 	assert.Equal(t, uint64(3), off.Stats().PacketsReceived)
 	off.now += time.Minute
 	off.says(&stream{from: otherPort, ssrc: 1}, 30)
-	off.sendsTo(describedAt, "also once it is silent")
+	off.sendsTo(describedAt, "still the SDP address after silence")
 	for _, host := range []string{"10.9.9.9", "handset.local"} {
 		_, err := off.Answer(describe(host, 5000, ""))
 		require.ErrorIs(t, err, media.ErrRefusedAddress)
@@ -171,7 +171,7 @@ func TestConfirmedSourceExcludesOtherSourcesWhileSending(t *testing.T) {
 			}
 			l.sendsTo(first, thief.from.String())
 		}
-		assert.Zero(t, l.Stats().PacketsLost, "what is injected has no place in the sequence")
+		assert.Zero(t, l.Stats().PacketsLost, "injected packets do not affect the loss")
 	}
 }
 
@@ -198,7 +198,7 @@ func TestAnotherSourceIsLearntAfterThreeSecondsAtMostThriceAMinute(t *testing.T)
 	l.now += time.Minute
 	last := netip.AddrPortFrom(otherPort.Addr(), 9000)
 	l.says(&stream{from: last, ssrc: 1}, 10)
-	l.sendsTo(last, "in the next minute")
+	l.sendsTo(last, "learnt in the next minute")
 	_, err := l.Answer(describe("127.0.0.1", 5000, "a=sendonly\r\n"))
 	require.NoError(t, err)
 	_, err = l.Answer(describe("127.0.0.1", 5000, "a=recvonly\r\n"))
@@ -207,7 +207,7 @@ func TestAnotherSourceIsLearntAfterThreeSecondsAtMostThriceAMinute(t *testing.T)
 	l.says(&stream{from: elsewhere, ssrc: 1}, 30)
 	l.says(&stream{from: otherPort, ssrc: 1}, 30)
 	got, _ := l.SendsTo()
-	assert.Equal(t, last, got, "a peer that does not mean to send is expected to be silent")
+	assert.Equal(t, last, got, "silence of a recvonly peer is expected")
 }
 
 func TestFewForeignPacketsDoNotPreventLearning(t *testing.T) {
@@ -219,7 +219,7 @@ func TestFewForeignPacketsDoNotPreventLearning(t *testing.T) {
 		l.now -= 20 * time.Millisecond
 		l.says(&stream{from: netip.AddrPortFrom(elsewhere.Addr(), uint16(7000+i%3)), ssrc: 5}, 1)
 	}
-	l.sendsTo(otherPort, "though others sent in between")
+	l.sendsTo(otherPort, "in spite of packets from other sources")
 }
 
 func TestNewSDPAddressRestartsLearningAndSameAddressDoesNot(t *testing.T) {
@@ -233,7 +233,7 @@ func TestNewSDPAddressRestartsLearningAndSameAddressDoesNot(t *testing.T) {
 	_, err = l.Answer(describe("10.9.9.9", 5008, ""))
 	require.NoError(t, err)
 	l.now = max(l.now, l.Now())
-	l.sendsTo(netip.AddrPort{}, "what was learnt was of another description")
+	l.sendsTo(netip.AddrPort{}, "the source was learnt under other SDP")
 	l.says(&stream{from: elsewhere, ssrc: 2}, 10)
 	l.sendsTo(elsewhere, "the new source")
 }

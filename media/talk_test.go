@@ -20,10 +20,10 @@ func TestTwoSessionsExchangeAndRecordAudio(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b := engine(t), engine(t)
 			dir := t.TempDir()
-			var earA, earB ear
+			var reportedA, reportedB eventLog
 			path := filepath.Join(dir, "deep", "a.wav")
-			sa := open(t, a, media.Options{Codecs: []media.Codec{codec}, RecordPath: path, Notify: earA.notify})
-			sb := open(t, b, media.Options{Notify: earB.notify})
+			sa := open(t, a, media.Options{Codecs: []media.Codec{codec}, RecordPath: path, Notify: reportedA.notify})
+			sb := open(t, b, media.Options{Notify: reportedB.notify})
 			ta, tb := media.NewTurn(sa), media.NewTurn(sb)
 			connect(t, sa, sb)
 			up, down := chirp(1500*time.Millisecond), chirp(1200*time.Millisecond)
@@ -33,10 +33,10 @@ func TestTwoSessionsExchangeAndRecordAudio(t *testing.T) {
 				ta.Frame()
 				tb.Frame()
 			}
-			assert.Contains(t, earA.all(), media.Event(media.Played{ID: 7, Heard: up.Duration()}))
-			assert.Contains(t, earB.all(), media.Event(media.Played{ID: 8, Heard: down.Duration()}))
-			assert.Contains(t, earA.all(), media.Event(media.SpeechBegan{}))
-			assert.Contains(t, earA.all(), media.Event(media.SpeechEnded{}))
+			assert.Contains(t, reportedA.all(), media.Event(media.Played{ID: 7, Heard: up.Duration()}))
+			assert.Contains(t, reportedB.all(), media.Event(media.Played{ID: 8, Heard: down.Duration()}))
+			assert.Contains(t, reportedA.all(), media.Event(media.SpeechBegan{}))
+			assert.Contains(t, reportedA.all(), media.Event(media.SpeechEnded{}))
 			assert.Equal(t, 2*time.Second, sa.Mark())
 
 			stats, done := sa.Close()
@@ -71,7 +71,7 @@ func TestMediaClockKeepsTimeAndRecordingLength(t *testing.T) {
 	require.NoError(t, err)
 	s.Begin()
 	begun := time.Now()
-	eventually(t, "a moment of silence passes, which is in the file as well", func() bool { return s.Mark() >= 200*time.Millisecond })
+	eventually(t, "time passes in which the file is silent", func() bool { return s.Mark() >= 200*time.Millisecond })
 	s.Play(1, tone.Make(10*time.Second, 0.3, 440))
 	eventually(t, "three seconds pass, and media time is real time", func() bool {
 		wall := time.Since(begun)
@@ -87,13 +87,13 @@ func TestMediaClockKeepsTimeAndRecordingLength(t *testing.T) {
 	assert.Equal(t, r.Duration, file.Duration())
 	assert.InDelta(t, float64(stats.PacketsSent*160), float64(len(file.Channel(1))), 160, "a frame for every packet since Begin")
 	first := slices.IndexFunc(file.Channel(1), func(v int16) bool { return v != 0 })
-	assert.GreaterOrEqual(t, first, 1600, "what came before the first sound is silence")
+	assert.GreaterOrEqual(t, first, 1600, "the time before the first audio is silent")
 }
 
 func TestPausePlayingHoldsClipAndHearGetsPeerAudioOnly(t *testing.T) {
 	a, b := engine(t), engine(t)
-	var told ear
-	sa, sb := open(t, a, media.Options{Notify: told.notify}), open(t, b, media.Options{})
+	var reported eventLog
+	sa, sb := open(t, a, media.Options{Notify: reported.notify}), open(t, b, media.Options{})
 	ta, tb := media.NewTurn(sa), media.NewTurn(sb)
 	connect(t, sa, sb)
 	turns := func(n int) {
@@ -102,26 +102,26 @@ func TestPausePlayingHoldsClipAndHearGetsPeerAudioOnly(t *testing.T) {
 			tb.Frame()
 		}
 	}
-	var heard, far []byte
-	sa.Hear(func(frame []byte) { far = append(far, frame...) })
+	var heard, peerAudio []byte
+	sa.Hear(func(frame []byte) { peerAudio = append(peerAudio, frame...) })
 	sb.Hear(func(frame []byte) { heard = append(heard, frame...) })
 	clip := chirp(400 * time.Millisecond)
 	sa.Play(1, clip)
 	turns(10)
 	sa.PausePlaying()
 	turns(50)
-	assert.Empty(t, told.all(), "it stands still")
+	assert.Empty(t, reported.all(), "playback is paused")
 	sa.ContinuePlaying()
 	turns(5)
-	assert.Empty(t, told.all(), "it goes on where it stood")
+	assert.Empty(t, reported.all(), "playback continues where it was paused")
 	turns(15)
-	assert.Contains(t, told.all(), media.Event(media.Played{ID: 1, Heard: clip.Duration()}))
+	assert.Contains(t, reported.all(), media.Event(media.Played{ID: 1, Heard: clip.Duration()}))
 	assert.Len(t, heard, 80*160)
 	match, _ := correlate(g711.DecodeMu(heard), g711.DecodeMu(clip[:1600]), 3200)
 	assert.GreaterOrEqual(t, match, 0.95)
-	assert.Equal(t, -1, slices.IndexFunc(far, func(v byte) bool { return v != g711.MuSilence }), "not what we say ourselves")
+	assert.Equal(t, -1, slices.IndexFunc(peerAudio, func(v byte) bool { return v != g711.MuSilence }), "our own audio is not included")
 	sa.PausePlaying()
 	sa.Play(2, clip)
 	turns(25)
-	assert.Contains(t, told.all(), media.Event(media.Played{ID: 2, Heard: clip.Duration()}), "what is played afresh is heard")
+	assert.Contains(t, reported.all(), media.Event(media.Played{ID: 2, Heard: clip.Duration()}), "a new Play is audible")
 }

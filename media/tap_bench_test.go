@@ -14,8 +14,8 @@ func BenchmarkFrame(b *testing.B) {
 		"alone": nil, "one listens": {media.Listen}, "one barges": {media.Barge}, "eight listen": {0, 0, 0, 0, 0, 0, 0, 0},
 	} {
 		b.Run(name, func(b *testing.B) {
-			far, near := engine(b), engine(b)
-			caller, ours := open(b, far, media.Options{}), open(b, near, media.Options{})
+			remote, local := engine(b), engine(b)
+			caller, ours := open(b, remote, media.Options{}), open(b, local, media.Options{})
 			turns := []*media.Turn{media.NewTurn(caller), media.NewTurn(ours)}
 			answer, err := ours.Answer(caller.Offer())
 			require.NoError(b, err)

@@ -81,16 +81,16 @@ func TestWhisperReachesHumanButNotCaller(t *testing.T) {
 	whisperer.say(s, advice)
 	s.caller.Play(1, said)
 	s.run(1400 * time.Millisecond)
-	assert.Less(t, whisperer.alike(advice), 0.3, "one does not hear oneself")
-	assert.GreaterOrEqual(t, other.alike(advice), 0.95, "but others who listen do")
+	assert.Less(t, whisperer.alike(advice), 0.3, "a listener does not hear itself")
+	assert.GreaterOrEqual(t, other.alike(advice), 0.95, "other listeners hear it")
 	assert.GreaterOrEqual(t, whisperer.alike(said), 0.95)
 	_, right, _ := s.recording(s.a)
-	assert.Zero(t, loudness(right), "nor is it recorded")
+	assert.Zero(t, loudness(right), "the audio is not recorded")
 	callerHeard, _, _ := s.recording(s.caller)
 	assert.Zero(t, loudness(callerHeard))
 	humanHeard, _, _ := s.recording(s.human)
 	assert.GreaterOrEqual(t, alike(humanHeard, advice), 0.95)
-	assert.GreaterOrEqual(t, alike(humanHeard, said), 0.95, "the caller is heard besides")
+	assert.GreaterOrEqual(t, alike(humanHeard, said), 0.95, "the caller is heard too")
 }
 
 func TestBargeReachesBothSidesAndIsRecorded(t *testing.T) {
@@ -104,7 +104,7 @@ func TestBargeReachesBothSidesAndIsRecorded(t *testing.T) {
 	s.run(1400 * time.Millisecond)
 	s.human.Play(1, answered)
 	s.run(1400 * time.Millisecond)
-	assert.Less(t, l.alike(word), 0.3, "one does not hear oneself")
+	assert.Less(t, l.alike(word), 0.3, "a listener does not hear itself")
 	assert.GreaterOrEqual(t, l.alike(said), 0.95)
 	assert.GreaterOrEqual(t, l.alike(answered), 0.95)
 	_, right, _ := s.recording(s.a)
@@ -119,7 +119,7 @@ func TestThreeListenersAreMixed(t *testing.T) {
 	s := newStage(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
-	boss, ear := listen(t, s.a, media.Barge), listen(t, s.a, media.Listen)
+	boss, listening := listen(t, s.a, media.Barge), listen(t, s.a, media.Listen)
 	one, two := chirp(500*time.Millisecond), deeper(500*time.Millisecond)
 	three := media.Clip(bytes.Repeat(deeper(100*time.Millisecond), 5))
 	s.caller.Play(1, one)
@@ -127,7 +127,7 @@ func TestThreeListenersAreMixed(t *testing.T) {
 	boss.say(s, three)
 	s.run(400 * time.Millisecond)
 	for name, sound := range map[string]media.Clip{"caller": one, "human": two, "supervisor": three} {
-		assert.Greater(t, ear.alike(sound), 0.45, name)
+		assert.Greater(t, listening.alike(sound), 0.45, name)
 	}
 	callerHeard, _, _ := s.recording(s.caller)
 	assert.Greater(t, alike(callerHeard, two), 0.6)
@@ -149,7 +149,7 @@ func TestSensitiveAudioIsSilentForListeners(t *testing.T) {
 	assert.Zero(t, loudness(g711.DecodeMu(l.heard)))
 	s.caller.Play(2, secret)
 	s.run(200 * time.Millisecond)
-	assert.Positive(t, loudness(g711.DecodeMu(l.heard)), "a listener hears again")
+	assert.Positive(t, loudness(g711.DecodeMu(l.heard)), "the listener receives audio again")
 }
 
 func TestListenersAreLimitedAndNotifiedOfSessionEnd(t *testing.T) {
@@ -165,7 +165,7 @@ func TestListenersAreLimitedAndNotifiedOfSessionEnd(t *testing.T) {
 	require.NoError(t, err)
 	s.a.Close()
 	for i, l := range all {
-		assert.Equal(t, min(i, 1), l.ends, "the end is told once, and not to who left")
+		assert.Equal(t, min(i, 1), l.ends, "the end is reported once to each remaining listener")
 		l.tap.Close()
 	}
 	_, err = s.a.Tap(media.Listen, func([]byte) {})

@@ -23,15 +23,15 @@ func BenchmarkTurn1000Calls(b *testing.B) {
 	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 24000, PortMax: 29999, Quarantine: 50 * time.Millisecond})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, e.Close()) })
-	sessions, far := make([]*media.Session, calls), make([]*farSocket, calls)
+	sessions, peers := make([]*media.Session, calls), make([]*peerSocket, calls)
 	for i := range sessions {
 		sessions[i], err = e.Open(media.Options{RecordPath: filepath.Join(dir, fmt.Sprintf("%d.wav", i))})
 		require.NoError(b, err)
-		far[i] = newFarSocket(b, sessions[i].LocalPort())
+		peers[i] = newPeerSocket(b, sessions[i].LocalPort())
 	}
 	turns := media.NewTurns(sessions)
 	for i, s := range sessions {
-		sdp := fmt.Appendf(nil, "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/AVP 0 101\r\na=rtpmap:101 telephone-event/8000\r\n", far[i].port)
+		sdp := fmt.Appendf(nil, "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/AVP 0 101\r\na=rtpmap:101 telephone-event/8000\r\n", peers[i].port)
 		_, err = s.Answer(sdp)
 		require.NoError(b, err)
 		s.Begin()
@@ -43,7 +43,7 @@ func BenchmarkTurn1000Calls(b *testing.B) {
 	turn, frames := 0, 0
 	once := func() {
 		for i := turn % 4; i < calls; i += 4 {
-			far[i].say()
+			peers[i].say()
 		}
 		before := threadTime(b)
 		turns.Once()
@@ -61,8 +61,8 @@ func BenchmarkTurn1000Calls(b *testing.B) {
 	b.ReportMetric(float64(spent)/float64(frames), "cpu-ns/frame")
 }
 
-// farSocket is a peer's socket; it sends when the benchmark calls say.
-type farSocket struct {
+// peerSocket is a peer's socket; it sends when the benchmark calls say.
+type peerSocket struct {
 	fd, port int
 	to       unix.SockaddrInet4
 	packet   [172]byte
@@ -70,7 +70,7 @@ type farSocket struct {
 	buf      [1500]byte
 }
 
-func newFarSocket(b *testing.B, to int) *farSocket {
+func newPeerSocket(b *testing.B, to int) *peerSocket {
 	b.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	require.NoError(b, err)
@@ -78,7 +78,7 @@ func newFarSocket(b *testing.B, to int) *farSocket {
 	require.NoError(b, unix.Bind(fd, &unix.SockaddrInet4{Addr: loopback.As4()}))
 	name, err := unix.Getsockname(fd)
 	require.NoError(b, err)
-	f := &farSocket{fd: fd, port: name.(*unix.SockaddrInet4).Port, to: unix.SockaddrInet4{Addr: loopback.As4(), Port: to}}
+	f := &peerSocket{fd: fd, port: name.(*unix.SockaddrInet4).Port, to: unix.SockaddrInet4{Addr: loopback.As4(), Port: to}}
 	f.packet[0] = 2 << 6
 	binary.BigEndian.PutUint32(f.packet[8:], uint32(to))
 	for i := range f.packet[12:] {
@@ -88,7 +88,7 @@ func newFarSocket(b *testing.B, to int) *farSocket {
 }
 
 // say sends a frame and reads the received packets.
-func (f *farSocket) say() {
+func (f *peerSocket) say() {
 	for {
 		if n, _, err := unix.Recvfrom(f.fd, f.buf[:], unix.MSG_DONTWAIT); n <= 0 || err != nil {
 			break

@@ -23,8 +23,8 @@ import (
 func TestDigitsSurvivePacketLossBothWays(t *testing.T) {
 	t.Parallel()
 	a, b := engine(t), engine(t)
-	var earA, earB ear
-	sa, sb := open(t, a, media.Options{Notify: earA.notify}), open(t, b, media.Options{Notify: earB.notify})
+	var reportedA, reportedB eventLog
+	sa, sb := open(t, a, media.Options{Notify: reportedA.notify}), open(t, b, media.Options{Notify: reportedB.notify})
 	r := newRelay(t, sa.LocalPort(), sb.LocalPort(), 0.05)
 	answer, err := sb.Answer(via(sa.Offer(), r.b))
 	require.NoError(t, err)
@@ -34,12 +34,12 @@ func TestDigitsSurvivePacketLossBothWays(t *testing.T) {
 	const up, down = "0123456789*#", "99881177AABD"
 	sa.SendDigits(1, up)
 	sb.SendDigits(2, down)
-	eventually(t, "sent", earA.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 1} }))
-	eventually(t, "sent", earB.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 2} }))
-	eventually(t, "the last digit", func() bool { return len(earB.keys()) >= len(up) && len(earA.keys()) >= len(down) })
-	never(t, 300*time.Millisecond, "a digit twice", func() bool { return len(earB.keys()) > len(up) || len(earA.keys()) > len(down) })
-	assert.Equal(t, up, earB.keys())
-	assert.Equal(t, down, earA.keys())
+	eventually(t, "sent", reportedA.has(func(e media.Event) bool { return e == media.DigitsSent{ID: 1} }))
+	eventually(t, "sent", reportedB.has(func(e media.Event) bool { return e == media.DigitsSent{ID: 2} }))
+	eventually(t, "the last digit", func() bool { return len(reportedB.keys()) >= len(up) && len(reportedA.keys()) >= len(down) })
+	never(t, 300*time.Millisecond, "a digit reported twice", func() bool { return len(reportedB.keys()) > len(up) || len(reportedA.keys()) > len(down) })
+	assert.Equal(t, up, reportedB.keys())
+	assert.Equal(t, down, reportedA.keys())
 	stats := sb.Stats()
 	assert.InDelta(t, 5, stats.LossPercent, 4)
 	assert.Less(t, stats.MOS, 4.2)
@@ -51,12 +51,12 @@ func TestDigitsSurvivePacketLossBothWays(t *testing.T) {
 func TestDigitsAreTonesWithoutTelephoneEvents(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	var far ear
-	s := open(t, engine(t), media.Options{Notify: far.notify})
+	var reported eventLog
+	s := open(t, engine(t), media.Options{Notify: reported.notify})
 	s.SendDigits(4, "5") // sent before the peer's SDP is known
 	_, err := s.Answer([]byte(strings.ReplaceAll(string(p.sdp("")), " 101\r\n", "\r\n")))
 	require.NoError(t, err)
-	eventually(t, "sent", far.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 4} }))
+	eventually(t, "sent", reported.has(func(e media.Event) bool { return e == media.DigitsSent{ID: 4} }))
 	var sound []byte
 	eventually(t, "the tones", func() bool {
 		sound = nil
@@ -92,10 +92,10 @@ func TestConfirmedSourceExcludesInjectedPackets(t *testing.T) {
 	_, err = s.Answer(moved.sdp(""))
 	require.NoError(t, err)
 	moved.say(t, s.LocalPort(), 4, 0, 0x90)
-	eventually(t, "the new one is heard", func() bool { return s.Stats().PacketsReceived == 7 })
+	eventually(t, "the new peer is accepted", func() bool { return s.Stats().PacketsReceived == 7 })
 	eventually(t, "and hears", func() bool { return len(moved.heard()) > 2 })
 	p.say(t, s.LocalPort(), 3, 0, 0x90)
-	eventually(t, "the old one no more", func() bool { return s.Stats().PacketsRefused == 28 })
+	eventually(t, "the old peer is refused", func() bool { return s.Stats().PacketsRefused == 28 })
 }
 
 func TestPacketsOfPreviousSourceDoNotConfirmIt(t *testing.T) {
@@ -119,9 +119,9 @@ func TestPacketsOfPreviousSourceDoNotConfirmIt(t *testing.T) {
 			continue
 		}
 		moved.forget()
-		eventually(t, "the new one hears", func() bool { return len(moved.heard()) > 3 })
+		eventually(t, "the new peer receives audio", func() bool { return len(moved.heard()) > 3 })
 		p.forget()
-		eventually(t, "a far end that has not moved is learnt again", func() bool {
+		eventually(t, "a peer with an unchanged address is learnt again", func() bool {
 			p.say(t, s.LocalPort(), 1, 0, 0x90)
 			return len(p.heard()) > 0 || time.Since(begun) > 2100*time.Millisecond
 		})
@@ -129,7 +129,7 @@ func TestPacketsOfPreviousSourceDoNotConfirmIt(t *testing.T) {
 			return
 		}
 	}
-	require.Fail(t, "never learnt again")
+	require.Fail(t, "the source is not learnt again")
 }
 
 func TestSendingSDPSourcePreventsLearningOthers(t *testing.T) {
@@ -139,7 +139,7 @@ func TestSendingSDPSourcePreventsLearningOthers(t *testing.T) {
 	_, err := s.Answer(p.sdp(""))
 	require.NoError(t, err)
 	p.say(t, s.LocalPort(), 1, 0, 0x90)
-	eventually(t, "heard at once", func() bool { return s.Stats().PacketsReceived == 1 })
+	eventually(t, "audio is heard at once", func() bool { return s.Stats().PacketsReceived == 1 })
 	thief.say(t, s.LocalPort(), 10, 0, 0x90)
 	eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 10 })
 	assert.Empty(t, thief.heard())
@@ -157,9 +157,9 @@ func TestNewStreamOfConfirmedSourceNeedsThreePackets(t *testing.T) {
 	eventually(t, "comfort noise has its place in the sequence", func() bool { return s.Stats().PacketsReceived == 10 })
 	p.ssrc++
 	p.say(t, s.LocalPort(), 2, 0, 0x90)
-	never(t, 100*time.Millisecond, "two packets prove nothing", func() bool { return s.Stats().PacketsReceived > 10 })
+	never(t, 100*time.Millisecond, "two packets do not confirm a stream", func() bool { return s.Stats().PacketsReceived > 10 })
 	p.say(t, s.LocalPort(), 4, 0, 0x90)
-	eventually(t, "music on hold from another machine is heard", func() bool { return s.Stats().PacketsReceived == 14 })
+	eventually(t, "hold music from another machine is accepted", func() bool { return s.Stats().PacketsReceived == 14 })
 	assert.Zero(t, s.Stats().PacketsLost)
 	assert.Zero(t, s.Stats().PacketsRefused)
 }
@@ -172,7 +172,7 @@ func TestForgedStreamOfConfirmedAddressDoesNotReplaceActiveStream(t *testing.T) 
 			return
 		}
 	}
-	require.Fail(t, "the machine is too busy to speak in time")
+	require.Fail(t, "the machine is too busy for this test")
 }
 
 // forged sends a forged stream between the packets of a confirmed stream; false: the machine stalled, so the test
@@ -198,8 +198,8 @@ func forged(t *testing.T, e *media.Engine) bool {
 	if time.Since(began) > 80*time.Millisecond {
 		return false
 	}
-	eventually(t, "the stream goes on", func() bool { return s.Stats().PacketsReceived >= heard })
-	never(t, 60*time.Millisecond, "a forged packet is heard", func() bool { return s.Stats().PacketsReceived > heard })
+	eventually(t, "the stream continues", func() bool { return s.Stats().PacketsReceived >= heard })
+	never(t, 60*time.Millisecond, "a forged packet is accepted", func() bool { return s.Stats().PacketsReceived > heard })
 	return true
 }
 
@@ -218,13 +218,13 @@ func TestEchoOfOwnStreamCountsAsReceivedAudio(t *testing.T) {
 			_, _ = echo.WriteToUDPAddrPort(buf[:n], from)
 		}
 	}()
-	var far ear
-	s := open(t, engine(t), media.Options{Notify: far.notify})
+	var reported eventLog
+	s := open(t, engine(t), media.Options{Notify: reported.notify})
 	require.NoError(t, s.Accept(describe("127.0.0.1", echo.LocalAddr().(*net.UDPAddr).Port, "")))
 	s.Begin()
 	s.Play(1, chirp(time.Second))
-	eventually(t, "heard", far.heard(func(e media.Event) bool { return e == media.SpeechBegan{} }))
-	eventually(t, "ended", far.heard(func(e media.Event) bool { return e == media.SpeechEnded{} }))
+	eventually(t, "heard", reported.has(func(e media.Event) bool { return e == media.SpeechBegan{} }))
+	eventually(t, "ended", reported.has(func(e media.Event) bool { return e == media.SpeechEnded{} }))
 	assert.Zero(t, s.Stats().PacketsRefused)
 	assert.Greater(t, s.Stats().PacketsReceived, uint64(40))
 }
@@ -232,8 +232,8 @@ func TestEchoOfOwnStreamCountsAsReceivedAudio(t *testing.T) {
 func TestHoldByPeerStopsAudioAndPausesPlayback(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	var far ear
-	s := open(t, engine(t), media.Options{Notify: far.notify, IdleAfter: 200 * time.Millisecond})
+	var reported eventLog
+	s := open(t, engine(t), media.Options{Notify: reported.notify, IdleAfter: 200 * time.Millisecond})
 	first, err := s.Answer(p.sdp(""))
 	require.NoError(t, err)
 	eventually(t, "silence is sent at once", func() bool { return len(p.heard()) > 3 })
@@ -241,31 +241,31 @@ func TestHoldByPeerStopsAudioAndPausesPlayback(t *testing.T) {
 		held, errHold := s.Answer(hold)
 		require.NoError(t, errHold)
 		assert.NotContains(t, string(held), "sendrecv")
-		assert.Equal(t, version(first)+2*i+1, version(held), "a new version for a new description")
+		assert.Equal(t, version(first)+2*i+1, version(held), "changed SDP has a new version")
 		again, errHold := s.Answer(hold)
 		require.NoError(t, errHold)
-		assert.Equal(t, held, again, "and none for the same")
+		assert.Equal(t, held, again, "the same SDP keeps its version")
 		if i == 0 {
 			s.Begin()
 			s.Play(1, tone.Beep(100*time.Millisecond))
 		}
 		p.forget()
 		never(t, 300*time.Millisecond, "sound or an event on hold", func() bool {
-			return len(p.heard()) > 2 || slices.ContainsFunc(far.all(), func(e media.Event) bool { return !isHold(e) }) // packets in transit may still arrive
+			return len(p.heard()) > 2 || slices.ContainsFunc(reported.all(), func(e media.Event) bool { return !isHold(e) }) // packets in transit may still arrive
 		})
 		_, err = s.Answer(p.sdp(""))
 		require.NoError(t, err)
 	}
 	none := media.Hold{}
 	want := []media.Event{media.Hold{Deaf: true}, none, media.Hold{Deaf: true, Mute: true}, none, media.Hold{Deaf: true}, none, media.Hold{Deaf: true, Mute: true}, none}
-	eventually(t, "the owner is told of each hold and its end", func() bool {
-		return slices.Equal(want, slices.DeleteFunc(far.all(), func(e media.Event) bool { return !isHold(e) }))
+	eventually(t, "each hold and its end are reported", func() bool {
+		return slices.Equal(want, slices.DeleteFunc(reported.all(), func(e media.Event) bool { return !isHold(e) }))
 	})
-	eventually(t, "played after the hold", far.heard(func(e media.Event) bool { return e == media.Played{ID: 1, Heard: 100 * time.Millisecond} }))
+	eventually(t, "played after the hold", reported.has(func(e media.Event) bool { return e == media.Played{ID: 1, Heard: 100 * time.Millisecond} }))
 	eventually(t, "and marked", func() bool {
 		return slices.ContainsFunc(p.heard(), func(packet rtp.Packet) bool { return packet.Marker })
 	})
-	eventually(t, "vanished, off hold", far.heard(func(e media.Event) bool { return e == media.Vanished{} }))
+	eventually(t, "vanished, off hold", reported.has(func(e media.Event) bool { return e == media.Vanished{} }))
 }
 
 func TestRemovedStreamIsAnsweredWithPortZeroAndCanReturn(t *testing.T) {
@@ -315,37 +315,37 @@ func version(b []byte) int {
 func TestVanishedPeerIsReportedOncePerSilence(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	var far ear
-	s := open(t, engine(t), media.Options{Notify: far.notify, IdleAfter: 150 * time.Millisecond})
+	var reported eventLog
+	s := open(t, engine(t), media.Options{Notify: reported.notify, IdleAfter: 150 * time.Millisecond})
 	_, err := s.Answer(p.sdp(""))
 	require.NoError(t, err)
-	never(t, 250*time.Millisecond, "before the call is answered", func() bool { return len(far.all()) > 0 })
+	never(t, 250*time.Millisecond, "before the call is answered", func() bool { return len(reported.all()) > 0 })
 	s.Begin()
-	eventually(t, "vanished", func() bool { return len(far.all()) == 1 })
-	never(t, 250*time.Millisecond, "twice", func() bool { return len(far.all()) > 1 })
+	eventually(t, "vanished", func() bool { return len(reported.all()) == 1 })
+	never(t, 250*time.Millisecond, "twice", func() bool { return len(reported.all()) > 1 })
 	p.say(t, s.LocalPort(), 1, 0, 0xFF)
-	eventually(t, "again", func() bool { return len(far.all()) == 2 })
-	assert.Equal(t, []media.Event{media.Vanished{}, media.Vanished{}}, far.all())
+	eventually(t, "again", func() bool { return len(reported.all()) == 2 })
+	assert.Equal(t, []media.Event{media.Vanished{}, media.Vanished{}}, reported.all())
 }
 
 func TestPlayInterruptsPreviousClip(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	var far ear
-	s := open(t, engine(t), media.Options{Notify: far.notify})
+	var reported eventLog
+	s := open(t, engine(t), media.Options{Notify: reported.notify})
 	_, err := s.Answer(p.sdp("a=ptime:10\r\n"))
 	require.NoError(t, err)
 	s.Play(1, tone.Beep(time.Minute))
 	eventually(t, "it sounds", func() bool { return bytes.Contains(sound(p), tone.Beep(time.Minute)[:800]) })
 	s.Play(2, tone.Beep(30*time.Millisecond))
-	eventually(t, "both ended", func() bool { return len(far.all()) == 2 })
+	eventually(t, "both ended", func() bool { return len(reported.all()) == 2 })
 	s.Play(3, nil)
-	eventually(t, "an empty clip ends too", func() bool { return len(far.all()) == 3 })
+	eventually(t, "an empty clip also reports Played", func() bool { return len(reported.all()) == 3 })
 	s.Play(4, tone.Beep(time.Minute))
 	s.StopPlaying()
 	s.StopPlaying()
-	eventually(t, "stopped", func() bool { return len(far.all()) == 4 })
-	got := far.all()
+	eventually(t, "stopped", func() bool { return len(reported.all()) == 4 })
+	got := reported.all()
 	old, ok := got[0].(media.Played)
 	require.True(t, ok)
 	assert.True(t, old.Interrupted && old.ID == 1 && old.Heard >= 100*time.Millisecond && old.Heard < 5*time.Second, "%+v", old)
@@ -396,7 +396,7 @@ func TestRTCPReportsAreSentAndRoundTripIsMeasured(t *testing.T) {
 	_, err = control.WriteToUDPAddrPort(reply, from)
 	require.NoError(t, err)
 	eventually(t, "measured", func() bool { return s.Stats().RoundTripMs > 0 })
-	assert.InDelta(t, way.Milliseconds(), s.Stats().RoundTripMs, 40, "when it arrived, not when it was looked at")
+	assert.InDelta(t, way.Milliseconds(), s.Stats().RoundTripMs, 40, "the arrival time, not the read time")
 
 	s.Close()
 	n, err = control.Read(buf)
@@ -423,7 +423,7 @@ func TestDisallowedAddressGetsNoAudio(t *testing.T) {
 	t.Cleanup(func() { _ = e.Close() })
 	s, off := open(t, e, media.Options{}), open(t, e, media.Options{NAT: media.NATOff})
 	for name, offer := range map[string][]byte{
-		"our own port": describe("127.0.0.1", low, ""), "another of us": describe("127.0.0.9", low+9, ""), "privileged": describe("127.0.0.1", 53, ""),
+		"our own port": describe("127.0.0.1", low, ""), "another local port": describe("127.0.0.9", low+9, ""), "privileged": describe("127.0.0.1", 53, ""),
 		"multicast": describe("224.0.0.1", 5000, ""), "broadcast": describe("255.255.255.255", 5000, ""), "inside": describe("10.1.2.3", 5000, ""),
 		"a host name": describe("carrier.example", 5000, ""),
 	} {
@@ -469,7 +469,7 @@ func TestReOfferKeepsStreamAndIncrementsVersion(t *testing.T) {
 	s := open(t, engine(t), media.Options{Codecs: []media.Codec{media.PCMA, media.PCMU}})
 	offer := s.Offer()
 	assert.Contains(t, string(offer), "RTP/AVP 8 0 101\r\n")
-	assert.Equal(t, offer, s.Offer(), "nothing new, no new version")
+	assert.Equal(t, offer, s.Offer(), "unchanged SDP keeps its version")
 	require.NoError(t, s.Accept(p.sdp("")))
 	eventually(t, "sent", func() bool { return len(p.heard()) > 5 })
 	_, err := s.Answer(p.sdp(""))
