@@ -50,7 +50,7 @@ func (d *direction) over() bool {
 	return d.ended
 }
 
-// setMixed says whether other audio is mixed in, so that the packets must not be relayed.
+// setMixed sets whether other audio is mixed in, so that the packets must not be relayed.
 func (d *direction) setMixed(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,13 +13,13 @@ const steady = 480
 // was written so far, and silence in gaps, until End. Safe for concurrent use; only Wait and Onward block. At most
 // one session plays a feed.
 type Feed struct {
-	mu    sync.Mutex
-	clip  Clip
-	heard int // samples played so far
-	taken bool
-	low   int // valid if taken: the lowest length that TakeBack cut the feed to since the last Onward
-	ended bool
-	more  chan struct{} // closed when the feed changes; nil: no goroutine waits
+	mu        sync.Mutex
+	clip      Clip
+	heard     int // samples played so far
+	wasCut    bool
+	cutLength int // valid if wasCut: the lowest length that TakeBack cut the feed to since the last Onward
+	ended     bool
+	more      chan struct{} // closed when the feed changes; nil: no goroutine waits
 }
 
 // Write appends a copy of the audio. After End it does nothing.
@@ -48,8 +48,8 @@ func (f *Feed) TakeBack(n int) (heard int) {
 	keep := max(n, f.heard)
 	if keep < len(f.clip) {
 		f.clip = f.clip[:keep:keep] // readers keep the slices that they already have
-		if !f.taken || keep < f.low {
-			f.taken, f.low = true, keep
+		if !f.wasCut || keep < f.cutLength {
+			f.wasCut, f.cutLength = true, keep
 		}
 		f.changed()
 	}
@@ -110,8 +110,8 @@ func (f *Feed) Onward(ctx context.Context, n, ahead int) (at int, more Clip, ove
 	for {
 		f.mu.Lock()
 		at = n
-		if f.taken {
-			at, f.taken = min(n, f.low), false
+		if f.wasCut {
+			at, f.wasCut = min(n, f.cutLength), false
 		}
 		most := max(min(len(f.clip), f.heard+ahead), at)
 		more, over = f.clip[min(at, len(f.clip)):min(most, len(f.clip))], f.ended && at >= len(f.clip)

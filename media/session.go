@@ -42,7 +42,7 @@ type Session struct {
 	quality quality
 	keys    keyPresses
 	srtp    srtpKeys
-	code    coding
+	code    codecState
 }
 
 // eventList holds events to be reported.

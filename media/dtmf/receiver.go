@@ -17,14 +17,14 @@ const (
 // repeated or reordered packets. It does not rely on the timestamp alone: some senders change the timestamp within
 // a press, others use one timestamp for all presses. The zero value is ready.
 type Receiver struct {
-	last    press
-	any     bool  // last is valid
-	open    bool  // the end of the last press has not arrived
-	quiet   int32 // samples since its last packet
-	sound   uint16
-	sounded bool    // sound is the sequence number of audio after the last event packet
-	past    [4]span // presses that were reported
-	next    uint8
+	last        press
+	hasLast     bool  // last is valid
+	open        bool  // the end of the last press has not arrived
+	quiet       int32 // samples since its last packet
+	audioSeq    uint16
+	hasAudioSeq bool    // audioSeq is the sequence number of audio after the last event packet
+	past        [4]span // presses that were reported
+	next        uint8
 }
 
 // span is the sequence number range of a press. Numbers between first and newest may be missing.
@@ -52,8 +52,8 @@ type Received struct {
 
 // Sound records an audio packet, which separates two presses.
 func (r *Receiver) Sound(seq uint16) {
-	if r.any && int16(seq-r.last.newest) > 0 { //nolint:gosec // modular
-		r.sound, r.sounded = seq, true
+	if r.hasLast && int16(seq-r.last.newest) > 0 { //nolint:gosec // modular
+		r.audioSeq, r.hasAudioSeq = seq, true
 	}
 }
 
@@ -63,15 +63,15 @@ func (r *Receiver) Got(p Received) (Press, bool) {
 	if !ok || int(e.Code) >= len(keys) {
 		return Press{}, false
 	}
-	if r.any && r.last.ssrc == p.SSRC && r.quiet < lateMost && int16(p.Seq-r.last.newest) <= 0 { //nolint:gosec // modular
+	if r.hasLast && r.last.ssrc == p.SSRC && r.quiet < lateMost && int16(p.Seq-r.last.newest) <= 0 { //nolint:gosec // modular
 		return r.takeLate(p, e)
 	}
-	if r.any && r.last.ssrc == p.SSRC && r.last.code == e.Code && !r.startsPress(p, e) {
+	if r.hasLast && r.last.ssrc == p.SSRC && r.last.code == e.Code && !r.startsPress(p, e) {
 		return r.continuePress(p, e)
 	}
 	ended, was := r.endPress()
 	r.last = press{spanOf(p, e), p.Timestamp, uint32(e.Duration), 0}
-	r.any, r.open, r.quiet, r.sounded = true, true, 0, false
+	r.hasLast, r.open, r.quiet, r.hasAudioSeq = true, true, 0, false
 	switch {
 	case !e.End:
 		return ended, was
@@ -84,7 +84,7 @@ func (r *Receiver) Got(p Received) (Press, bool) {
 
 // startsPress says whether a packet of the same key, newer than all others, starts another press.
 func (r *Receiver) startsPress(p Received, e Event) bool {
-	parted := r.sounded && int16(p.Seq-r.sound) > 0 || r.quiet >= patience //nolint:gosec // modular
+	parted := r.hasAudioSeq && int16(p.Seq-r.audioSeq) > 0 || r.quiet >= patience //nolint:gosec // modular
 	anew := uint32(e.Duration) < r.last.duration
 	apart := int32(p.Timestamp-r.last.stamp) >= int32(r.last.duration) //nolint:gosec // modular
 	switch {
@@ -109,7 +109,7 @@ func (r *Receiver) continuePress(p Received, e Event) (Press, bool) {
 		return Press{}, false
 	}
 	l.duration = max(l.duration, uint32(e.Duration))
-	r.quiet, r.sounded = 0, false
+	r.quiet, r.hasAudioSeq = 0, false
 	if !e.End {
 		return Press{}, false
 	}

@@ -54,8 +54,8 @@ func codecNamed(name string) Codec {
 	return PCMU
 }
 
-// coding is the state of a session's encoders and decoders. G.711 has none.
-type coding struct {
+// codecState is the state of a session's encoders and decoders. G.711 has none.
+type codecState struct {
 	narrowOut *g722.Encoder
 	narrowIn  *g722.Decoder
 	opusOut   *opus.Encoder
@@ -68,7 +68,7 @@ type coding struct {
 }
 
 // prepare allocates the encoder of a codec, so that no frame has to.
-func (c *coding) prepare(codec Codec) {
+func (c *codecState) prepare(codec Codec) {
 	switch codec {
 	case G722:
 		if c.narrowOut == nil {
@@ -87,7 +87,7 @@ func (c *coding) prepare(codec Codec) {
 }
 
 // close frees the memory of the Opus library.
-func (c *coding) close() {
+func (c *codecState) close() {
 	if c.opusOut != nil {
 		c.opusOut.Close()
 		c.opusIn.Close()
@@ -96,7 +96,7 @@ func (c *coding) close() {
 }
 
 // reset resets the decoders, because the audio now comes from another source.
-func (c *coding) reset() {
+func (c *codecState) reset() {
 	if c.narrowIn != nil {
 		*c.narrowIn = *g722.NewDecoder()
 	}
@@ -104,7 +104,7 @@ func (c *coding) reset() {
 
 // encode encodes a frame with the agreed codec, or as comfort noise in a pause, and returns its payload type.
 // octets 0: nothing is sent. noise is the agreed comfort noise format; its name is empty if none was agreed.
-func (c *coding) encode(dst, right []byte, o *sender, noise *sdp.Format) (payloadType uint8, octets int) {
+func (c *codecState) encode(dst, right []byte, o *sender, noise *sdp.Format) (payloadType uint8, octets int) {
 	if noise.Name != "" && c.isLull(right) {
 		if past := c.lull - lullAfter; past > len(right) && past%lullEvery >= len(right) {
 			return 0, 0
@@ -127,7 +127,7 @@ func (c *coding) encode(dst, right []byte, o *sender, noise *sdp.Format) (payloa
 }
 
 // isLull says whether a frame belongs to a pause that comfort noise replaces.
-func (c *coding) isLull(right []byte) bool {
+func (c *codecState) isLull(right []byte) bool {
 	if silent(right) {
 		c.lull, c.resumed = c.lull+len(right), false
 	} else {
@@ -137,7 +137,7 @@ func (c *coding) isLull(right []byte) bool {
 }
 
 // linear decodes µ-law into the session's scratch buffer.
-func (c *coding) linear(mu []byte) []int16 {
+func (c *codecState) linear(mu []byte) []int16 {
 	pcm := c.pcm[:len(mu)]
 	for i, b := range mu {
 		pcm[i] = g711.MuToLinear(b)
@@ -146,7 +146,7 @@ func (c *coding) linear(mu []byte) []int16 {
 }
 
 // decode decodes a packet's audio to 8 kHz µ-law, in place or in the session's scratch buffer.
-func (c *coding) decode(k kind, payload []byte) []byte {
+func (c *codecState) decode(k kind, payload []byte) []byte {
 	if len(payload) > soundMost {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (c *coding) decode(k kind, payload []byte) []byte {
 }
 
 // narrow converts an RTP timestamp of a 48 kHz clock to 8 kHz, also across wraparounds.
-func (c *coding) narrow(p *rtp.Packet) {
+func (c *codecState) narrow(p *rtp.Packet) {
 	if c.wide == 0 {
 		c.wide = wideOffset
 	}
