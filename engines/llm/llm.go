@@ -15,7 +15,7 @@ import (
 type Engine struct {
 	Name   string // name in the operator's configuration
 	URL    string // address of the API, up to and with /v1
-	Key    string // secret; "": none is sent // secret; "": no key is sent
+	Key    string // secret; "": no key is sent
 	Model  string
 	Tenant bool // a tenant named the address, so the egress filter applies
 	// First is the longest wait for the first word, Stall the longest pause between two chunks, Total the longest

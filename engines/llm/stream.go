@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// The shapes of the wire, as the API's reference has them.
+// Messages of the chat completions API.
 type (
 	wireMessage struct {
 		Role       string     `json:"role"`
@@ -63,7 +63,7 @@ type (
 	}
 )
 
-// wire is a request as it goes out.
+// wire returns the body of a request.
 func wire(model string, r Request) wireRequest {
 	w := wireRequest{Model: model, Stream: true, Temperature: r.Temperature, MaxTokens: r.MaxTokens}
 	for _, m := range r.Messages {
@@ -87,7 +87,7 @@ func wire(model string, r Request) wireRequest {
 	return w
 }
 
-// askEngine has one engine answer, within its time limits.
+// askEngine sends a request to one engine within its time limits.
 func (c *Client) askEngine(ctx context.Context, e *Engine, r Request, sentence func(string, time.Duration)) (Answer, error) {
 	bound, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -105,7 +105,7 @@ func (c *Client) askEngine(ctx context.Context, e *Engine, r Request, sentence f
 	if err == nil {
 		return reader.finish()
 	}
-	if ctx.Err() != nil { // nobody wants it any more
+	if ctx.Err() != nil { // the caller has cancelled the request
 		return reader.answer, ctx.Err()
 	}
 	f, ok := errors.AsType[*Fault](context.Cause(bound))
@@ -128,8 +128,7 @@ func (c *Client) stream(ctx context.Context, e *Engine, r Request, to *answerRea
 	return to.read(io.LimitReader(resp.Body, maxAnswer))
 }
 
-// post sends a request and returns the response if its status is 200. The caller
-// closes its body.
+// post sends a request and returns the response if its status is 200. The caller closes its body.
 func (c *Client) post(ctx context.Context, e *Engine, path, accept string, request any) (*http.Response, error) {
 	text, err := json.Marshal(request)
 	if err != nil {
@@ -171,7 +170,7 @@ func refusal(e *Engine, status int) *Fault {
 	return f
 }
 
-// answerReader puts an answer together from its events.
+// answerReader assembles the answer from the events of a stream.
 type answerReader struct {
 	engine   *Engine
 	begun    time.Time
@@ -182,12 +181,12 @@ type answerReader struct {
 	answer   Answer
 	text     strings.Builder
 	spoke    bool
-	begunIt  bool // a piece has come
-	ended    bool // it said that nothing follows
+	begunIt  bool // a chunk has arrived
+	ended    bool // the stream has sent its end
 }
 
-// read takes server-sent events (HTML standard, 9.2) until the end: lines of
-// data, comments and empty ones between.
+// read parses server-sent events (HTML standard §9.2) until the end of the stream: lines of data, comments and
+// empty lines.
 func (r *answerReader) read(from io.Reader) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
@@ -195,7 +194,7 @@ func (r *answerReader) read(from io.Reader) error {
 		r.pulse()
 		data, ok := strings.CutPrefix(lines.Text(), "data:")
 		if !ok {
-			continue // a comment, the name of an event, its end
+			continue // a comment, the name of an event or its end
 		}
 		data = strings.TrimSpace(data)
 		if data == "[DONE]" {
@@ -215,10 +214,10 @@ func (r *answerReader) read(from io.Reader) error {
 	return nil
 }
 
-// pulse notes that something came.
+// pulse restarts the timer of the longest pause.
 func (r *answerReader) pulse() {
 	if !r.begunIt {
-		return // comments keep no caller waiting for the first word
+		return // a comment does not count as the first word
 	}
 	r.silence.Reset(orElse(r.engine.Stall, stdStall))
 }
@@ -232,7 +231,7 @@ func (r *answerReader) chunk(data string) error {
 		return &Fault{Engine: r.engine.Name, Code: "overloaded", Message: "it broke off with an error"}
 	}
 	if len(c.Choices) == 0 {
-		return nil // figures of usage
+		return nil // a chunk with usage figures only
 	}
 	d := &c.Choices[0]
 	if piece := d.Delta.Content; piece != nil && *piece != "" {
@@ -254,7 +253,7 @@ func (r *answerReader) chunk(data string) error {
 	return nil
 }
 
-// first notes when the first piece came; from then on a pause counts.
+// first records the time of the first chunk. From then on the limit of a pause applies.
 func (r *answerReader) first() {
 	if r.begunIt {
 		return
@@ -285,8 +284,7 @@ func (r *answerReader) reportSentence(sentence string) {
 	}
 }
 
-// call puts the pieces of a call together: the first has id and name, the
-// others more of the arguments.
+// call assembles a tool call. Its first chunk has id and name, further ones have parts of the arguments.
 func (r *answerReader) call(piece *wireCall) error {
 	if piece.Index < 0 || piece.Index >= maxCalls {
 		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("it wants more than %d things done at once", maxCalls)}
@@ -306,7 +304,7 @@ func (r *answerReader) call(piece *wireCall) error {
 	return nil
 }
 
-// finish is the answer once its stream has ended well.
+// finish returns the answer of a complete stream.
 func (r *answerReader) finish() (Answer, error) {
 	a := r.answer
 	a.Engine, a.Text = r.engine.Name, strings.TrimSpace(r.text.String())
@@ -324,7 +322,7 @@ func (r *answerReader) finish() (Answer, error) {
 	return a, nil
 }
 
-// faultOf words why a request failed, with nothing of the far end's in it.
+// faultOf converts an error to a Fault without any text of the engine.
 func faultOf(e *Engine, err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f

@@ -23,7 +23,7 @@ import (
 // Config is the address of a server.
 type Config struct {
 	URL    string // address, up to and with /v1
-	Key    string // "": it asks for none // API key; "": the server needs none
+	Key    string // API key; "": the server needs none
 	Client *http.Client
 }
 

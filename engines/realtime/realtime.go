@@ -42,10 +42,10 @@ var (
 // Engine opens sessions with one engine.
 type Engine struct {
 	URL                string        // http, https, ws or wss, up to and with /v1
-	Key                string        // "": it asks for none // API key; "": the engine needs none
+	Key                string        // API key; "": the engine needs none
 	Model              string        // default model
 	Voice              string        // default voice
-	TranscriptionModel string        // the model that writes down what the caller says; "": nobody does // model that transcribes the caller; "": no transcripts of the caller
+	TranscriptionModel string        // model that transcribes the caller; "": no transcripts of the caller
 	ResponseTimeout    time.Duration // longest wait for the session and for the begin of a response
 	PauseTimeout       time.Duration // longest pause within a response
 	MaxTurn            time.Duration // longest speech of the caller without a pause; 0: one minute

@@ -25,24 +25,25 @@ const (
 	outputMost    = 32 << 20 // bytes of one sentence: 12 minutes
 )
 
-// What speaking may fail with.
+// Errors of local speech synthesis.
 var (
 	ErrNotInstalled = errors.New("speech: espeak-ng is not installed")
 	ErrBadRequest   = errors.New("speech: cannot be said")
 	ErrNoPrompt     = errors.New("speech: no prompt file")
 )
 
-// voiceName is what espeak-ng calls its voices; nothing else reaches its command line.
+// voiceName matches voice names of espeak-ng; only these reach its command line.
 var voiceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+_-]{0,31}$`)
 
-// Espeak speaks by espeak-ng, one process a sentence.
+// Espeak synthesizes with espeak-ng, one process per sentence.
 type Espeak struct {
 	program string
 	timeout time.Duration
 	slots   chan struct{}
 }
 
-// NewEspeak finds espeak-ng; ErrNotInstalled where it is not. At most so many processes run at once, each for at most timeout.
+// NewEspeak looks up espeak-ng and returns ErrNotInstalled without it. At most concurrency processes run at once,
+// each for at most timeout.
 func NewEspeak(concurrency int, timeout time.Duration) (*Espeak, error) {
 	program, err := exec.LookPath(espeakProgram)
 	if err != nil {
@@ -51,7 +52,7 @@ func NewEspeak(concurrency int, timeout time.Duration) (*Espeak, error) {
 	return &Espeak{program: program, timeout: timeout, slots: make(chan struct{}, max(concurrency, 1))}, nil
 }
 
-// Speak says one sentence.
+// Speak synthesizes one sentence.
 func (e *Espeak) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	voice, rate := r.Voice, r.Rate
 	if voice == "" {
@@ -101,13 +102,13 @@ func (e *Espeak) run(ctx context.Context, voice string, rate int, text string) (
 	return out.Bytes(), nil
 }
 
-// limited keeps the beginning of what is written to it.
+// limited keeps the first bytes that are written to it.
 type limited struct {
 	bytes.Buffer
 	most int
 }
 
-// Write keeps what there is room for.
+// Write keeps bytes up to the limit.
 func (l *limited) Write(b []byte) (int, error) {
 	_, _ = l.Buffer.Write(b[:min(len(b), l.most-l.Len())])
 	return len(b), nil

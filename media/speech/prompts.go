@@ -16,13 +16,14 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// Explicit marks a text that is the name of a file in the prompt directory, "wav:welcome.wav".
+// WAVPrefix begins a text that names a file of the prompt directory, such as "wav:welcome.wav".
 const WAVPrefix = "wav:"
 
 const promptMost = 32 << 20 // bytes of a file
 
-// PromptFiles speaks from the WAV files of a directory: "wav:NAME" that file, any other text the file named by Slug, or by
-// Hash where two texts share a slug. Files in a folder named like the voice come first. Nothing outside the directory is read.
+// PromptFiles plays the WAV files of a directory. "wav:NAME" is that file. Any other text is the file named by
+// Slug, or by PromptHash if two texts have the same slug. Files in a folder with the name of the voice have
+// priority. Files outside of the directory are not read.
 type PromptFiles struct{ root *os.Root }
 
 // NewPromptFiles opens the directory.
@@ -34,7 +35,7 @@ func NewPromptFiles(dir string) (*PromptFiles, error) {
 	return &PromptFiles{root}, nil
 }
 
-// HasFiles says whether the directory has anything in it.
+// HasFiles reports whether the directory contains anything.
 func (p *PromptFiles) HasFiles() bool {
 	dir, err := p.root.Open(".")
 	if err != nil {
@@ -45,13 +46,13 @@ func (p *PromptFiles) HasFiles() bool {
 	return len(names) > 0
 }
 
-// PromptHash is the other file name, without ".wav", that stands for a text.
+// PromptHash returns the alternative file name of a text, without ".wav".
 func PromptHash(text string) string {
 	sum := sha256.Sum256([]byte(clean(text)))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Speak reads the file that stands for the text.
+// Speak returns the audio of the file that belongs to the text.
 func (p *PromptFiles) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -98,5 +99,5 @@ func (p *PromptFiles) read(name string) (media.Clip, error) {
 	return mu, nil
 }
 
-// Close lets the directory go.
+// Close closes the directory.
 func (p *PromptFiles) Close() error { return p.root.Close() }

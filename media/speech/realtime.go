@@ -11,7 +11,7 @@ import (
 
 // RealtimeRequest configures a conversation with a realtime engine, which takes and returns audio.
 type RealtimeRequest struct {
-	Model         string // "": the engine's default // "": the engine's default
+	Model         string // "": the engine's default
 	Voice         string // "": the engine's default
 	Language      string // BCP 47 tag
 	Instructions  string // system prompt

@@ -10,8 +10,8 @@ import (
 
 // RecognitionRequest configures the recognition of one turn of the caller.
 type RecognitionRequest struct {
-	Engine   string   // the name of a Listener, or LocalRecognizer; "": the first of the order // name of a NamedRecognizer, or LocalRecognizer; "": the first in order
-	Model    string   // of that engine; "": its default // model of the engine; "": its default
+	Engine   string   // name of a NamedRecognizer, or LocalRecognizer; "": the first in order
+	Model    string   // model of the engine; "": its default
 	Language string   // BCP 47 tag
 	Phrases  []string // expected phrases; a recognizer with a grammar recognizes nothing else
 	Keywords []string // names and terms, with the spelling that the text shall have
@@ -19,7 +19,7 @@ type RecognitionRequest struct {
 
 // RecognitionResult is what has been recognized of a turn so far.
 type RecognitionResult struct {
-	Text       string          // "": nothing was understood // "": nothing was recognized
+	Text       string          // "": nothing was recognized
 	Confidence float64         // 0 to 1
 	Final      bool            // the last result of the turn
 	Err        error           // why recognition failed; only with Final

@@ -26,10 +26,10 @@ const (
 // Request is a text to synthesize. Equal requests produce equal audio.
 type Request struct {
 	Text     string // "wav:NAME.wav" plays that file of the prompt directory
-	Engine   string // the name of a Source, or LocalVoice; "": the first of Config.Order // name of a NamedSynthesizer, or LocalVoice; "": the first of Config.Order
-	Voice    string // the engine's name of a voice, as "en-us" or "alloy"; "": the engine's default // voice name of the engine, such as "en-us" or "alloy"; "": the engine's default
-	Model    string // of the engine; "": its default // model of the engine; "": its default
-	Language string // as BCP 47 writes it; "": the engine's default // BCP 47 tag; "": the engine's default
+	Engine   string // name of a NamedSynthesizer, or LocalVoice; "": the first of Config.Order
+	Voice    string // voice name of the engine, such as "en-us" or "alloy"; "": the engine's default
+	Model    string // model of the engine; "": its default
+	Language string // BCP 47 tag; "": the engine's default
 	Rate     int    // words per minute, 80 to 450; 0: the engine's default
 }
 
@@ -40,7 +40,7 @@ type Synthesizer interface {
 
 // Config configures a SynthesizerChain. The zero value works.
 type Config struct {
-	PromptDir   string             // WAV files that are played in place of speech; "": none // directory of WAV files that replace synthesized speech; "": none
+	PromptDir   string             // directory of WAV files that replace synthesized speech; "": none
 	CacheBytes  int                // memory for cached audio; 0: 64 MB, more than two hours
 	Concurrency int                // concurrent processes of espeak-ng; 0: 4
 	Timeout     time.Duration      // of one sentence; 0: 10 s

@@ -24,52 +24,49 @@ const (
 	sphinxProgram = "pocketsphinx_batch"
 	sphinxRate    = 16000
 	turnFiles     = "turn-"
-	turnMost      = 20 * 8000 // samples of one turn; what is said beyond is not heard
+	turnMost      = 20 * 8000 // samples of one turn; later audio is ignored
 	phrasesMost   = 500
 	phraseWords   = 12
-	knownMost     = 20_000 // words whose sound is remembered
+	knownMost     = 20_000 // words whose pronunciation is cached
 )
 
-// ErrDeaf is what hearing fails with where pocketsphinx is not installed.
+// ErrRecognizerNotInstalled is the error of a machine without pocketsphinx or its English model.
 var ErrRecognizerNotInstalled = errors.New("speech: pocketsphinx is not installed")
 
-// The phones of the model. A loop of them is what any speech at all would be:
-// words count as far as they fit better than that. Each phone of the loop costs
-// its probability.
+// Probabilities of the phone loop: a grammar of any sequence of phones, against which the words are scored. The
+// more a word scores above the loop, the higher its confidence.
 const (
 	phones    = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
 	phoneCost = 0.1
 )
 
-// Words that fit no better than the loop are trusted by evenFit, and by perPoint
-// more for each point that they fit better, a frame.
+// evenFit is the confidence of words that score as high as the phone loop. perPoint is added for each point per
+// frame above it.
 const (
 	evenFit  = 0.5
 	perPoint = 0.0625
 )
 
-// mirror is how loud the image above 4 kHz is beside the sound below it.
+// mirror is the level of the image above 4 kHz relative to the audio below 4 kHz.
 const mirror = 0.1
 
-// sphinxWord is all that reaches a grammar.
+// sphinxWord matches the words that may enter a grammar.
 var sphinxWord = regexp.MustCompile(`^[a-z][a-z'-]{0,31}$`)
 
-// Sphinx understands English by pocketsphinx: the phrases that it is told, and
-// nothing else. Each turn is one run of the program beside another that knows
-// only sounds, which tells how far the words can be trusted.
+// Sphinx recognizes expected English phrases with pocketsphinx. Each turn is one run of the program with a grammar
+// of the phrases, beside a run with the phone loop, which gives the confidence.
 type Sphinx struct {
 	program, model, dir string
 	timeout             time.Duration
 	slots               chan struct{}
 
 	mu    sync.Mutex
-	known map[string][]string // sounds of words; none: there is no such word
+	known map[string][]string // pronunciations of words; empty: the word is not in the dictionary
 }
 
-// NewSphinx finds pocketsphinx and its English model; ErrDeaf where they are not
-// there. At most so many turns are understood at once, each for at most timeout.
-// The files of a turn are made in dir and removed at its end; what a killed process left there is removed now. "": the
-// system's place.
+// NewSphinx looks up pocketsphinx and its English model and returns ErrRecognizerNotInstalled without them. At most
+// concurrency turns run at once, each for at most timeout. Temporary files are in dir ("": the system's folder);
+// those of a killed process are removed now.
 func NewSphinx(dir string, concurrency int, timeout time.Duration) (*Sphinx, error) {
 	program, err := exec.LookPath(sphinxProgram)
 	if err != nil {
@@ -80,7 +77,7 @@ func NewSphinx(dir string, concurrency int, timeout time.Duration) (*Sphinx, err
 		return nil, fmt.Errorf("%w: its English model is missing: %w", ErrRecognizerNotInstalled, err)
 	}
 	left, _ := filepath.Glob(filepath.Join(dir, turnFiles+"*"))
-	for _, path := range left { // by a process that was killed
+	for _, path := range left { // files of a process that was killed
 		if dir != "" {
 			_ = os.RemoveAll(path)
 		}
@@ -88,34 +85,34 @@ func NewSphinx(dir string, concurrency int, timeout time.Duration) (*Sphinx, err
 	return &Sphinx{program: program, model: model, dir: dir, timeout: timeout, slots: make(chan struct{}, max(concurrency, 1)), known: make(map[string][]string)}, nil
 }
 
-// SupportsLanguage English alone.
+// SupportsLanguage reports whether the language is English.
 func (s *Sphinx) SupportsLanguage(language string) bool {
 	tag, _, _ := strings.Cut(strings.ToLower(language), "-")
 	return tag == "en"
 }
 
-// TranscribesFreeSpeech nothing but what is expected.
+// TranscribesFreeSpeech returns false: only expected phrases are recognized.
 func (s *Sphinx) TranscribesFreeSpeech(string) bool { return false }
 
-// Open begins a turn. It is understood when it is over.
+// Open starts a turn, which is recognized after its end.
 func (s *Sphinx) Open(w RecognitionRequest, told func(RecognitionResult)) Stream {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &sphinxTurn{of: s, phrases: w.Phrases, told: told, ctx: ctx, cancel: cancel}
 }
 
-// sphinxTurn keeps the sound until its end.
+// sphinxTurn collects the audio of one turn.
 type sphinxTurn struct {
 	of      *Sphinx
 	phrases []string
 	told    func(RecognitionResult)
-	ctx     context.Context //nolint:containedctx // of the turn, which outlives the call that opens it
+	ctx     context.Context //nolint:containedctx // of the turn, which outlives Open
 	cancel  context.CancelFunc
 	mu      sync.Mutex
 	mulaw   []byte
 	ended   bool
 }
 
-// Write keeps sound.
+// Write adds audio.
 func (t *sphinxTurn) Write(mu []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -124,7 +121,7 @@ func (t *sphinxTurn) Write(mu []byte) {
 	}
 }
 
-// End has it understood.
+// End ends the turn and starts the recognition.
 func (t *sphinxTurn) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,7 +132,7 @@ func (t *sphinxTurn) End() {
 	go t.understand(t.mulaw)
 }
 
-// Close gives up.
+// Close cancels the recognition.
 func (t *sphinxTurn) Close() {
 	t.cancel()
 	t.mu.Lock()
@@ -154,7 +151,7 @@ func (t *sphinxTurn) understand(mu []byte) {
 	}
 }
 
-// understand runs both programs over one turn.
+// understand runs both programs on the audio of one turn.
 func (s *Sphinx) understand(ctx context.Context, mu []byte, phrases []string) (text string, confidence float64, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -209,8 +206,9 @@ func (s *Sphinx) understand(ctx context.Context, mu []byte, phrases []string) (t
 	return best.text, math.Round(100*min(max(evenFit+perPoint*fit, 0), 1)) / 100, nil
 }
 
-// wide is the sound of a telephone at the model's rate. The telephone ends at 4 kHz, and the model listens to 6.8 kHz: what
-// is missing there is a faint mirror image of what is below, so that an s hisses.
+// wide converts telephone audio to the sample rate of the model, which uses frequencies up to 6.8 kHz. Above 4 kHz,
+// where telephone audio has nothing, it adds a quiet mirror image of the band below. Without it sibilants are not
+// recognized.
 func wide(mu []byte) ([]int16, error) {
 	low := linear(mu)
 	sound, err := wav.Resample(low, 8000, sphinxRate)
@@ -218,7 +216,7 @@ func wide(mu []byte) ([]int16, error) {
 		return nil, fmt.Errorf("speech: %w", err)
 	}
 	for i, v := range sound {
-		image := -float64(v) // samples with zeros between them hold the sound and its image
+		image := -float64(v) // zeros between the samples create the image
 		if i%2 == 0 && i/2 < len(low) {
 			image += 2 * float64(low[i/2])
 		}
@@ -227,7 +225,7 @@ func wide(mu []byte) ([]int16, error) {
 	return sound, nil
 }
 
-// decoded is what one run found.
+// decoded is the result of one run.
 type decoded struct {
 	text          string
 	score, frames int
@@ -253,7 +251,7 @@ func (s *Sphinx) decode(ctx context.Context, dir, name string) (d decoded, err e
 	return segments(string(b))
 }
 
-// segments reads "u S 0 T score A … L … {frame score score word}… frame".
+// segments parses a line "u S 0 T score A … L … {frame score score word}… frame" of pocketsphinx.
 func segments(line string) (d decoded, err error) {
 	f := strings.Fields(line)
 	const head = 9
@@ -278,8 +276,8 @@ func segments(line string) (d decoded, err error) {
 	return d, nil
 }
 
-// grammar is an automaton that takes each phrase, and the sounds of its words. A
-// phrase with a word that has no sound is left out; "": none is left.
+// grammar returns a finite state grammar of the phrases and the dictionary of their words. Phrases with words that
+// are not in the model's dictionary are left out. Empty: no phrase is left.
 func (s *Sphinx) grammar(phrases []string) (fsg, dict string, err error) {
 	var all [][]string
 	needed := make(map[string]bool)
@@ -327,7 +325,7 @@ func (s *Sphinx) grammar(phrases []string) (fsg, dict string, err error) {
 	return automaton(states, arcs.String()), lines.String(), nil
 }
 
-// entries writes how a word may sound.
+// entries writes the pronunciations of a word in the form of a dictionary.
 func entries(to *strings.Builder, word string, sounds []string) {
 	for n, sound := range sounds {
 		if n == 0 {
@@ -351,7 +349,7 @@ func automaton(states int, arcs string) string {
 	return fmt.Sprintf("FSG_BEGIN <words>\nNUM_STATES %d\nSTART_STATE 0\nFINAL_STATE 1\n%sFSG_END\n", states, arcs)
 }
 
-// phoneLoop takes any sounds.
+// phoneLoop returns the grammar and dictionary of any sequence of phones.
 func phoneLoop() (fsg, dict string) {
 	var arcs, lines strings.Builder
 	arcs.WriteString("TRANSITION 0 2 1.0\nTRANSITION 2 1 1.0\n")
@@ -363,7 +361,7 @@ func phoneLoop() (fsg, dict string) {
 	return automaton(3, arcs.String()), lines.String()
 }
 
-// sounds looks words up in the model's dictionary, whose lines are "word(n) P H".
+// sounds returns the pronunciations of words from the model's dictionary, whose lines are "word(n) P H".
 func (s *Sphinx) sounds(words map[string]bool) (map[string][]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

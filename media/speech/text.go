@@ -8,17 +8,17 @@ import (
 
 const (
 	textMost     = 4000 // bytes
-	sentenceMost = 600  // bytes; longer ones are cut between words
+	sentenceMost = 600  // bytes; longer sentences are split between words
 )
 
-// clean makes texts that sound alike equal: control characters and runs of space become one space.
+// clean replaces control characters and runs of spaces by one space, so that texts that sound alike are equal.
 func clean(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
 }
 
-// Sentences cuts a text where its sentences end, so that each can be spoken, and remembered, by itself.
+// Sentences splits a text into sentences, each of which is synthesized and cached on its own.
 func Sentences(text string) []string {
 	text = clean(text)
 	var out []string
@@ -50,7 +50,8 @@ func add(out []string, sentence string) []string {
 	return out
 }
 
-// abbreviation says whether a full stop belongs to a word as "Dr", "Mrs" or an initial, and the sentence goes on.
+// abbreviation reports whether a period belongs to a word such as "Dr", "Mrs" or an initial and the sentence
+// continues.
 func abbreviation(before string, mark rune) bool {
 	if mark != '.' {
 		return false
@@ -67,7 +68,7 @@ func abbreviation(before string, mark rune) bool {
 	return false
 }
 
-// Slug is the file name, without ".wav", under which a prompt directory may hold a text: its words, joined by hyphens.
+// Slug returns the file name of a text in the prompt directory, without ".wav": its words joined by hyphens.
 func Slug(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(clean(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	slug := strings.Join(words, "-")
