@@ -14,14 +14,14 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// What the bot behind the media stream says: Greeting at once, Answered once the caller has spoken and is silent. It takes
-// its words back when he speaks over them, and closes the connection once Answered was heard.
+// Texts of the bot behind the media stream: Greeting at once, Answered after the caller has spoken and is silent.
+// The bot clears its audio when the caller interrupts, and closes the connection after Answered was played.
 const (
 	Greeting = "Good morning from a server of my own, how can I help you?"
 	Answered = "See you on Friday then."
 )
 
-// mediaStream is a developer's own bot.
+// mediaStream is the bot of a developer.
 func (s *Server) mediaStream(w http.ResponseWriter, r *http.Request) {
 	f, _ := s.now("media")
 	mac := hmac.New(sha256.New, []byte(Key))
@@ -66,7 +66,7 @@ func (s *Server) mediaStream(w http.ResponseWriter, r *http.Request) {
 		switch e.Event {
 		case "start":
 			b.stream = e.SID
-			switch f { //nolint:exhaustive // the others are well here
+			switch f { //nolint:exhaustive // the other faults do not concern this point
 			case Garbage:
 				_ = conn.Write(ctx, websocket.MessageText, []byte("<html>"))
 			case Drops:

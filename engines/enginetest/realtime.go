@@ -13,25 +13,25 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// Answer is what the realtime engine says, and wants done.
+// Answer is a response of the realtime engine: text and tool calls.
 type Answer struct {
 	Say   string
 	Calls []Call
 }
 
-// Call is something that it wants done.
+// Call is a tool call of the engine.
 type Call struct{ ID, Name, Arguments string }
 
-// Answers sets what the realtime engine answers: n counts the answers of a
-// conversation from 0, heard is what Says has set. It is asked under a lock.
+// Answers sets the responses of the realtime engine. n counts the responses of a conversation from 0, heard is the
+// text that Says has set. f is called under a lock.
 func (s *Server) Answers(f func(n int, heard string) Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers = f
 }
 
-// Told is what clients of the realtime engine and of the media stream sent,
-// but for sound, in its order and as JSON.
+// Told returns the JSON messages that clients of the realtime engine and of the media stream sent, in order,
+// without audio.
 func (s *Server) Told() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,13 +39,13 @@ func (s *Server) Told() []string {
 }
 
 const (
-	loudSample  = 1500    // of what counts as speech
-	begunAfter  = 8 * 100 // samples of it
-	ceasedAfter = 8 * 500 // samples without
+	loudSample  = 1500    // samples from this amplitude count as speech
+	begunAfter  = 8 * 100 // samples of speech until a turn begins
+	ceasedAfter = 8 * 500 // samples of silence until a turn ends
 	deltaMost   = 1600
 )
 
-// realtime hears speech by how loud it is, and answers faster than it sounds.
+// realtime detects speech by its amplitude and sends responses faster than real time.
 func (s *Server) realtime(w http.ResponseWriter, r *http.Request) {
 	f, _ := s.now("realtime")
 	if r.Header.Get("Authorization") != "Bearer "+Key || f == Refuses {
@@ -91,8 +91,8 @@ type realtimeTalk struct {
 	quiet  int
 	speaks bool
 	turns  int
-	n      int // answers
-	now    int // the one under way; 0: none
+	n      int // number of responses
+	now    int // number of the response in progress; 0: none
 }
 
 func (t *realtimeTalk) send(v map[string]any) {
@@ -131,7 +131,7 @@ func (t *realtimeTalk) take(b []byte) {
 	}
 }
 
-// hear takes one sample.
+// hear handles one sample.
 func (t *realtimeTalk) hear(mu byte) {
 	v := g711.MuToLinear(mu)
 	if v > loudSample || v < -loudSample {
@@ -173,7 +173,7 @@ func (t *realtimeTalk) over(n int, status string, a Answer) {
 	t.send(map[string]any{"type": "response.done", "response": map[string]any{"id": fmt.Sprintf("resp_%d", n), "status": status, "output": output}})
 }
 
-// answer sends the next answer, beside what is heard meanwhile.
+// answer sends the next response while more audio may arrive.
 func (t *realtimeTalk) answer() {
 	f, heard := t.s.now("realtime")
 	if f == Late {
@@ -203,7 +203,7 @@ func (t *realtimeTalk) answer() {
 		piece := sound[:min(deltaMost, len(sound))]
 		sound = sound[len(piece):]
 		t.send(map[string]any{"type": "response.output_audio.delta", "response_id": response, "item_id": item, "content_index": 0, "delta": base64.StdEncoding.EncodeToString(piece)})
-		switch f { //nolint:exhaustive // the others are well here
+		switch f { //nolint:exhaustive // the other faults do not concern this point
 		case Stalls:
 			return
 		case Drops:

@@ -1,5 +1,5 @@
-// Package enginetest is the far end of engines: one deterministic server that speaks the protocols of all, and misbehaves
-// as it is told.
+// Package enginetest is a server for tests that speaks the protocols of all external engines. Its responses are
+// deterministic, and it can simulate faults.
 package enginetest
 
 import (
@@ -16,24 +16,24 @@ import (
 	"time"
 )
 
-// Fault is how the server misbehaves.
+// Fault is a fault that the server simulates.
 type Fault string
 
-// The ways.
+// Faults.
 const (
 	Well    Fault = ""
-	Hangs   Fault = "hangs"   // takes the request and never answers
-	Stalls  Fault = "stalls"  // sends the first 200 ms of the sound, or the first words, and no more
-	Garbage Fault = "garbage" // answers 200 with something else
-	Drops   Fault = "drops"   // breaks the connection in the midst of the answer
-	Refuses Fault = "refuses" // 401, and repeats the key
-	Late    Fault = "late"    // answers rightly, but only after Release
+	Hangs   Fault = "hangs"   // accepts the request and never answers
+	Stalls  Fault = "stalls"  // sends the first 200 ms of audio or the first words, then nothing
+	Garbage Fault = "garbage" // answers 200 with an invalid body
+	Drops   Fault = "drops"   // closes the connection within the response
+	Refuses Fault = "refuses" // answers 401 and repeats the key
+	Late    Fault = "late"    // answers correctly, but only after Release
 )
 
-// Key is what the server asks for.
+// Key is the API key that the server requires.
 const Key = "test-engine-key"
 
-// Server is the far end. All methods may be called at any time.
+// Server is the server. Its methods may be called from any goroutine.
 type Server struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -44,23 +44,23 @@ type Server struct {
 	release chan struct{}
 	ended   chan struct{}
 	answers func(n int, heard string) Answer
-	told    []string // what clients of realtime and media sent, but for sound
+	told    []string // messages of realtime and media stream clients, without audio
 }
 
-// Heard is a request that came in.
+// Heard is a request that the server received.
 type Heard struct {
 	Path  string
 	Body  []byte
-	Sound []byte // of a WebSocket: what was sent
+	Sound []byte // audio that was sent over a WebSocket
 }
 
-// New starts one; it ends with the test. What it hears is text until Says.
+// New starts a server that ends with the test. It recognizes the text "text" until Says sets another one.
 func New(tb testing.TB) *Server {
 	tb.Helper()
 	return with(tb, httptest.NewServer)
 }
 
-// NewTLS starts one whose certificate is that of all servers of httptest.
+// NewTLS starts a server with the certificate of httptest.
 func NewTLS(tb testing.TB) *Server {
 	tb.Helper()
 	return with(tb, httptest.NewTLSServer)
@@ -85,27 +85,27 @@ func with(tb testing.TB, start func(http.Handler) *httptest.Server) *Server {
 	return s
 }
 
-// WS is its address for WebSockets.
+// WS returns the address for WebSockets.
 func (s *Server) WS() string { return strings.Replace(s.URL, "http", "ws", 1) }
 
-// Is sets how one protocol misbehaves: speech, transcriptions, elevenlabs, deepgram, realtime or media.
+// Is sets the fault of one protocol: speech, transcriptions, elevenlabs, deepgram, realtime or media.
 func (s *Server) Is(what string, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault[what] = f
 }
 
-// Says sets what is heard in any turn.
+// Says sets the text that is recognized in any turn.
 func (s *Server) Says(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.text = text
 }
 
-// Release lets what is Late be answered.
+// Release lets the responses with the fault Late be sent.
 func (s *Server) Release() { close(s.release) }
 
-// Requests are all that came in.
+// Requests returns all requests.
 func (s *Server) Requests() []Heard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *Server) now(what string) (Fault, string) {
 	return s.fault[what], s.text
 }
 
-// wait blocks until the client is gone or the test is over.
+// wait blocks until the client has left or the test has ended.
 func (s *Server) wait(r *http.Request) {
 	select {
 	case <-r.Context().Done():
@@ -132,7 +132,7 @@ func (s *Server) wait(r *http.Request) {
 	}
 }
 
-// faulty answers a request that is not answered rightly.
+// faulty answers a request with a fault, and reports whether it did.
 func (s *Server) faulty(w http.ResponseWriter, r *http.Request, f Fault) bool {
 	switch f {
 	case Hangs:
@@ -156,10 +156,10 @@ func (s *Server) faulty(w http.ResponseWriter, r *http.Request, f Fault) bool {
 	return true
 }
 
-// Length is how long a text sounds: 60 ms a byte.
+// Length returns the length of the audio of a text: 60 ms per byte.
 func Length(text string) time.Duration { return time.Duration(len(text)) * 60 * time.Millisecond }
 
-// hum is a text as 16-bit little-endian PCM: a tone of 400 Hz.
+// hum returns the audio of a text: a tone of 400 Hz as 16-bit little-endian PCM.
 func hum(text string, rate int) []byte {
 	n := int(Length(text)) / int(time.Second/time.Duration(rate))
 	out := make([]byte, 0, 2*n)
@@ -186,7 +186,7 @@ func (s *Server) speech(w http.ResponseWriter, r *http.Request) {
 	s.stream(w, r, f, hum(order.Input, s.rate), s.rate*2/5)
 }
 
-// stream sends sound, of which first bytes are 200 ms.
+// stream sends audio. The first bytes of it are 200 ms.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, f Fault, sound []byte, first int) {
 	flush := http.NewResponseController(w)
 	if f == Well || f == Late {
@@ -229,7 +229,7 @@ func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	answer, _ := json.Marshal(map[string]any{"text": text})
-	switch f { //nolint:exhaustive // the others are well here
+	switch f { //nolint:exhaustive // the other faults do not concern this point
 	case Stalls, Drops:
 		w.Header().Set("Content-Length", "1000")
 		_, _ = w.Write(answer[:5])

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// Mu is how a text sounds, as 8 kHz µ-law.
+// Mu returns the audio of a text as 8 kHz µ-law.
 func Mu(text string) []byte {
 	pcm := hum(text, 8000)
 	out := make([]byte, len(pcm)/2)
@@ -28,7 +28,7 @@ func Mu(text string) []byte {
 	return out
 }
 
-// deepgram hears a turn: an interim result with its first sound, the final one at its end.
+// deepgram sends an interim result at the first audio of a turn and the final one at its end.
 func (s *Server) deepgram(w http.ResponseWriter, r *http.Request) {
 	f, text := s.now("deepgram")
 	if r.Header.Get("Authorization") != "Token "+Key || f == Refuses {
@@ -66,7 +66,7 @@ func (s *Server) deepgram(w http.ResponseWriter, r *http.Request) {
 		}
 		if kind == websocket.MessageBinary {
 			if len(sound) == 0 {
-				switch f { //nolint:exhaustive // the others are well here
+				switch f { //nolint:exhaustive // the other faults do not concern this point
 				case Garbage:
 					_ = conn.Write(ctx, websocket.MessageText, []byte("<html>"))
 				case Drops:
@@ -95,8 +95,9 @@ func (s *Server) deepgram(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Transcript plays the far end of a WebSocket as a file has it: "> " before what the client is to send (JSON that is equal, or
-// binary with its number of bytes), "< " before what it is answered. The client is to play it to its end. It returns its address.
+// Transcript starts a WebSocket server that follows a script and returns its address. Lines with "> " are what the
+// client must send: equal JSON, or binary with its number of bytes. Lines with "< " are the server's messages. The
+// test fails if the client does not follow the script to its end.
 func Transcript(t *testing.T, path string, request func(r *http.Request)) string {
 	t.Helper()
 	file, err := os.ReadFile(path)
@@ -126,14 +127,14 @@ func Transcript(t *testing.T, path string, request func(r *http.Request)) string
 		}
 		_ = conn.Close(websocket.StatusNormalClosure, "")
 	}))
-	t.Cleanup(func() { // a server does not wait for its WebSockets
+	t.Cleanup(func() { // closing the server does not wait for its WebSockets
 		server.Close()
 		playing.Wait()
 	})
 	return strings.Replace(server.URL, "http", "ws", 1)
 }
 
-// expect reads what the client sends until it is what the line says.
+// expect reads messages of the client until one matches the line.
 func expect(t *testing.T, conn *websocket.Conn, line string) bool {
 	t.Helper()
 	var want struct {
@@ -144,7 +145,7 @@ func expect(t *testing.T, conn *websocket.Conn, line string) bool {
 	for {
 		kind, b, err := conn.Read(t.Context())
 		if err != nil {
-			assert.Fail(t, "nothing more came", "%s: %v", line, err) // beside the test
+			assert.Fail(t, "nothing more came", "%s: %v", line, err) // called from the server's goroutine
 			return false
 		}
 		if kind == websocket.MessageText {

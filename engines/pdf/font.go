@@ -7,21 +7,21 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// font tells the letters of codes and how wide they are.
+// font maps character codes to text and widths.
 type font struct {
 	encoding pdf.TextEncoding
-	widths   map[int]float64 // by code, in 1/1000
+	widths   map[int]float64 // by code, in 1/1000 of the font size
 	other    float64
-	bytes    int // of a code
+	bytes    int // length of a code in bytes
 }
 
-// The most that is kept of a font.
+// Limits of the data that a font keeps.
 const (
 	maxFonts  = 256
 	maxWidths = 1 << 16
 )
 
-// fontOf reads a font once.
+// fontOf returns a font, which is read once per page.
 func (l *layout) fontOf(v pdf.Value) *font {
 	key := v.String()
 	if f := l.fonts[key]; f != nil {
@@ -36,7 +36,7 @@ func (l *layout) fontOf(v pdf.Value) *font {
 		for i := range min(widths.Len(), 256) {
 			f.widths[first+i] = widths.Index(i).Float64()
 		}
-		if m := v.Key("FontMatrix"); m.Len() == 6 { // Type 3: in units of its own
+		if m := v.Key("FontMatrix"); m.Len() == 6 { // a Type 3 font has its own units
 			for code := range f.widths {
 				f.widths[code] *= 1000 * m.Index(0).Float64()
 			}
@@ -48,7 +48,7 @@ func (l *layout) fontOf(v pdf.Value) *font {
 	return f
 }
 
-// composite reads the widths of ISO 32000-1, 9.7.4.3: c [w1 w2 …] or c1 c2 w.
+// composite reads the widths of a composite font (ISO 32000-1 §9.7.4.3): c [w1 w2 …] or c1 c2 w.
 func (f *font) composite(v pdf.Value) {
 	f.bytes, f.other = 2, 1000
 	if dw := v.Key("DW"); dw.Kind() == pdf.Integer || dw.Kind() == pdf.Real {
@@ -77,7 +77,7 @@ func (f *font) width(code int, w float64) {
 	}
 }
 
-// decode is the text of codes, its width, and how many codes and spaces it has.
+// decode returns the text of a string of codes, its width, and its numbers of glyphs and spaces.
 func (f *font) decode(raw string) (text string, width, glyphs, spaces float64) {
 	if f == nil {
 		return "", 0, 0, 0
@@ -101,7 +101,7 @@ func (f *font) decode(raw string) (text string, width, glyphs, spaces float64) {
 	if !utf8.ValidString(text) {
 		var b strings.Builder
 		for i := range len(text) {
-			b.WriteRune(rune(text[i])) // codes as Latin-1 has them
+			b.WriteRune(rune(text[i])) // codes as in Latin-1
 		}
 		text = b.String()
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// ligatures are letters that a font draws as one, and nobody searches for.
+// ligatures are single glyphs for several letters. Searches use the separate letters.
 var ligatures = map[rune]string{'ﬀ': "ff", 'ﬁ': "fi", 'ﬂ': "fl", 'ﬃ': "ffi", 'ﬄ': "ffl", 'ﬅ': "st", 'ﬆ': "st"} //nolint:gochecknoglobals // a table
 
-// matrix is a b c d e f of ISO 32000-1, 8.3.3.
+// matrix is the transformation a b c d e f of ISO 32000-1 §8.3.3.
 type matrix [6]float64
 
 var unit = matrix{1, 0, 0, 1, 0, 0} //nolint:gochecknoglobals // a constant
@@ -31,38 +31,38 @@ func (m matrix) times(n matrix) matrix {
 	}
 }
 
-// state is what of the graphics state places text.
+// state is the part of the graphics state that positions text.
 type state struct {
 	font                *font
 	size, wide, leading float64
-	letters, words      float64 // space between them
+	letters, words      float64 // additional space between letters and words
 	at, line, ctm       matrix
 }
 
-// layout puts text back into lines: a page says only where each piece stands.
+// layout puts the text of a page back into lines. A page only gives the position of each piece.
 type layout struct {
 	state
 
 	saved []state
 	fonts map[string]*font
 	out   strings.Builder
-	most  int // bytes
+	most  int // maximum length of the text in bytes
 
 	begun         bool
-	endX, lastY   float64 // where the last piece ended
-	height, depth float64 // of the last piece; between its line and the one before
+	endX, lastY   float64 // end of the last piece
+	height, depth float64 // height of the last piece; its distance from the line before
 }
 
-// How far pieces may stand apart, in sizes of the font.
+// Distances between pieces, as multiples of the font size.
 const (
 	sameLine  = 0.4
 	nextLine  = 1.7
 	wordGap   = 0.15
-	standard  = 500 // width of a letter that nothing is known about, in 1/1000
-	maxNested = 64  // graphics states
+	standard  = 500 // width of a letter without a known width, in 1/1000
+	maxNested = 64  // nested graphics states
 )
 
-// do is one operator; what it does not know places no text.
+// do executes one operator. Operators that do not position text are ignored.
 func (l *layout) do(op string, args []pdf.Value) {
 	number := func(i int) float64 {
 		if i < len(args) {
@@ -138,7 +138,7 @@ func (l *layout) show(args []pdf.Value) {
 	}
 }
 
-// piece writes a text where the page has come to.
+// piece adds a text at the current position.
 func (l *layout) piece(raw string) {
 	text, width, glyphs, spaces := l.font.decode(raw)
 	length := (width/1000*l.size + glyphs*l.letters + spaces*l.words) * l.wide
@@ -160,7 +160,7 @@ func (l *layout) piece(raw string) {
 	l.begun, l.endX, l.lastY, l.height = true, x+length*across, y, tall
 }
 
-// between is what stands between the last piece and one that begins at x, y.
+// between returns the space or line break between the last piece and one that begins at x, y.
 func (l *layout) between(x, y, tall float64, text string) string {
 	down := l.lastY - y
 	size := max(tall, l.height, 1e-6)
@@ -182,7 +182,7 @@ func (l *layout) between(x, y, tall float64, text string) string {
 	return ""
 }
 
-// text is all that was written, without what nobody sees.
+// text returns the text of the page without invisible characters.
 func (l *layout) text() string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(l.out.String(), "") {
@@ -202,7 +202,7 @@ func (l *layout) text() string {
 	for i := range lines {
 		lines[i] = strings.Join(strings.Fields(lines[i]), " ")
 		if strings.HasPrefix(lines[i], "#") {
-			lines[i] = "\\" + lines[i] // it is no heading of ours
+			lines[i] = "\\" + lines[i] // the page's own "#" is not a heading
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the process that reads may have.
+// Limits of the process that reads a file.
 const (
-	memory  = 512 << 20 // bytes, beyond what a Go program begins with
-	heap    = 256 << 20 // from here on it collects its garbage eagerly
-	seconds = 30        // of processor time: whoever waits gives up earlier
+	memory  = 512 << 20 // bytes beyond those that a Go program uses at its start
+	heap    = 256 << 20 // bytes from which garbage is collected eagerly
+	seconds = 30        // of CPU time; the parent gives up earlier
 )
 
-// confine takes from this process what it does not need. A kernel that refuses
-// leaves the time limit of the one who waits.
+// confine limits the memory and CPU time of this process. If the kernel refuses, the time limit of the parent
+// remains.
 func confine() {
 	debug.SetMemoryLimit(heap)
 	set := func(what int, most uint64) { _ = unix.Setrlimit(what, &unix.Rlimit{Cur: most, Max: most}) }
@@ -29,8 +29,8 @@ func confine() {
 	}
 }
 
-// data are the bytes of writable memory that this process has, as the kernel
-// counts them for RLIMIT_DATA (proc_pid_statm(5)).
+// data returns the writable memory of this process in bytes, as the kernel counts it for RLIMIT_DATA
+// (proc_pid_statm(5)).
 func data() (uint64, bool) {
 	all, err := os.ReadFile("/proc/self/statm")
 	fields := strings.Fields(string(all))

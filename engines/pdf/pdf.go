@@ -1,6 +1,6 @@
-// Package pdf reads the words of PDF files. Each file is read by a process of
-// its own with little memory and time: whatever a stranger's file does to its
-// reader, it is done to nobody else. It knows no store and no knowledge base.
+// Package pdf extracts text from PDF files. Each file is read by a process of its own with little memory and time,
+// because a malicious file can make the parser loop or use all memory. The package has no knowledge of stores and
+// knowledge bases.
 package pdf
 
 import (
@@ -14,17 +14,17 @@ import (
 	"github.com/callboard/callboard/media/process"
 )
 
-// Bounds of a file.
+// Limits of a file.
 const (
 	MaxFile  = 6 << 20 // bytes
 	MaxPages = 500
-	MaxText  = 1 << 20 // bytes of words
+	MaxText  = 1 << 20 // bytes of text
 	limit    = 20 * time.Second
-	atOnce   = 2       // processes
-	maxWhy   = 1 << 10 // bytes of what a process says about a file
+	atOnce   = 2       // concurrent processes
+	maxWhy   = 1 << 10 // bytes of the error message of a process
 )
 
-// Why a file cannot be read, in words for whoever sent it.
+// Errors of a file, for the user who uploaded it.
 var (
 	ErrSlow   = errors.New("the PDF takes too long to read")
 	ErrBroken = errors.New("the PDF is damaged, or written in a way that is not understood")
@@ -34,21 +34,20 @@ var (
 	ErrSize   = errors.New("the PDF has more than 6291456 bytes")
 )
 
-// Reader reads files by a command that does what Serve does.
+// Reader reads files with a command that runs Serve.
 type Reader struct {
-	Limit   time.Duration // of one file
+	Limit   time.Duration // time limit of one file
 	command []string
 	room    chan struct{}
 }
 
-// New reads by a program and its arguments, for 20 seconds a file.
+// New returns a Reader that runs a program with arguments, 20 seconds per file.
 func New(command ...string) *Reader {
 	return &Reader{Limit: limit, command: command, room: make(chan struct{}, atOnce)}
 }
 
-// Text are the words of a PDF file: Markdown, with a heading "Page 1" over each
-// page that has words. The error says what is wrong with the file, and is one of
-// the errors above, or that of ctx.
+// Text returns the text of a PDF file as Markdown, with a heading "Page 1" above each page that has text. The error
+// is one of the errors above, describes what is wrong with the file, or is that of ctx.
 func (r *Reader) Text(ctx context.Context, file []byte) (string, error) {
 	if len(file) > MaxFile {
 		return "", ErrSize
@@ -81,20 +80,20 @@ func (r *Reader) Text(ctx context.Context, file []byte) (string, error) {
 	return "", ErrBroken
 }
 
-// capped keeps the first bytes of what is written.
+// capped keeps the first bytes that are written.
 type capped struct {
 	bytes.Buffer
 	most int
 }
 
-// Write never fails: whoever writes too much is stopped otherwise.
+// Write never fails, because other limits stop a process that writes too much.
 func (c *capped) Write(b []byte) (int, error) {
 	_, err := c.Buffer.Write(b[:min(len(b), c.most-c.Len())])
 	return len(b), err
 }
 
-// Serve reads one file and writes its words. It is for the process that is made
-// for this and ends with it: it takes memory and processor time from it.
+// Serve reads one file and writes its text. It limits memory and CPU time of its process, which must end
+// afterwards.
 func Serve(in io.Reader, out io.Writer) error {
 	confine()
 	file, err := io.ReadAll(io.LimitReader(in, MaxFile+1))

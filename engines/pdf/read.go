@@ -9,11 +9,10 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// formsDeep is how deep forms may stand in forms of a page.
+// formsDeep is the maximum nesting of forms on a page.
 const formsDeep = 6
 
-// read are the words of a file. Its library panics on what it does not
-// understand.
+// read returns the text of a file. It recovers from panics of the PDF library.
 func read(file []byte) (text string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -43,7 +42,7 @@ func read(file []byte) (text string, err error) {
 		if err := l.shown(doc, n); errors.Is(err, ErrText) {
 			return "", ErrText
 		} else if err != nil {
-			bad = err // what was shown of the page counts, and so do the others
+			bad = err // the text so far and the other pages are kept
 		}
 		words := strings.TrimSpace(l.text())
 		if words == "" {
@@ -60,7 +59,7 @@ func read(file []byte) (text string, err error) {
 	return out.String(), nil
 }
 
-// shown shows the text of a page, as far as it is understood.
+// shown adds the text of a page and recovers from panics of the PDF library.
 func (l *layout) shown(doc *pdf.Reader, n int) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -76,9 +75,8 @@ func (l *layout) shown(doc *pdf.Reader, n int) (err error) {
 	return nil
 }
 
-// framed is a file as its library wants it: with a header of version 1.x at the
-// beginning and its end mark at the end. Others read more leniently, and files
-// are written accordingly.
+// framed returns a file in the form that the library requires: a header of version 1.x at the beginning and the end
+// mark at the end. Other readers are more lenient, and many files rely on that.
 func framed(file []byte) []byte {
 	if i := bytes.Index(file[:min(len(file), 1024)], []byte("%PDF-")); i > 0 {
 		file = file[i:]
@@ -87,20 +85,19 @@ func framed(file []byte) []byte {
 		file = file[:i+len("%%EOF")]
 	}
 	if bytes.HasPrefix(file, []byte("%PDF-2.")) || len(file) > 8 && bytes.HasPrefix(file, []byte("%PDF-1.")) && file[8] != '\n' && file[8] != '\r' {
-		file = bytes.Clone(file) // offsets stay: what follows the number is a comment
+		file = bytes.Clone(file) // offsets stay: a comment follows the version number
 		copy(file, "%PDF-1.7\n")
 	}
 	return file
 }
 
-// page shows all text of a page.
+// page adds all text of a page.
 func (l *layout) page(p pdf.Page) {
 	l.state = state{wide: 1, at: unit, line: unit, ctm: unit}
 	l.content(p.V.Key("Contents"), p.Resources(), 0)
 }
 
-// content walks a stream of operators (ISO 32000-1, 8.4, 9.4) as far as they
-// place text.
+// content executes a stream of operators as far as they position text (ISO 32000-1 §8.4 and §9.4).
 func (l *layout) content(stream, resources pdf.Value, deep int) {
 	if k := stream.Kind(); k != pdf.Stream && k != pdf.Array {
 		return
@@ -125,7 +122,7 @@ func (l *layout) content(stream, resources pdf.Value, deep int) {
 	})
 }
 
-// form is a stream within a page that may hold text of its own.
+// form executes a form XObject, which may contain text.
 func (l *layout) form(x, resources pdf.Value, deep int) {
 	if x.Key("Subtype").Name() != "Form" {
 		return

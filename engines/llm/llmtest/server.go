@@ -1,5 +1,5 @@
-// Package llmtest is a language model for tests: it answers over the real
-// protocol what it was told to, in order, and fails as models do.
+// Package llmtest is a language model for tests. It speaks the real protocol, sends scripted responses in order,
+// and simulates faults.
 package llmtest
 
 import (
@@ -12,25 +12,24 @@ import (
 	"testing"
 )
 
-// Reply is one answer.
+// Reply is one response.
 type Reply struct {
-	Say    []string // pieces of words
+	Say    []string // chunks of text
 	Calls  []Call
-	Status int    // instead of 200
-	Raw    string // a whole stream, as it goes over the wire
-	Kind   string // instead of text/event-stream
-	Hang   bool   // nothing comes until the client goes
-	Stall  bool   // nothing follows the pieces until the client goes
-	Drop   bool   // the connection breaks behind the pieces
-	// Late keeps the last piece back until it is closed, also where nobody waits
-	// for it any more; nil: it comes at once.
+	Status int    // status instead of 200
+	Raw    string // complete stream as it is sent
+	Kind   string // content type instead of text/event-stream
+	Hang   bool   // sends nothing until the client leaves
+	Stall  bool   // sends nothing after the chunks until the client leaves
+	Drop   bool   // closes the connection after the chunks
+	// Late delays the last chunk until the channel is closed, also if the client has left; nil: no delay.
 	Late <-chan struct{}
 }
 
-// Call is what it wants done.
+// Call is a tool call.
 type Call struct{ ID, Name, Arguments string }
 
-// Request is what it was asked.
+// Request is a request of the client.
 type Request struct {
 	Authorization string    `json:"-"`
 	Model         string    `json:"model"`
@@ -48,7 +47,7 @@ type Request struct {
 	Format      map[string]any `json:"response_format"`
 }
 
-// Message is one of a request.
+// Message is a message of a request.
 type Message struct {
 	Role       string `json:"role"`
 	Content    string `json:"content"`
@@ -59,7 +58,7 @@ type Message struct {
 	} `json:"tool_calls"`
 }
 
-// Names are the tools that were offered.
+// Names returns the names of the offered tools.
 func (r *Request) Names() []string {
 	var names []string
 	for _, t := range r.Tools {
@@ -68,21 +67,20 @@ func (r *Request) Names() []string {
 	return names
 }
 
-// Last is the last message.
+// Last returns the last message.
 func (r *Request) Last() string { return r.Messages[len(r.Messages)-1].Content }
 
 // Server is the model.
 type Server struct {
 	URL string // with /v1
 	mu  sync.Mutex
-	// answer returns the answer to a request; it is asked under a lock.
+	// answer returns the response to a request. It is called under a lock.
 	answer func(n int, r *Request) Reply
 	asked  []Request
-	gone   chan struct{} // a client left before the end
+	gone   chan struct{} // receives an entry for each client that left early
 }
 
-// New starts a model that answers by a function of the request and its number,
-// from 0.
+// New starts a model whose responses are a function of the request and its number, from 0.
 func New(t testing.TB, answer func(n int, r *Request) Reply) *Server {
 	t.Helper()
 	s := &Server{answer: answer, gone: make(chan struct{}, 100)}
@@ -92,22 +90,22 @@ func New(t testing.TB, answer func(n int, r *Request) Reply) *Server {
 	return s
 }
 
-// Replies answers one after the other; behind the last one the last again.
+// Replies returns one response after the other; the last one is repeated.
 func Replies(all ...Reply) func(int, *Request) Reply {
 	return func(n int, _ *Request) Reply { return all[min(n, len(all)-1)] }
 }
 
-// Asked are the requests so far.
+// Asked returns the requests so far.
 func (s *Server) Asked() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.asked...)
 }
 
-// Gone tells of each client that left before the end of a hanging answer.
+// Gone receives an entry for each client that left before the end of a delayed response.
 func (s *Server) Gone() <-chan struct{} { return s.gone }
 
-// ServeHTTP answers.
+// ServeHTTP sends the response.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in Request
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions" || json.NewDecoder(r.Body).Decode(&in) != nil {
@@ -181,7 +179,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, reply *Reply) {
 	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// Words is a reply that says a text, in pieces of a few letters.
+// Words returns a Reply with a text in chunks of a few letters.
 func Words(text string) Reply {
 	var pieces []string
 	for part := range strings.SplitAfterSeq(text, " ") {
