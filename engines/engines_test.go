@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/engines"
 )
 
-func TestARefusalTellsWhetherTheRequestIsToBlame(t *testing.T) {
+func TestRefusalSeparatesInvalidRequestsFromEngineFailures(t *testing.T) {
 	t.Parallel()
 	for status, unfit := range map[int]bool{400: true, 404: true, 413: true, 422: true, 401: false, 403: false, 429: false, 500: false, 503: false} {
 		err := engines.Refusal(&http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(`{"detail":{"status":"voice_not_found"}}`))})

@@ -28,7 +28,7 @@ func packed(t *testing.T, with func(io.Writer) io.WriteCloser, text string) stri
 	return b.String()
 }
 
-func TestContentCodingsAreUndoneWithinABound(t *testing.T) {
+func TestContentCodingsAreDecodedUpToALimit(t *testing.T) {
 	gzipped := func(text string) string {
 		return packed(t, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }, text)
 	}

@@ -28,7 +28,7 @@ func turn(t *testing.T, w *deepgram.Recognizer, wanted speech.RecognitionRequest
 	return speech.RecognitionResult{}, nil
 }
 
-func TestATurnGoesAsTheDocumentationShows(t *testing.T) {
+func TestTurnFollowsDeepgramDocumentation(t *testing.T) {
 	url := enginetest.Transcript(t, "testdata/turn.txt", func(r *http.Request) {
 		assert.Equal(t, "/v1/listen", r.URL.Path)
 		assert.Equal(t, "Token dg-key", r.Header.Get("Authorization"))
@@ -53,7 +53,7 @@ func TestATurnGoesAsTheDocumentationShows(t *testing.T) {
 	assert.InDelta(t, 0.955, h.Confidence, 0.005, "by the length of its parts")
 }
 
-func TestOlderModelsTakeKeywords(t *testing.T) {
+func TestOlderModelsGetKeywordsParameter(t *testing.T) {
 	url := enginetest.Transcript(t, "testdata/turn.txt", func(r *http.Request) {
 		assert.Equal(t, []string{"Ada"}, r.URL.Query()["keywords"])
 		assert.Empty(t, r.URL.Query()["keyterm"])
@@ -68,7 +68,7 @@ func TestOlderModelsTakeKeywords(t *testing.T) {
 	require.NoError(t, h.Err)
 }
 
-func TestFaultsOfTheFarEndAreTold(t *testing.T) {
+func TestFaultsOfDeepgramBecomeErrors(t *testing.T) {
 	for fault, want := range map[enginetest.Fault]error{
 		enginetest.Garbage: engines.ErrInvalidResponse, enginetest.Drops: nil, enginetest.Refuses: engines.ErrRequestRefused,
 	} {
@@ -91,7 +91,7 @@ func TestFaultsOfTheFarEndAreTold(t *testing.T) {
 	assert.NotErrorIs(t, h.Err, engines.ErrInvalidResponse)
 }
 
-func TestTheServerOfTheTestsHearsTheWholeTurn(t *testing.T) {
+func TestWholeTurnReachesDeepgram(t *testing.T) {
 	server := enginetest.New(t)
 	server.Says("move it to Friday")
 	w := &deepgram.Recognizer{URL: server.WS(), Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}

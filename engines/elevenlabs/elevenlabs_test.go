@@ -16,7 +16,7 @@ import (
 
 // The requests and answers are those of the service's reference: "Stream speech", "Errors".
 
-func TestASentenceIsStreamedAsTheDocumentationShows(t *testing.T) {
+func TestSentenceIsStreamedAsElevenLabsDocuments(t *testing.T) {
 	t.Parallel()
 	heard := make(chan struct{})
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +46,7 @@ func TestASentenceIsStreamedAsTheDocumentationShows(t *testing.T) {
 	assert.Equal(t, []byte{0xFF, 0x7F, 0x80}, got)
 }
 
-func TestRefusalsAreReadAsTheDocumentationShows(t *testing.T) {
+func TestElevenLabsErrorsAreClassified(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		status     int

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/engines/llm"
 )
 
-func TestMeaningsAreAskedForAsTheDocumentationShows(t *testing.T) {
+func TestEmbeddingsRequestFollowsDocumentation(t *testing.T) {
 	t.Parallel()
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -31,7 +31,7 @@ func TestMeaningsAreAskedForAsTheDocumentationShows(t *testing.T) {
 	assert.Equal(t, [][]float32{{0.0023064255, -0.009327292}, {-0.0028842222, 0.0023064255}}, got)
 }
 
-func TestWhatIsNoMeaningIsAFault(t *testing.T) {
+func TestInvalidEmbeddingsAreAFault(t *testing.T) {
 	t.Parallel()
 	for body, code := range map[string]string{
 		`<html>`:                                 "garbage",

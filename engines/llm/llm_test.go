@@ -35,7 +35,7 @@ func file(t *testing.T, name string) llmtest.Reply {
 	return llmtest.Reply{Raw: string(text)}
 }
 
-func TestAnAnswerAsTheAPIDocumentsIt(t *testing.T) {
+func TestChatCompletionFollowsDocumentation(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Replies(file(t, "words.sse"), file(t, "tools.sse")))
 	e := []llm.Engine{{Name: "one", URL: s.URL, Key: "sk-secret", Model: "gpt-4o-mini"}}
@@ -100,7 +100,7 @@ func broken() map[string]struct {
 	}
 }
 
-func TestAnotherEngineAnswersWhereOneFails(t *testing.T) {
+func TestNextEngineAnswersAfterFailure(t *testing.T) {
 	t.Parallel()
 	for name, c := range broken() {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestAnotherEngineAnswersWhereOneFails(t *testing.T) {
 	}
 }
 
-func TestAnAnswerHasATimeLimitAsAWhole(t *testing.T) {
+func TestWholeAnswerHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"I thin"}, Stall: true}))
 	_, err := client().Ask(t.Context(), []llm.Engine{{Name: "one", URL: s.URL, Total: 200 * time.Millisecond}}, hello(), nil, nil)
@@ -135,7 +135,7 @@ func TestAnAnswerHasATimeLimitAsAWhole(t *testing.T) {
 	<-s.Gone()
 }
 
-func TestAnEngineThatHasSpokenIsNotReplaced(t *testing.T) {
+func TestEngineThatHasSpokenIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	bad := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"It is here. And", " then"}, Drop: true}))
 	good := llmtest.New(t, llmtest.Replies(llmtest.Words("All is well.")))
@@ -148,7 +148,7 @@ func TestAnEngineThatHasSpokenIsNotReplaced(t *testing.T) {
 	assert.Empty(t, good.Asked())
 }
 
-func TestWhoIsInterruptedLetsTheModelGo(t *testing.T) {
+func TestInterruptionCancelsModelRequest(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"I will tell you. A long"}, Stall: true}))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -158,7 +158,7 @@ func TestWhoIsInterruptedLetsTheModelGo(t *testing.T) {
 	assert.Len(t, s.Asked(), 1, "nobody else is asked")
 }
 
-func TestWhatATenantNamesIsGuarded(t *testing.T) {
+func TestTenantEngineUsesGuardedClient(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Replies(llmtest.Words("Hello.")))
 	_, err := client().Ask(t.Context(), []llm.Engine{{Name: "theirs", URL: s.URL, Tenant: true}}, hello(), nil, nil)
@@ -170,7 +170,7 @@ func TestWhatATenantNamesIsGuarded(t *testing.T) {
 	assert.ErrorAs(t, err, &f)
 }
 
-func TestSentencesAreCutWhereTheyEnd(t *testing.T) {
+func TestSentencesSplitAtSentenceEnds(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		"Hello there. How are you?":                     {"Hello there.", "How are you?"},
@@ -201,7 +201,7 @@ func TestSentencesAreCutWhereTheyEnd(t *testing.T) {
 	assert.NotEmpty(t, s.Add(strings.Repeat("word ", 100)), "a text without an end is cut between words")
 }
 
-func FuzzSentencesLoseNothing(f *testing.F) {
+func FuzzSentencesKeepAllText(f *testing.F) {
 	f.Add("Hello. You.", 3)
 	f.Fuzz(func(t *testing.T, text string, n int) {
 		var s llm.Sentences

@@ -35,7 +35,7 @@ func (s *servers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(s.answers[host]))}, nil
 }
 
-func TestAModelThatFailsAgainAndAgainIsLeftAloneForAWhile(t *testing.T) {
+func TestFailingModelIsSuspended(t *testing.T) {
 	t.Parallel()
 	words, err := os.ReadFile("testdata/words.sse")
 	require.NoError(t, err)

@@ -84,7 +84,7 @@ func until(t *testing.T, told <-chan speech.RealtimeEvent, kind speech.RealtimeE
 	}
 }
 
-func TestAStreamGoesAsTheDocumentationShows(t *testing.T) {
+func TestStreamFollowsTwilioDocumentation(t *testing.T) {
 	t.Parallel()
 	url, over := plays(t, "testdata/stream.txt")
 	l, told := opens(t, url, time.Minute)
@@ -103,7 +103,7 @@ func TestAStreamGoesAsTheDocumentationShows(t *testing.T) {
 	<-over
 }
 
-func TestWhoeverClosesAStreamSaysGoodbye(t *testing.T) {
+func TestCloseSendsStop(t *testing.T) {
 	t.Parallel()
 	url, over := plays(t, "testdata/stop.txt")
 	l, told := opens(t, url, time.Minute)
@@ -145,7 +145,7 @@ func loses(t *testing.T, told <-chan speech.RealtimeEvent) string {
 	return ""
 }
 
-func TestFaultsOfTheFarEndEndTheStream(t *testing.T) {
+func TestFaultsOfServerEndTheStream(t *testing.T) {
 	t.Parallel()
 	sends := func(all ...string) func(*websocket.Conn) {
 		return func(conn *websocket.Conn) {
@@ -182,7 +182,7 @@ func TestFaultsOfTheFarEndEndTheStream(t *testing.T) {
 	assert.Equal(t, "engine_slow", loses(t, told))
 }
 
-func TestAFarEndThatTakesNoSoundIsGivenUp(t *testing.T) {
+func TestServerThatAcceptsNoAudioIsDisconnected(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	l, told := opens(t, far(t, func(*websocket.Conn) { <-release }), time.Minute)

@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-func TestSpeechIsAskedForAsDocumentedAndHeardWhileItComes(t *testing.T) {
+func TestOpenAISpeechIsStreamedAsDocumented(t *testing.T) {
 	more := make(chan struct{})
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "/v1/audio/speech", r.URL.Path)
@@ -50,7 +50,7 @@ func TestSpeechIsAskedForAsDocumentedAndHeardWhileItComes(t *testing.T) {
 	assert.Equal(t, 1600, got)
 }
 
-func TestAWavInPlaceOfPCMKeepsItsOwnRate(t *testing.T) {
+func TestWAVResponseKeepsItsSampleRate(t *testing.T) {
 	file := wav.EncodePCM(1, make([]int16, 800))
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/octet-stream")
@@ -76,7 +76,7 @@ func understand(t *testing.T, w *openai.Recognizer, wanted speech.RecognitionReq
 	return <-told
 }
 
-func TestTranscriptionsAreAskedForAndReadAsDocumented(t *testing.T) {
+func TestTranscriptionFollowsOpenAIDocumentation(t *testing.T) {
 	for model, c := range map[string]struct {
 		file, format, include, text string
 		confidence                  float64
@@ -117,7 +117,7 @@ func TestTranscriptionsAreAskedForAndReadAsDocumented(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutMarksOfDoubtIsTrusted(t *testing.T) {
+func TestTranscriptWithoutConfidenceGetsDefault(t *testing.T) {
 	server := enginetest.New(t)
 	w := &openai.Recognizer{Config: openai.Config{URL: server.URL + "/v1", Key: enginetest.Key, Client: server.Client()}, Model: "local"}
 	assert.Equal(t, speech.RecognitionResult{Text: "yes please", Confidence: 0.9, Final: true}, understand(t, w, speech.RecognitionRequest{}, nil))
@@ -125,7 +125,7 @@ func TestAnAnswerWithoutMarksOfDoubtIsTrusted(t *testing.T) {
 	assert.Equal(t, speech.RecognitionResult{Final: true}, understand(t, w, speech.RecognitionRequest{}, nil))
 }
 
-func TestEnginesThatMisbehaveAreErrorsWithoutTheKey(t *testing.T) {
+func TestEngineFaultsBecomeErrorsWithoutTheKey(t *testing.T) {
 	server := enginetest.New(t)
 	say := &openai.Speech{Config: openai.Config{URL: server.URL + "/v1", Key: enginetest.Key, Client: server.Client()}, Rate: 24000}
 	eleven := &elevenlabs.Speech{URL: server.URL, Key: enginetest.Key, Client: server.Client()}
@@ -154,7 +154,7 @@ func TestEnginesThatMisbehaveAreErrorsWithoutTheKey(t *testing.T) {
 	}
 }
 
-func TestElevenLabsIsAskedAsDocumented(t *testing.T) {
+func TestElevenLabsRequestFollowsDocumentation(t *testing.T) {
 	server := enginetest.New(t)
 	e := &elevenlabs.Speech{URL: server.URL, Key: enginetest.Key, Client: server.Client()}
 	var got bytes.Buffer

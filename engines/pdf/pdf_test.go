@@ -70,7 +70,7 @@ func page(content, form string) []byte {
 		content, "<</Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding /FirstChar 0 /LastChar 255 /Widths ["+strings.Repeat("600 ", 256)+"]>>", form)
 }
 
-func TestWordsAreReadAsPeopleReadThem(t *testing.T) {
+func TestPDFTextKeepsReadingOrder(t *testing.T) {
 	t.Parallel()
 	printed, err := os.ReadFile("testdata/browser.pdf")
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func TestFilesOfStrangersHarmNobody(t *testing.T) {
+func TestMaliciousPDFFilesAreBounded(t *testing.T) {
 	t.Parallel()
 	text := func(s string) string { return stream("", s) }
 	tree := "<</Type /Catalog /Pages 2 0 R>>"

@@ -46,7 +46,7 @@ func until(t *testing.T, told <-chan speech.RealtimeEvent, kind speech.RealtimeE
 	}
 }
 
-func TestAConversationGoesAsTheDocumentationShows(t *testing.T) {
+func TestSessionFollowsRealtimeDocumentation(t *testing.T) {
 	t.Parallel()
 	at := enginetest.Transcript(t, "testdata/conversation.txt", func(r *http.Request) {
 		assert.Equal(t, "/v1/realtime", r.URL.Path)
@@ -95,7 +95,7 @@ func hasty(server *enginetest.Server, f enginetest.Fault) *realtime.Engine {
 	return e
 }
 
-func TestFaultsOfTheFarEndEndTheConversation(t *testing.T) {
+func TestFaultsOfEngineEndTheSession(t *testing.T) {
 	t.Parallel()
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Garbage: "engine_garbage", enginetest.Refuses: "engine_refused", enginetest.Drops: "engine_unreachable", enginetest.Stalls: "engine_stalled",
@@ -117,7 +117,7 @@ func TestFaultsOfTheFarEndEndTheConversation(t *testing.T) {
 	assert.NotErrorIs(t, (<-told).Err, engines.ErrRequestRefused)
 }
 
-func TestAnEngineThatHearsAndDoesNotAnswerIsGivenUp(t *testing.T) {
+func TestEngineWithoutResponseEndsTheSession(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
 	server.Is("realtime", enginetest.Late)
@@ -138,7 +138,7 @@ func TestAnEngineThatHearsAndDoesNotAnswerIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestWhatIsSaidBeforeTheEngineListensIsHeard(t *testing.T) {
+func TestAudioBeforeReadyIsBuffered(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
 	server.Says("move it to Friday")
@@ -151,7 +151,7 @@ func TestWhatIsSaidBeforeTheEngineListensIsHeard(t *testing.T) {
 	assert.Equal(t, "move it to Friday", until(t, told, speech.RealtimeCallerTranscript).Text)
 }
 
-func TestALongPastIsToldWholeAndBeforeTheFirstAnswer(t *testing.T) {
+func TestLongHistoryIsSentBeforeFirstResponse(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
 	o := speech.RealtimeRequest{SpeaksFirst: true, History: []speech.RealtimeHistoryEntry{{Text: `{"state":"sent"}`, Call: &speech.RealtimeToolCall{ID: "call_1", Name: "orders", Arguments: `{"n":7}`}}}}
@@ -168,7 +168,7 @@ func TestALongPastIsToldWholeAndBeforeTheFirstAnswer(t *testing.T) {
 	assert.JSONEq(t, `{"type":"response.create"}`, all[203])
 }
 
-func TestALateResultOfBeforeTheSessionIsTold(t *testing.T) {
+func TestLateToolResultOfEarlierSessionIsSentAsMessage(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
 	server.Answers(func(int, string) enginetest.Answer { return enginetest.Answer{Say: "One moment."} })
@@ -188,7 +188,7 @@ func TestALateResultOfBeforeTheSessionIsTold(t *testing.T) {
 	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"function_call_output","call_id":"call_2","output":"ok"}}`, result)
 }
 
-func TestServersOfTheOlderNamesAreUnderstood(t *testing.T) {
+func TestOlderEventNamesAreAccepted(t *testing.T) {
 	t.Parallel()
 	at := enginetest.Transcript(t, "testdata/older.txt", func(*http.Request) {})
 	_, told := opens(t, &realtime.Engine{URL: at + "/v1", Model: "m", ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient}, speech.RealtimeRequest{SpeaksFirst: true})
@@ -202,7 +202,7 @@ func TestServersOfTheOlderNamesAreUnderstood(t *testing.T) {
 
 func silence(n int) []byte { return bytes.Repeat([]byte{0xFF}, n) }
 
-func TestTheMediaClockMakesNoGarbage(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+func TestWriteDoesNotAllocate(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	server := enginetest.New(t)
 	server.Is("realtime", enginetest.Hangs)
 	l, _ := opens(t, engine(server), speech.RealtimeRequest{})
@@ -210,7 +210,7 @@ func TestTheMediaClockMakesNoGarbage(t *testing.T) { //nolint:paralleltest // it
 	assert.Less(t, testing.AllocsPerRun(1000, func() { l.Write(frame) }), 1.0)
 }
 
-func TestWhoSpeaksOverAnAnswerHearsNoMoreOfIt(t *testing.T) {
+func TestInterruptedResponseIsNotPlayedOn(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
 	server.Answers(func(int, string) enginetest.Answer {
@@ -260,7 +260,7 @@ func lost(told <-chan speech.RealtimeEvent) error {
 	return nil
 }
 
-func TestAnEngineThatHangsWhileTheCallerSpeaksIsFound(t *testing.T) {
+func TestEngineThatHangsDuringCallerSpeechIsDetected(t *testing.T) {
 	t.Parallel()
 	began := `{"type":"input_audio_buffer.speech_started","item_id":"msg_1"}`
 	for name, all := range map[string][]string{
@@ -272,7 +272,7 @@ func TestAnEngineThatHangsWhileTheCallerSpeaksIsFound(t *testing.T) {
 	}
 }
 
-func TestARefusalTellsWhetherTheOrderIsToBlame(t *testing.T) {
+func TestRealtimeErrorsSeparateInvalidRequests(t *testing.T) {
 	t.Parallel()
 	for code, unfit := range map[string]bool{"invalid_value": true, "model_not_found": true, "invalid_api_key": false} {
 		_, told := opens(t, &realtime.Engine{

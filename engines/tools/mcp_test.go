@@ -100,7 +100,7 @@ func mcp(t *testing.T, call string) http.HandlerFunc {
 	}
 }
 
-func TestAToolOfAnMCPServer(t *testing.T) {
+func TestToolOfMCPServerIsCalled(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ call, want, fails string }{
 		"as it is documented":   {"testdata/call.sse", "Current weather in New York:\nTemperature: 72°F\nConditions: Partly cloudy", ""},
@@ -188,7 +188,7 @@ const (
 	mcpPing = "data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n\n"
 )
 
-func TestAnMCPServerCannotHoldOrEndTheClient(t *testing.T) {
+func TestMCPServerCannotBlockOrCrashClient(t *testing.T) {
 	t.Parallel()
 	type answer = func(r *http.Request, method string, n int) (string, io.Reader, error)
 	hang := func(r *http.Request, _ string, _ int) (string, io.Reader, error) {

@@ -47,7 +47,7 @@ func order(h domain.ToolHTTP) *domain.Tool {
 	}}
 }
 
-func TestAToolIsCalledAsItIsWritten(t *testing.T) {
+func TestHTTPToolRequestFollowsItsDefinition(t *testing.T) {
 	t.Parallel()
 	f, c := newFar(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, ` {"at":"Berlin"} `) })
 	given := map[string]any{"order": 7.0, "city": "a/b ../c&d=\"{{order}}\""}
@@ -69,7 +69,7 @@ func TestAToolIsCalledAsItIsWritten(t *testing.T) {
 	}, f.heard, "a value is a value wherever it stands")
 }
 
-func TestArgumentsThatDoNotFitGoNowhere(t *testing.T) {
+func TestInvalidToolArgumentsAreNotSent(t *testing.T) {
 	t.Parallel()
 	f, c := newFar(t, func(http.ResponseWriter, *http.Request) {})
 	for _, given := range []map[string]any{nil, {"order": "seven"}, {"order": 1.5}, {"order": 7.0, "more": true}, {"city": "Bonn"}} {
@@ -81,7 +81,7 @@ func TestArgumentsThatDoNotFitGoNowhere(t *testing.T) {
 	require.ErrorContains(t, err, "order")
 }
 
-func TestAToolThatFailsSaysSoWithoutSecrets(t *testing.T) {
+func TestToolErrorContainsNoSecrets(t *testing.T) {
 	t.Parallel()
 	f, c := newFar(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

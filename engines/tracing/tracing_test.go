@@ -36,7 +36,7 @@ func TestInvalidTraceParentIsIgnored(t *testing.T) {
 	}
 }
 
-func TestCallHasTheTraceOfItsRequestOrOneOfItsOwn(t *testing.T) {
+func TestCallTraceComesFromRequestOrCallID(t *testing.T) {
 	t.Parallel()
 	own := "00-0197c7e45cb931b47e13a70787f1051b"
 	for share, sampled := range map[float64]string{0: "-00", 1: "-01"} {
@@ -51,7 +51,7 @@ func TestCallHasTheTraceOfItsRequestOrOneOfItsOwn(t *testing.T) {
 	assert.False(t, none.Call("call_of_another_shape", "").IsValid())
 }
 
-func TestDeliveryIsAChildOfItsCallOrOfTheRequest(t *testing.T) {
+func TestDeliverySpanIsChildOfCallOrRequest(t *testing.T) {
 	t.Parallel()
 	contexts := tracing.NewSpanContexts(1)
 	call := contexts.Call(callID, parent)
@@ -74,7 +74,7 @@ func TestDeliveryIsAChildOfItsCallOrOfTheRequest(t *testing.T) {
 	}
 }
 
-func TestClientSendsTheTraceContextOnly(t *testing.T) {
+func TestHTTPClientSendsTraceContextOnly(t *testing.T) {
 	t.Parallel()
 	var header http.Header
 	far := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { header = r.Header }))

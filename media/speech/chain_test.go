@@ -150,7 +150,7 @@ func all(t *testing.T, u speech.Utterance) string {
 	return out
 }
 
-func TestAnEngineThatFailsIsReplacedByTheNextAndInTheEndByTheMachine(t *testing.T) {
+func TestFailingEngineIsReplacedByNextAndFinallyByLocalEngine(t *testing.T) {
 	for name, c := range map[string]struct {
 		x, y  func(context.Context, speech.Request, func([]byte)) error
 		says  string
@@ -183,7 +183,7 @@ func TestAnEngineThatFailsIsReplacedByTheNextAndInTheEndByTheMachine(t *testing.
 	}
 }
 
-func TestSentencesFollowEachOtherAndTheNextIsMadeMeanwhile(t *testing.T) {
+func TestNextSentenceIsSynthesizedDuringPlayback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{speaks, speaks, hangs}}
 		var f told
@@ -205,7 +205,7 @@ func TestSentencesFollowEachOtherAndTheNextIsMadeMeanwhile(t *testing.T) {
 	})
 }
 
-func TestWhoeverStopsListeningEndsTheWorkOfTheEngine(t *testing.T) {
+func TestStopCancelsSynthesis(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := func(ctx context.Context, r speech.Request, out func([]byte)) error { // both are asked for at once
 			if strings.HasPrefix(r.Text, "anna") {
@@ -233,7 +233,7 @@ func TestWhoeverStopsListeningEndsTheWorkOfTheEngine(t *testing.T) {
 	})
 }
 
-func TestAnEngineThatFailsAgainAndAgainRestsAndIsTriedAnew(t *testing.T) {
+func TestFailingEngineIsSuspendedAndRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{hangs, hangs, hangs}}
 		var f told
@@ -260,7 +260,7 @@ func TestAnEngineThatFailsAgainAndAgainRestsAndIsTriedAnew(t *testing.T) {
 
 func repeat(c byte) []byte { return letters(speech.Request{Text: string(rune(c))}, 10) }
 
-func TestWhoNamesAnEngineIsSpokenToByItAndItsVoiceIsNobodyElses(t *testing.T) {
+func TestNamedEngineIsFirstAndItsVoiceIsNotPassedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x, y := &script{}, &script{}
 		v := voiceOf(t, x, y)

@@ -22,7 +22,7 @@ func (e *liveEngine) OpenSession(o speech.RealtimeRequest, told func(speech.Real
 	return nil
 }
 
-func TestALiveEngineThatFailsTooOftenRestsAndTheNextOneHasItsCallers(t *testing.T) {
+func TestFailingRealtimeEngineIsSuspendedAndNextOneServes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		first, second := new(liveEngine), new(liveEngine)
@@ -62,7 +62,7 @@ func TestALiveEngineThatFailsTooOftenRestsAndTheNextOneHasItsCallers(t *testing.
 	})
 }
 
-func TestWhatAnAgentNamesWrongRestsNoEngine(t *testing.T) {
+func TestInvalidRequestDoesNotSuspendEngine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		voice, bot := new(liveEngine), new(liveEngine)

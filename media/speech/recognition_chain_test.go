@@ -62,7 +62,7 @@ func (s *hearing) Close() {
 	s.of.closed++
 }
 
-func TestATurnThatOneEngineDoesNotUnderstandIsHeardByTheNext(t *testing.T) {
+func TestFailedTurnIsRecognizedByNextEngine(t *testing.T) {
 	for name, c := range map[string]struct {
 		x, y  *hearer
 		text  string
@@ -118,7 +118,7 @@ func TestATurnThatOneEngineDoesNotUnderstandIsHeardByTheNext(t *testing.T) {
 	}
 }
 
-func TestWhereNobodyUnderstandsItTheTurnEndsWithAnError(t *testing.T) {
+func TestTurnFailsIfNoRecognizerSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := hearer{err: speech.ErrRequestRefused, after: time.Millisecond, free: true}
 		ears := speech.NewRecognizerChain([]speech.NamedRecognizer{{Name: "x", Recognizer: &x}}, nil, nil)

@@ -37,7 +37,7 @@ func (e *engine) Speak(_ context.Context, r speech.Request) (media.Clip, error) 
 	return media.Clip(strings.Repeat("x", len(r.Text))), e.err
 }
 
-func TestEspeakSpeaksAndDoesNotSpeakCommandLines(t *testing.T) {
+func TestEspeakTextCannotInjectOptions(t *testing.T) {
 	v, err := speech.NewSynthesizerChain(speech.Config{})
 	require.NoError(t, err)
 	require.NoError(t, v.LocalEngineError())
@@ -64,7 +64,7 @@ func TestEspeakSpeaksAndDoesNotSpeakCommandLines(t *testing.T) {
 	assert.Empty(t, empty)
 }
 
-func TestAHangingEngineIsEnded(t *testing.T) {
+func TestHangingEspeakIsKilled(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "espeak-ng"), []byte("#!/bin/sh\nexec sleep 60\n"), 0o700))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
@@ -76,7 +76,7 @@ func TestAHangingEngineIsEnded(t *testing.T) {
 	assert.Less(t, time.Since(start), 5*time.Second)
 }
 
-func TestWithoutAnEngineThePromptsSpeak(t *testing.T) {
+func TestPromptFilesPlayWithoutEngine(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	dir := t.TempDir()
 	write := func(name string, d time.Duration) {
@@ -112,7 +112,7 @@ func TestWithoutAnEngineThePromptsSpeak(t *testing.T) {
 	}
 }
 
-func TestManyWhoAskAtOnceAreAnsweredByOneProcess(t *testing.T) {
+func TestConcurrentRequestsShareOneSynthesis(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &engine{gate: make(chan struct{})}
 		c := speech.NewCache(e, 1000)
@@ -141,7 +141,7 @@ func TestManyWhoAskAtOnceAreAnsweredByOneProcess(t *testing.T) {
 	})
 }
 
-func TestTheCacheKeepsWithinItsBytesAndForgetsTheOldest(t *testing.T) {
+func TestCacheEvictsLeastRecentlyUsedAudio(t *testing.T) {
 	e := &engine{}
 	c := speech.NewCache(e, 30)
 	say := func(text string) {
@@ -163,7 +163,7 @@ func TestTheCacheKeepsWithinItsBytesAndForgetsTheOldest(t *testing.T) {
 	assert.Positive(t, c.Size(), "what is too large drives nothing out")
 }
 
-func TestErrorsAreNotRemembered(t *testing.T) {
+func TestErrorsAreNotCached(t *testing.T) {
 	e := &engine{err: errors.New("no")}
 	c := speech.NewCache(e, 1000)
 	for range 2 {
@@ -173,7 +173,7 @@ func TestErrorsAreNotRemembered(t *testing.T) {
 	assert.Equal(t, int32(2), e.calls.Load())
 }
 
-func TestSentencesEndWhereAReaderPauses(t *testing.T) {
+func TestSentencesSplitText(t *testing.T) {
 	for text, want := range map[string][]string{
 		"":                                    nil,
 		"One":                                 {"One"},

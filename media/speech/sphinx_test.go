@@ -42,7 +42,7 @@ func hear(t *testing.T, s *speech.Sphinx, voice, text string, phrases ...string)
 	}
 }
 
-func TestSpeechProgramsSeeNoSecrets(t *testing.T) {
+func TestSpeechProgramsGetNoSecretsInEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	seen := filepath.Join(dir, "seen")
 	programs := []string{"espeak-ng", "pocketsphinx_batch"}
@@ -65,7 +65,7 @@ func TestSpeechProgramsSeeNoSecrets(t *testing.T) {
 	assert.NotContains(t, string(env), "marker-of-a-secret")
 }
 
-func TestPocketsphinxUnderstandsThePhrasesThatItIsTold(t *testing.T) {
+func TestPocketsphinxRecognizesExpectedPhrases(t *testing.T) {
 	t.Parallel()
 	s, err := speech.NewSphinx(t.TempDir(), 2, time.Minute)
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestPocketsphinxUnderstandsThePhrasesThatItIsTold(t *testing.T) {
 	assert.False(t, s.SupportsLanguage("de-DE"))
 }
 
-func TestAHangingRecognizerIsEndedAndATurnThatIsClosedTellsNothing(t *testing.T) {
+func TestHangingPocketsphinxIsKilledAndClosedTurnReportsNothing(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "pocketsphinx_batch"), []byte("#!/bin/sh\nexec sleep 60\n"), 0o700))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
@@ -112,7 +112,7 @@ func TestAHangingRecognizerIsEndedAndATurnThatIsClosedTellsNothing(t *testing.T)
 	turn.Write(make([]byte, 8000))
 }
 
-func TestWithoutPocketsphinxNobodyHears(t *testing.T) {
+func TestMissingPocketsphinxIsReported(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := speech.NewSphinx("", 1, time.Second)
 	require.ErrorIs(t, err, speech.ErrRecognizerNotInstalled)
@@ -125,7 +125,7 @@ func (n *note) Write(mu []byte) { n.got = append(n.got, mu...) }
 func (*note) End()              {}
 func (*note) Close()            {}
 
-func TestAnEarBeginsWithWhatWasSaidBefore(t *testing.T) {
+func TestAudioTapReplaysEarlierAudio(t *testing.T) {
 	t.Parallel()
 	var e speech.AudioTap
 	frame := make([]byte, 160)
@@ -153,7 +153,7 @@ func TestAnEarBeginsWithWhatWasSaidBefore(t *testing.T) {
 	assert.Len(t, all.got, 16000, "two seconds are kept")
 }
 
-func TestAnEarHasTwoHearersAndForgetsWhatWasSecret(t *testing.T) {
+func TestAudioTapServesTwoStreamsAndForgetsSensitiveAudio(t *testing.T) {
 	t.Parallel()
 	var e speech.AudioTap
 	sound := func(b byte, n int) []byte { return bytes.Repeat([]byte{b}, n) }

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-func TestWithoutAnEngineOnlyPromptFilesAreAVoice(t *testing.T) {
+func TestHasEngineWithPromptFilesOnly(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	dir := t.TempDir()
 	v, err := speech.NewSynthesizerChain(speech.Config{PromptDir: dir})
