@@ -71,7 +71,7 @@ func (t *talkerProcess) sendCommand(b testing.TB, command string) (h turnReport)
 func newServiceWithInstantEngines(b *testing.B) *service {
 	b.Helper()
 	engines, model := enginetest.New(b), llmtest.New(b, func(int, *llmtest.Request) llmtest.Reply { return llmtest.Words("Go on. ") })
-	engines.Answers(func(int, string) enginetest.Answer { return enginetest.Answer{Say: longPrompt()} })
+	engines.SetResponses(func(int, string) enginetest.Answer { return enginetest.Answer{Say: longPrompt()} })
 	dir := b.TempDir()
 	key, path := filepath.Join(dir, "key"), filepath.Join(dir, "engines.yaml")
 	require.NoError(b, os.WriteFile(key, []byte(enginetest.Key), 0o600))

@@ -69,7 +69,7 @@ func (h *engineFaultSuite) addTTSCases() {
 			enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
 		} {
 			server := enginetest.New(h.t)
-			server.Is(role, fault)
+			server.SetFault(role, fault)
 			at := server.URL
 			if kind == "openai" {
 				at += "/v1"
@@ -86,7 +86,7 @@ func (h *engineFaultSuite) addTTSCases() {
 		}
 	}
 	server, barged := enginetest.New(h.t), make(chan struct{})
-	server.Is("speech", enginetest.Late)
+	server.SetFault("speech", enginetest.Late)
 	name := h.addEngine("tts-late", "openai", server.URL+"/v1", "tts: {voice: v, first_ms: 20000}")
 	h.cases = append(h.cases, engineFaultCase{
 		name: name + " after words over it", pathway: "ask", agent: object{"voice": object{"engine": name}},
@@ -118,8 +118,8 @@ func (h *engineFaultSuite) addSTTCases() {
 			enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
 		} {
 			server := enginetest.New(h.t)
-			server.Is(role, fault)
-			server.Says("no never")
+			server.SetFault(role, fault)
+			server.SetTranscript("no never")
 			at := server.WS()
 			if kind == "openai" {
 				at = server.URL + "/v1"
@@ -136,8 +136,8 @@ func (h *engineFaultSuite) addSTTCases() {
 		}
 	}
 	server, pressed := enginetest.New(h.t), make(chan struct{})
-	server.Is("transcriptions", enginetest.Late)
-	server.Says("no never")
+	server.SetFault("transcriptions", enginetest.Late)
+	server.SetTranscript("no never")
 	name := h.addEngine("stt-late", "openai", server.URL+"/v1", "stt: {model: m, final_ms: 20000}")
 	h.cases = append(h.cases, engineFaultCase{
 		name: name + " after a key", pathway: "ask", agent: object{"stt": object{"engine": name}},
@@ -230,7 +230,7 @@ func (h *engineFaultSuite) addLLMCases() {
 // addSpeculativeCases adds cases of agents whose model is requested before the caller's turn ends.
 func (h *engineFaultSuite) addSpeculativeCases() {
 	recognizer := enginetest.New(h.t)
-	recognizer.Says("Friday") // the recognizer returns a partial result during the turn
+	recognizer.SetTranscript("Friday") // the recognizer returns a partial result during the turn
 	stt := h.addEngine("stt-hasty", "deepgram", recognizer.WS(), "stt: {model: m}")
 	h.cases = append(h.cases, engineFaultCase{
 		name: "llm-hasty", pathway: "talk", agent: object{"stt": object{"engine": stt}, "llm": object{"speculative": true}, "system_prompt": "Be kind.", "turn_taking": object{"end_of_turn_ms": 1000}}, script: listenAndAnswer,
@@ -264,7 +264,7 @@ func TestEngineFaultsGetFallbackSpeechAndRecordedReason(t *testing.T) {
 	h := &engineFaultSuite{t: t, callees: newPhoneBank(t)}
 	h.file.WriteString("engines:\n")
 	recognizer := enginetest.New(t)
-	recognizer.Says(callerWords)
+	recognizer.SetTranscript(callerWords)
 	h.addEngine("well", "openai", recognizer.URL+"/v1", "stt: {model: m}")
 	h.addTTSCases()
 	h.addSTTCases()

@@ -20,7 +20,7 @@ func (h *engineFaultSuite) addRealtimeCases() {
 		enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused", enginetest.Late: "engine_slow",
 	} {
 		server := enginetest.New(h.t)
-		server.Is("realtime", fault)
+		server.SetFault("realtime", fault)
 		name := h.addEngine("live-"+string(fault), "openai", server.URL+"/v1", "realtime: {"+firstTimeoutSetting(fault)+", "+stallTimeoutSetting(fault)+"}")
 		h.cases = append(h.cases, engineFaultCase{
 			name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind.", "tools": []string{"end"}}, script: func(*phoneUser) {},
@@ -29,8 +29,8 @@ func (h *engineFaultSuite) addRealtimeCases() {
 	}
 	const first, second, third = "Good morning, how can I help you?", "On Friday there are a great many times, and I will tell you all of them.", "See you on Friday then."
 	server := enginetest.New(h.t)
-	server.Says("I want to come on Friday.")
-	server.Answers(func(n int, _ string) enginetest.Answer {
+	server.SetTranscript("I want to come on Friday.")
+	server.SetResponses(func(n int, _ string) enginetest.Answer {
 		return []enginetest.Answer{
 			{Say: first},
 			{Say: second},
@@ -59,7 +59,7 @@ func (h *engineFaultSuite) addMediaStreamCases() {
 		enginetest.Hangs: "engine_slow", enginetest.Garbage: "engine_garbage", enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
 	} {
 		server := enginetest.NewTLS(h.t)
-		server.Is("media", fault)
+		server.SetFault("media", fault)
 		name := h.addEngine("media-"+string(fault), "media-stream", strings.Replace(server.URL, "https", "wss", 1)+"/v1/media", "realtime: {"+firstTimeoutSetting(fault)+"}")
 		h.cases = append(h.cases, engineFaultCase{
 			name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind.", "tools": []string{"end"}}, script: func(*phoneUser) {},
@@ -84,7 +84,7 @@ func (h *engineFaultSuite) addMediaStreamCases() {
 				lines = append(lines, fmt.Sprint(s["speaker"], " ", s["text"], " ", s["interrupted"] == true))
 			}
 			assert.Equal(t, []string{"agent [on the line] true", "caller [pressed 7] false", "caller [on the line] false", "agent [on the line] false"}, lines)
-			messages := strings.Join(server.Told(), "\n")
+			messages := strings.Join(server.SentMessages(), "\n")
 			assert.Contains(t, messages, `"callSid":"`+call["id"].(string)+`"`)
 			assert.Contains(t, messages, `"to":"`+call["to"].(string)+`"`)
 			assert.Contains(t, messages, `"dtmf":{"track":"inbound_track","digit":"7"}`)
@@ -107,7 +107,7 @@ func (h *engineFaultSuite) checkRealtimeCall(t *testing.T, server *enginetest.Se
 		"agent On Friday there are a great many times, and I will tell you all of them. true", "caller I want to come on Friday. false",
 		"agent See you on Friday then. false",
 	}, lines)
-	messages := strings.Join(server.Told(), "\n")
+	messages := strings.Join(server.SentMessages(), "\n")
 	assert.Contains(t, messages, `"output":"error: there is no such tool here"`)
 	assert.NotContains(t, messages, `"name":"transfer_call"`, "the tool is not offered to the engine")
 	assert.Contains(t, messages, `"voice":"cedar"`)
@@ -115,7 +115,7 @@ func (h *engineFaultSuite) checkRealtimeCall(t *testing.T, server *enginetest.Se
 		ItemID string `json:"item_id"`
 		EndMs  int    `json:"audio_end_ms"`
 	}
-	for _, line := range server.Told() {
+	for _, line := range server.SentMessages() {
 		if strings.Contains(line, "truncate") {
 			require.NoError(t, json.Unmarshal([]byte(line), &cut))
 		}

@@ -18,7 +18,7 @@ import (
 func TestCampaignPausesDialingWhileTTSEngineIsDown(t *testing.T) {
 	t.Parallel()
 	engine := enginetest.New(t)
-	engine.Is("speech", enginetest.Refuses)
+	engine.SetFault("speech", enginetest.Refuses)
 	key := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(key, []byte(enginetest.Key), 0o600))
 	path := filepath.Join(t.TempDir(), "engines.yaml")
@@ -41,7 +41,7 @@ func TestCampaignPausesDialingWhileTTSEngineIsDown(t *testing.T) {
 	s.await("a request to the engine", time.Minute, func() bool { return len(engine.Requests()) > asked })
 	assert.Len(t, s.listData("/v1/calls?campaign_id="+id), unheard, "the campaign probes the engine without a call")
 
-	engine.Is("speech", enginetest.Well)
+	engine.SetFault("speech", enginetest.Well)
 	assert.Equal(t, 4, s.awaitCampaignEnd(id, 2*time.Minute).Outcomes["completed"])
 	assert.Len(t, s.listData("/v1/calls?campaign_id="+id), unheard+4)
 

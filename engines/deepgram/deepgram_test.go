@@ -73,7 +73,7 @@ func TestFaultsOfDeepgramBecomeErrors(t *testing.T) {
 		enginetest.Garbage: engines.ErrInvalidResponse, enginetest.Drops: nil, enginetest.Refuses: engines.ErrRequestRefused,
 	} {
 		server := enginetest.New(t)
-		server.Is("deepgram", fault)
+		server.SetFault("deepgram", fault)
 		w := &deepgram.Recognizer{URL: server.WS(), Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}
 		h, _ := turn(t, w, speech.RecognitionRequest{}, func(s speech.Stream, _ <-chan speech.RecognitionResult) {
 			s.Write(make([]byte, 1600))
@@ -93,7 +93,7 @@ func TestFaultsOfDeepgramBecomeErrors(t *testing.T) {
 
 func TestWholeTurnReachesDeepgram(t *testing.T) {
 	server := enginetest.New(t)
-	server.Says("move it to Friday")
+	server.SetTranscript("move it to Friday")
 	w := &deepgram.Recognizer{URL: server.WS(), Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}
 	h, before := turn(t, w, speech.RecognitionRequest{}, func(s speech.Stream, told <-chan speech.RecognitionResult) {
 		s.Write(make([]byte, 1600))

@@ -22,17 +22,17 @@ type Answer struct {
 // Call is a tool call of the engine.
 type Call struct{ ID, Name, Arguments string }
 
-// Answers sets the responses of the realtime engine. n counts the responses of a conversation from 0, heard is the
+// SetResponses sets the responses of the realtime engine. n counts the responses of a conversation from 0, heard is the
 // text that Says has set. f is called under a lock.
-func (s *Server) Answers(f func(n int, heard string) Answer) {
+func (s *Server) SetResponses(f func(n int, heard string) Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers = f
 }
 
-// Told returns the JSON messages that clients of the realtime engine and of the media stream sent, in order,
+// SentMessages returns the JSON messages that clients of the realtime engine and of the media stream sent, in order,
 // without audio.
-func (s *Server) Told() []string {
+func (s *Server) SentMessages() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.told...)

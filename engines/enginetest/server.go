@@ -40,15 +40,15 @@ type Server struct {
 	fault   map[string]Fault
 	text    string
 	rate    int
-	heard   []Heard
+	heard   []Request
 	release chan struct{}
 	ended   chan struct{}
 	answers func(n int, heard string) Answer
 	told    []string // messages of realtime and media stream clients, without audio
 }
 
-// Heard is a request that the server received.
-type Heard struct {
+// Request is a request that the server received.
+type Request struct {
 	Path  string
 	Body  []byte
 	Sound []byte // audio that was sent over a WebSocket
@@ -88,15 +88,15 @@ func with(tb testing.TB, start func(http.Handler) *httptest.Server) *Server {
 // WS returns the address for WebSockets.
 func (s *Server) WS() string { return strings.Replace(s.URL, "http", "ws", 1) }
 
-// Is sets the fault of one protocol: speech, transcriptions, elevenlabs, deepgram, realtime or media.
-func (s *Server) Is(what string, f Fault) {
+// SetFault sets the fault of one protocol: speech, transcriptions, elevenlabs, deepgram, realtime or media.
+func (s *Server) SetFault(what string, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault[what] = f
 }
 
-// Says sets the text that is recognized in any turn.
-func (s *Server) Says(text string) {
+// SetTranscript sets the text that is recognized in any turn.
+func (s *Server) SetTranscript(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.text = text
@@ -106,13 +106,13 @@ func (s *Server) Says(text string) {
 func (s *Server) Release() { close(s.release) }
 
 // Requests returns all requests.
-func (s *Server) Requests() []Heard {
+func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Heard(nil), s.heard...)
+	return append([]Request(nil), s.heard...)
 }
 
-func (s *Server) note(h Heard) {
+func (s *Server) note(h Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heard = append(s.heard, h)
@@ -172,7 +172,7 @@ func hum(text string, rate int) []byte {
 
 func (s *Server) speech(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
-	s.note(Heard{Path: r.URL.Path, Body: body})
+	s.note(Request{Path: r.URL.Path, Body: body})
 	f, _ := s.now("speech")
 	if s.faulty(w, r, f) {
 		return
@@ -204,7 +204,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f Fault, sound [
 
 func (s *Server) elevenlabs(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
-	s.note(Heard{Path: r.URL.RequestURI(), Body: body})
+	s.note(Request{Path: r.URL.RequestURI(), Body: body})
 	f, _ := s.now("elevenlabs")
 	if s.faulty(w, r, f) {
 		return
@@ -222,7 +222,7 @@ func (s *Server) elevenlabs(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
-	s.note(Heard{Path: r.URL.Path, Body: body})
+	s.note(Request{Path: r.URL.Path, Body: body})
 	f, text := s.now("transcriptions")
 	if s.faulty(w, r, f) {
 		return

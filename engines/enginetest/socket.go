@@ -87,7 +87,7 @@ func (s *Server) deepgram(w http.ResponseWriter, r *http.Request) {
 			case <-s.ended:
 			}
 		}
-		s.note(Heard{Path: r.URL.RequestURI(), Sound: sound})
+		s.note(Request{Path: r.URL.RequestURI(), Sound: sound})
 		say(text, true)
 		_ = conn.Write(ctx, websocket.MessageText, []byte(`{"type":"Metadata","request_id":"b0a4","duration":1.2,"channels":1}`))
 		_ = conn.Close(websocket.StatusNormalClosure, "")

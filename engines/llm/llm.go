@@ -76,7 +76,7 @@ type Fault struct { //nolint:errname // what agent.error calls it
 	Engine  string
 	Code    string // timeout | stalled | unreachable | refused | rejected | overloaded | garbage | dropped | too_long | empty
 	Message string
-	Spoke   bool // pieces of an answer were told before
+	Spoke   bool // pieces of an answer were returned before the failure
 }
 
 // Error tells it in words.
@@ -104,7 +104,7 @@ type Client struct {
 
 // Ask has the first engine that can answer do so, in the order given, and tells
 // each sentence as soon as it is whole. One that failed three times in a row is
-// asked last for ten seconds, later for up to a minute. Each engine that fails is told to lost.
+// asked last for ten seconds, later for up to a minute. lost is called for each engine that fails.
 // One that has spoken is not replaced: what was said cannot be taken back.
 func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence func(text string, first time.Duration), lost func(*Fault)) (Answer, error) {
 	last := error(&Fault{Code: "refused", Message: "no engine is configured"})

@@ -181,7 +181,7 @@ type answerReader struct {
 	answer   Answer
 	text     strings.Builder
 	spoke    bool
-	begunIt  bool // a chunk has arrived
+	hasChunk  bool // a chunk has arrived
 	ended    bool // the stream has sent its end
 }
 
@@ -191,7 +191,7 @@ func (r *answerReader) read(from io.Reader) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
 	for lines.Scan() {
-		r.pulse()
+		r.restartPauseTimer()
 		data, ok := strings.CutPrefix(lines.Text(), "data:")
 		if !ok {
 			continue // a comment, the name of an event or its end
@@ -214,9 +214,9 @@ func (r *answerReader) read(from io.Reader) error {
 	return nil
 }
 
-// pulse restarts the timer of the longest pause.
-func (r *answerReader) pulse() {
-	if !r.begunIt {
+// restartPauseTimer restarts the timer of the longest pause.
+func (r *answerReader) restartPauseTimer() {
+	if !r.hasChunk {
 		return // a comment does not count as the first word
 	}
 	r.silence.Reset(orElse(r.engine.Stall, stdStall))
@@ -235,14 +235,14 @@ func (r *answerReader) chunk(data string) error {
 	}
 	d := &c.Choices[0]
 	if piece := d.Delta.Content; piece != nil && *piece != "" {
-		r.first()
-		if err := r.words(*piece); err != nil {
+		r.recordFirstChunk()
+		if err := r.addText(*piece); err != nil {
 			return err
 		}
 	}
 	for i := range d.Delta.ToolCalls {
-		r.first()
-		if err := r.call(&d.Delta.ToolCalls[i]); err != nil {
+		r.recordFirstChunk()
+		if err := r.addToolCall(&d.Delta.ToolCalls[i]); err != nil {
 			return err
 		}
 	}
@@ -253,19 +253,19 @@ func (r *answerReader) chunk(data string) error {
 	return nil
 }
 
-// first records the time of the first chunk. From then on the limit of a pause applies.
-func (r *answerReader) first() {
-	if r.begunIt {
+// recordFirstChunk records the time of the first chunk. From then on the limit of a pause applies.
+func (r *answerReader) recordFirstChunk() {
+	if r.hasChunk {
 		return
 	}
-	r.begunIt = true
+	r.hasChunk = true
 	r.answer.FirstToken = time.Since(r.begun)
 	r.silence.Stop()
 	stall := orElse(r.engine.Stall, stdStall)
 	r.silence = r.endAfter(stall, "stalled", fmt.Sprintf("its answer stood still for %s", stall))
 }
 
-func (r *answerReader) words(piece string) error {
+func (r *answerReader) addText(piece string) error {
 	if r.text.Len()+len(piece) > maxText {
 		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("its answer has more than %d bytes", maxText)}
 	}
@@ -284,8 +284,8 @@ func (r *answerReader) reportSentence(sentence string) {
 	}
 }
 
-// call assembles a tool call. Its first chunk has id and name, further ones have parts of the arguments.
-func (r *answerReader) call(piece *wireCall) error {
+// addToolCall assembles a tool call. Its first chunk has id and name, further ones have parts of the arguments.
+func (r *answerReader) addToolCall(piece *wireCall) error {
 	if piece.Index < 0 || piece.Index >= maxCalls {
 		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("it wants more than %d things done at once", maxCalls)}
 	}
@@ -299,7 +299,7 @@ func (r *answerReader) call(piece *wireCall) error {
 	c.Name += piece.Function.Name
 	c.Arguments += piece.Function.Arguments
 	if len(c.Arguments) > maxArguments || len(c.Name) > 256 || len(c.ID) > 256 {
-		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: "what it wants done is too long"}
+		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: "the tool calls are too long"}
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func TestTranscriptWithoutConfidenceGetsDefault(t *testing.T) {
 	server := enginetest.New(t)
 	w := &openai.Recognizer{Config: openai.Config{URL: server.URL + "/v1", Key: enginetest.Key, Client: server.Client()}, Model: "local"}
 	assert.Equal(t, speech.RecognitionResult{Text: "yes please", Confidence: 0.9, Final: true}, understand(t, w, speech.RecognitionRequest{}, nil))
-	server.Says("")
+	server.SetTranscript("")
 	assert.Equal(t, speech.RecognitionResult{Final: true}, understand(t, w, speech.RecognitionRequest{}, nil))
 }
 
@@ -132,7 +132,7 @@ func TestEngineFaultsBecomeErrorsWithoutTheKey(t *testing.T) {
 	hear := &openai.Recognizer{Config: say.Config, Model: "local"}
 	for fault, want := range map[enginetest.Fault]error{enginetest.Garbage: engines.ErrInvalidResponse, enginetest.Refuses: engines.ErrRequestRefused, enginetest.Drops: nil, enginetest.Hangs: context.DeadlineExceeded, enginetest.Stalls: context.DeadlineExceeded} {
 		for _, what := range []string{"speech", "elevenlabs", "transcriptions"} {
-			server.Is(what, fault)
+			server.SetFault(what, fault)
 		}
 		for name, e := range map[string]speech.StreamingSynthesizer{"speech": say, "elevenlabs": eleven} {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

@@ -36,7 +36,7 @@ var (
 	ErrResponseTimeout = speech.ErrFirstAudioTimeout
 	ErrStalled         = speech.ErrAudioStalled
 	errConnectionLost  = errors.New("the connection broke")
-	errClosed          = errors.New("nobody wants it any more")
+	errClosed          = errors.New("the session is closed")
 )
 
 // Engine opens sessions with one engine.

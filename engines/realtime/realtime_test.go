@@ -102,7 +102,7 @@ func TestFaultsOfEngineEndTheSession(t *testing.T) {
 		enginetest.Late: "engine_slow", enginetest.Hangs: "engine_slow",
 	} {
 		server := enginetest.New(t)
-		server.Is("realtime", fault)
+		server.SetFault("realtime", fault)
 		_, told := opens(t, hasty(server, fault), speech.RealtimeRequest{SpeaksFirst: true})
 		for e := range told {
 			if e.Kind != speech.RealtimeFailed {
@@ -120,7 +120,7 @@ func TestFaultsOfEngineEndTheSession(t *testing.T) {
 func TestEngineWithoutResponseEndsTheSession(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
-	server.Is("realtime", enginetest.Late)
+	server.SetFault("realtime", enginetest.Late)
 	impatient := engine(server)
 	impatient.ResponseTimeout = 3 * time.Second
 	l, told := opens(t, impatient, speech.RealtimeRequest{})
@@ -141,7 +141,7 @@ func TestEngineWithoutResponseEndsTheSession(t *testing.T) {
 func TestAudioBeforeReadyIsBuffered(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
-	server.Says("move it to Friday")
+	server.SetTranscript("move it to Friday")
 	l, told := opens(t, engine(server), speech.RealtimeRequest{})
 	sound := append(enginetest.Mu("hello"), silence(8000)...)
 	for i := 0; i+160 <= len(sound); i += 160 { // connecting takes longer
@@ -160,7 +160,7 @@ func TestLongHistoryIsSentBeforeFirstResponse(t *testing.T) {
 	}
 	_, told := opens(t, engine(server), o)
 	until(t, told, speech.RealtimeResponseDone)
-	all := server.Told()
+	all := server.SentMessages()
 	require.Len(t, all, 204)
 	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"function_call","call_id":"call_1","name":"orders","arguments":"{\"n\":7}"}}`, all[1])
 	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"function_call_output","call_id":"call_1","output":"{\"state\":\"sent\"}"}}`, all[2])
@@ -171,7 +171,7 @@ func TestLongHistoryIsSentBeforeFirstResponse(t *testing.T) {
 func TestLateToolResultOfEarlierSessionIsSentAsMessage(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
-	server.Answers(func(int, string) enginetest.Answer { return enginetest.Answer{Say: "One moment."} })
+	server.SetResponses(func(int, string) enginetest.Answer { return enginetest.Answer{Say: "One moment."} })
 	l, told := opens(t, engine(server), speech.RealtimeRequest{
 		SpeaksFirst: true, History: []speech.RealtimeHistoryEntry{{Text: "It is being done.", Call: &speech.RealtimeToolCall{ID: "call_1", Name: "orders", Arguments: "{}"}}},
 	})
@@ -180,7 +180,7 @@ func TestLateToolResultOfEarlierSessionIsSentAsMessage(t *testing.T) {
 	l.SendToolResult("call_2", "ok")
 	l.RequestResponse("")
 	until(t, told, speech.RealtimeResponseDone)
-	all := server.Told()
+	all := server.SentMessages()
 	message, result := all[len(all)-3], all[len(all)-2]
 	assert.Contains(t, message, `"role":"user"`)
 	assert.Contains(t, message, `orders, which was under way: {\"at\":\"Berlin\"}`)
@@ -204,7 +204,7 @@ func silence(n int) []byte { return bytes.Repeat([]byte{0xFF}, n) }
 
 func TestWriteDoesNotAllocate(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	server := enginetest.New(t)
-	server.Is("realtime", enginetest.Hangs)
+	server.SetFault("realtime", enginetest.Hangs)
 	l, _ := opens(t, engine(server), speech.RealtimeRequest{})
 	frame := silence(160)
 	assert.Less(t, testing.AllocsPerRun(1000, func() { l.Write(frame) }), 1.0)
@@ -213,7 +213,7 @@ func TestWriteDoesNotAllocate(t *testing.T) { //nolint:paralleltest // it counts
 func TestInterruptedResponseIsNotPlayedOn(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
-	server.Answers(func(int, string) enginetest.Answer {
+	server.SetResponses(func(int, string) enginetest.Answer {
 		return enginetest.Answer{Say: "a long answer that nobody wants to hear to its end"}
 	})
 	l, told := opens(t, engine(server), speech.RealtimeRequest{Interruptible: true, SpeaksFirst: true})
@@ -226,7 +226,7 @@ func TestInterruptedResponseIsNotPlayedOn(t *testing.T) {
 	until(t, told, speech.RealtimeSpeechStarted)
 	second := until(t, told, speech.RealtimeAudioStarted)
 	assert.NotEqual(t, first.Item, second.Item)
-	assert.Contains(t, server.Told(), `{"type":"conversation.item.truncate","item_id":"`+first.Item+`","content_index":0,"audio_end_ms":120}`)
+	assert.Contains(t, server.SentMessages(), `{"type":"conversation.item.truncate","item_id":"`+first.Item+`","content_index":0,"audio_end_ms":120}`)
 }
 
 // tells is a far end that tells some things and then nothing more.

@@ -33,7 +33,7 @@ var (
 	ErrInvalidResponse   = errors.New("the engine answered something else than was asked for")
 	// ErrRequestInvalid is an ErrRequestRefused that the request caused, for example by an unknown voice. It does
 	// not count as a failure of the engine.
-	ErrRequestInvalid = fmt.Errorf("%w what it was asked for", ErrRequestRefused)
+	ErrRequestInvalid = fmt.Errorf("%w the request as invalid", ErrRequestRefused)
 )
 
 // ErrorCode returns the code of an engine's error. It contains no text of the engine, so any user may see it.
