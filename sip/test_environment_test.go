@@ -79,7 +79,7 @@ func TestTestEnvironmentMayCallTestCarrierOnly(t *testing.T) {
 	d.Cancel("over")
 }
 
-func TestTestEnvironmentIgnoresForeignContact(t *testing.T) {
+func TestTestDialogSendsNothingToContactOutsideTestCarrier(t *testing.T) {
 	var other netip.AddrPort
 	var told traceLog
 	heard, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

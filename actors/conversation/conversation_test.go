@@ -463,7 +463,7 @@ func TestLongSilenceEndsTheConversation(t *testing.T) {
 	})
 }
 
-func TestPathwayLoopIsReported(t *testing.T) {
+func TestConversationThatLoopsIsAbortedWithFault(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := openConversation(t, sys, domain.Script{Pathway: domain.Pathway{

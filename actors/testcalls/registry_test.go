@@ -50,7 +50,7 @@ func TestCancelledOrderLeavesNoWatcher(t *testing.T) {
 	}
 }
 
-func TestUnknownMarkIsIgnored(t *testing.T) {
+func TestTestCallWithUnknownOrderMarkIsIgnored(t *testing.T) {
 	t.Parallel()
 	var r testcalls.Registry
 	r.AssignCall("", "call_1")

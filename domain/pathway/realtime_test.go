@@ -96,7 +96,7 @@ func TestEngineEndsCallAfterGoodbyeWasPlayed(t *testing.T) {
 	assert.Equal(t, []pathway.Command{pathway.End{Outcome: domain.OutcomeConfirmed}}, commands)
 }
 
-func TestWordsAndKeysOfEdgesLeaveTheEngine(t *testing.T) {
+func TestCallerWordsOrKeyOfEdgeEndRealtimeConversation(t *testing.T) {
 	t.Parallel()
 	edges := []domain.Edge{
 		{From: "*", To: "person", When: domain.When{Type: domain.EdgeIntent, Intent: "person", Words: []string{"a human"}}},

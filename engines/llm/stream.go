@@ -181,7 +181,7 @@ type answerReader struct {
 	answer   Answer
 	text     strings.Builder
 	spoke    bool
-	hasChunk  bool // a chunk has arrived
+	hasChunk bool // a chunk has arrived
 	ended    bool // the stream has sent its end
 }
 

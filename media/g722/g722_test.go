@@ -126,7 +126,7 @@ func TestNarrowMatchesAudioAt8kHz(t *testing.T) {
 	assert.Greater(t, snr(pcm, ours, 40), 10.0)
 }
 
-func TestFullScaleAudioDoesNotOverflow(t *testing.T) {
+func TestG722FullScaleAudioDoesNotOverflow(t *testing.T) {
 	pcm := make([]int16, 3200)
 	for i := range pcm {
 		pcm[i] = int16(32767 - 65535*(i/7%2))

@@ -112,7 +112,7 @@ func TestHangingPocketsphinxIsKilledAndClosedTurnReportsNothing(t *testing.T) {
 	turn.Write(make([]byte, 8000))
 }
 
-func TestMissingPocketsphinxIsReported(t *testing.T) {
+func TestMissingPocketsphinxReturnsNotInstalledError(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := speech.NewSphinx("", 1, time.Second)
 	require.ErrorIs(t, err, speech.ErrRecognizerNotInstalled)

@@ -55,7 +55,7 @@ func TestTraceMergesLegsByTime(t *testing.T) {
 	assert.Nil(t, (*siptrace.Buffer)(nil).Trace(callWithLegs("a")), "a nil buffer holds nothing")
 }
 
-func TestTraceIsBoundedAndKeepsTheFirstMessages(t *testing.T) {
+func TestFullTraceKeepsFirstAndLastMessages(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int{"many": 10, "large": 20_000, "fat": 3000} {
 		traces := siptrace.NewBuffer()
