@@ -332,7 +332,7 @@ func TestPlanLimitsBoundSIPInvites(t *testing.T) {
 			require.NotNil(t, e.Error.Limit)
 			assert.Equal(t, lines, *e.Error.Limit)
 			refusals["lines"]++
-		case strings.Contains(e.Error.Message, "may begin in a minute"):
+		case strings.Contains(e.Error.Message, "calls per minute is reached"):
 			require.NotNil(t, e.Error.Limit)
 			assert.Equal(t, perMinute, *e.Error.Limit)
 			refusals["minute"]++

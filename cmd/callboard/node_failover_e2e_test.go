@@ -242,8 +242,8 @@ func TestProcessWithDifferentClusterParametersFailsToStart(t *testing.T) {
 	single.startProcess()
 	single.await("readiness", time.Minute, func() bool { return single.readyStatus() == http.StatusOK })
 	lives = single
-	refused("node_addr is set here, and a process without node_addr lives on this store", node("1"), "serve")
-	refused("another process without node_addr lives on this store", prepareRaceFreeService(t, shared...), "serve")
+	refused("node_addr is set here, and a process without node_addr uses this store", node("1"), "serve")
+	refused("node_addr is not set here, and a process without node_addr uses this store", prepareRaceFreeService(t, shared...), "serve")
 	single.kill9()
 	single.startProcess()
 	single.await("readiness of a process while the lease of its predecessor lasts", time.Minute, func() bool { return single.readyStatus() == http.StatusOK })
