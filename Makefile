@@ -119,7 +119,8 @@ test: tools ## run all tests with the race detector, against SIPp, baresip, Kama
 	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/opus" --packages '$(OPUS_PACKAGES)' -- $(TEST_BUILD) -tags opus,pebblegozstd -timeout 5m $(TEST_FLAGS) || status=1; \
 	  .ci/count $$status "$$dir/long" "$$dir/all" "$$dir/opus"
 
-lint: ## run the linters and check the formatting
+lint: ## run the linters, check the formatting, check names and sentences
+	.ci/plain code adr
 	CGO_ENABLED=0 $(LINTER) run
 
 fmt: ## format all Go files

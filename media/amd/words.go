@@ -14,7 +14,7 @@ var phrases = []struct {
 	}},
 	{CallScreening, []string{
 		"screening service", "screening assistant", "state your name and", "say your name and", "record your name and the reason",
-		"who is calling and why", "see if this person is available",
+		`who is calling and why`, "see if this person is available",
 	}},
 	{Voicemail, []string{
 		"leave a message", "leave your message", "leave me a message", "leave your name", "after the tone", "after the beep", "at the tone",
