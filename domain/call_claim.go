@@ -31,9 +31,9 @@ type CallClaim struct {
 	ByHeader bool `json:"by_header,omitempty"`
 }
 
-// order returns the precedence of a claim; higher is better. The catch-all of a trunk whose credentials the caller
-// sends precedes a number of another trunk that requires authentication. An authenticated caller is looked up at
-// that trunk only.
+// order returns the precedence of a node's claim to an inbound call; the highest claim gets the call. The
+// catch-all number (*) of a trunk whose digest credentials the caller sends precedes a number of another trunk
+// that requires authentication, because an authenticated caller reaches numbers of its own trunk only.
 func (c CallClaim) order() int {
 	if c.NamedByCredentials && c.Rank == ClaimCatchAll {
 		return 2*int(ClaimUnauthenticatedNumber) + 1

@@ -55,7 +55,7 @@ func collectConstants(d ast.Decl, into map[string][]string) {
 	}
 }
 
-// collectValues adds the arguments of values(…) in a Values method.
+// collectValues adds the strings that the Values method of an enumeration type returns, by the name of the type.
 func collectValues(d ast.Decl, into map[string][]string) {
 	if group, ok := d.(*ast.GenDecl); ok && group.Tok == token.VAR {
 		collectList(group, into)

@@ -20,8 +20,8 @@ type relayed struct {
 	data   [frameMost]byte
 }
 
-// direction is one direction of a bridge: audio, packets and digits of one peer. The session of that peer puts in
-// and the other session takes out, each from its own media clock.
+// direction carries audio, RTP packets and digits from one peer of a bridge to the other. The session of the sending
+// peer writes to it, and the session of the receiving peer reads from it, each on its own media clock.
 type direction struct {
 	audioQueue
 	ended   bool

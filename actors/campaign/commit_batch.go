@@ -111,7 +111,8 @@ func (b *batch) openAttempts(attempts []*pendingAttempt, sendTime time.Time, int
 	}
 }
 
-// fillAttemptRows fills in the rows of an attempt.
+// fillAttemptRows sets the fields of the call and attempt records from the contact and the granted trunk slot,
+// before the batch commits them.
 func (b *batch) fillAttemptRows(t *pendingAttempt) {
 	c, next, now := &b.rows.campaign, &t.candidate, b.startedAt
 	from := t.slot.From

@@ -10,7 +10,8 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// maxReady is the maximum of ready first attempts; the same limit applies to due retries.
+// maxReady is the maximum number of contacts in memory that may be called now for the first time. The same limit
+// applies to contacts that are due for a retry.
 const maxReady = 64
 
 // Waits of contacts whose number is in another call, or could not be checked.

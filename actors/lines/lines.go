@@ -436,7 +436,8 @@ func (l *Lines) dropExpired(now time.Time) {
 
 func (l *Lines) activeCount() int { return l.inUse + len(l.holds) }
 
-// reservedPermits returns how many permits campaigns leave for TryPermit. With a limit of 1 none is reserved.
+// reservedPermits returns how many permits for concurrent calls campaigns must leave free for single calls of the
+// API (TryPermit). It is 0 if the limit of concurrent calls is 1.
 func (l *Lines) reservedPermits() int {
 	if !l.cfg.ReserveTenth || l.cfg.Concurrent < 2 {
 		return 0

@@ -30,7 +30,8 @@ func (n *Node) LinesUsage(ctx context.Context, workspaceID string, d domain.Dire
 	return lines.Usage{Active: live.Active + tests.Active, Waiting: live.Waiting + tests.Waiting, Limit: live.Limit}, err
 }
 
-// MayCall returns the reply of the numbers actor to a campaign that requests a call to a number.
+// MayCall requests consent to call a number as a campaign does, and returns the reply of the numbers actor:
+// numbers.NumberGranted or a refusal.
 func (n *Node) MayCall(ctx context.Context, workspaceID, number string) (any, error) {
 	id := mailbox.NewID(domain.PrefixCall)
 	t := n.tree(workspaceID)

@@ -79,8 +79,8 @@ func (r *Registry) ReportArrival(mark, callID string) {
 	}
 }
 
-// Cancel removes an order whose requester has left, and its transcript receiver. arrived is the channel that Add
-// returned.
+// Cancel removes the order of a test call whose client has disconnected. arrived is the channel that Add returned
+// for the order.
 func (r *Registry) Cancel(mark string, arrived <-chan string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -241,8 +241,8 @@ func responseText(f outcome.Final) string {
 	return f.Reason
 }
 
-// recordTargetFailure records a failure of a target. A target that sent Retry-After rests that long. A target that fails
-// repeatedly, or misses OPTIONS as well, is tried last.
+// recordTargetFailure records a failed call to a target of the trunk. A target that sent Retry-After is not tried
+// for that time. A target that fails repeatedly, or that also failed its OPTIONS request, is tried last.
 func (b *trunkState) recordTargetFailure(m *LegResult, now time.Time) {
 	h := b.health[m.Key]
 	if h == nil || m.Redirected {

@@ -315,7 +315,8 @@ func (e *endpoint) areFirstsHeld() bool {
 	return e.health.failing() && len(e.queue.retries)+e.sends.retries >= e.cfg.MaxRetrying
 }
 
-// send starts one attempt in a slot that was taken before.
+// send starts one HTTP request for a queued delivery in the background. The endpoint already has a send slot for
+// the request.
 func (e *endpoint) send(ctx actor.Context, it *queuedItem, k sendKind) {
 	job, slots, life := attempt{cfg: e.cfg, webhook: e.webhook, row: it.row, event: it.event, signers: e.signers}, e.sends.slots, e.lifetime
 	mailbox.RunTask(ctx, 0, func(context.Context) any { // the sender has its own timeout

@@ -30,7 +30,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// benchPhonesEnv is an environment variable that makes the test binary the phones of a measurement.
+// benchPhonesEnv is an environment variable. If it is set, the test binary runs as a child process that simulates
+// the phones of a benchmark.
 const benchPhonesEnv = "CALLBOARD_BENCH_PHONES"
 
 const (

@@ -125,8 +125,8 @@ func (p pattern) rules(t *testing.T, dayZone string, cache *calendar.Zones) cale
 	return r
 }
 
-// sweep compares a window with the reference calculation at every hour of a period. At some hours it also compares
-// a time a few seconds or minutes later, with the same expected result.
+// sweep compares a calling window with an independent calculation at every hour between from and to. At some hours
+// it also compares a time a few seconds or minutes later, with the same expected result.
 func sweep(t *testing.T, p pattern, w calendar.Window, name string, dayZone *time.Location, zones []*time.Location, from, to, ahead int64) int {
 	t.Helper()
 	n := int((ahead - from) / quarter)

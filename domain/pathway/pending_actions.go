@@ -58,7 +58,8 @@ func (w *stepper) speakFiller() {
 	w.emit(Say{Node: w.s.node, Text: text, Shown: text, Interruptible: w.s.interruptible})
 }
 
-// handlePromptCut handles a prompt that was cut off without a PromptDone.
+// handlePromptCut drops the rest of the model's answer after its playback was interrupted, and keeps the part that
+// was played in the history.
 func (w *stepper) handlePromptCut() {
 	if t := &w.s.exchange; w.s.phase == thinking {
 		w.recordHeardAnswer()

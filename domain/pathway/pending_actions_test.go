@@ -29,7 +29,7 @@ func actionSucceeded(act pathway.ActionRequest) pathway.ActionEnded {
 	return pathway.ActionEnded{Round: act.Round, ID: act.ID, OK: true, Result: `{"id":1}`}
 }
 
-// bookingHistory returns the history after the action.
+// bookingHistory returns the conversation history that a model gets after it has booked an appointment.
 func bookingHistory(more ...pathway.Message) []pathway.Message {
 	return append([]pathway.Message{
 		{By: pathway.ByCaller, Text: "Book it."},

@@ -15,7 +15,7 @@ import (
 
 type historyEntry = speech.RealtimeHistoryEntry
 
-// Messages to the engine, as the reference of the Realtime API defines them.
+// Messages of the OpenAI Realtime API that this client sends, as its reference defines them.
 type (
 	request struct {
 		Type    string       `json:"type"`

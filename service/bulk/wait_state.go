@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Reasons for which a bulk job waits, as the API shows them in waiting.
+// Values of the API field waiting: why a bulk job does not continue now.
 const (
 	waitPermit       = "line"
 	waitTrunk        = "trunk"

@@ -160,7 +160,7 @@ func (j *job) eraseDecisions(ctx context.Context) error {
 	return nil
 }
 
-// mask masks the number in the rows of a kind.
+// mask hides the erased phone number in all rows of one record kind and stores the changed rows.
 func (j *job) mask(ctx context.Context, k RowKind) error {
 	return j.eachRow(ctx, k, func(r domain.Record) error {
 		j.count(k.Kind, 1)

@@ -173,8 +173,8 @@ func decidesRemaining(r *domain.DecisionPage, created record.TimeRange) bool {
 	return slices.ContainsFunc(r.Decisions, func(d domain.Decision) bool { return d.Contacts > 0 && created.Contains(d.At) })
 }
 
-// lastOrdinal returns the ordinal of the contact with the number. known is false if the last decision about the
-// contact was final.
+// lastOrdinal returns the position of the contact with a phone number in its campaign. known is false if the last
+// decision about the contact ended its calls.
 func (s *Service) lastOrdinal(ctx context.Context, c *domain.Campaign, phone string, decided []decisionlist.Decision) (ordinal int, known bool, err error) {
 	if len(decided) == 0 {
 		return s.ordinalOf(ctx, c, phone)

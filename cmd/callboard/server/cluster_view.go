@@ -149,7 +149,8 @@ func (v *clusterView) QueryNodes(ctx context.Context, q actornode.ClaimQuery) ([
 	return out, errors.Join(errs...)
 }
 
-// handleClaimQuery is the HTTP handler for QueryNode of other nodes.
+// handleClaimQuery is the HTTP handler with which another node asks whether an inbound call is for a workspace of
+// this node.
 func (v *clusterView) handleClaimQuery(w http.ResponseWriter, r *http.Request) {
 	var q actornode.ClaimQuery
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxClaimQuery)).Decode(&q); err != nil {
