@@ -93,13 +93,13 @@ func noEngine(format string, args ...any) error {
 
 // checkEngines returns an error if the agent selects an engine that is not configured.
 func (r *Scripts) checkEngines(a *domain.Agent) error {
-	if v, ok := r.speaker.(interface{ HasEngine(engine string) bool }); ok && !v.HasEngine(a.Voice.Engine) {
+	if v, ok := r.speaker.(engineChain); ok && !v.HasEngine(a.Voice.Engine) {
 		if a.Voice.Engine == "" {
 			return noEngine("agent %s has no voice: install espeak-ng, configure an engine (engines_file), or put WAV files into the folder prompts", a.ID)
 		}
 		return noEngine("agent %s uses the speech engine %s (voice.engine), which is not configured", a.ID, a.Voice.Engine)
 	}
-	if h, ok := r.recognizer.(interface{ HasEngine(engine string) bool }); ok && a.STT != nil && !h.HasEngine(a.STT.Engine) {
+	if h, ok := r.recognizer.(engineChain); ok && a.STT != nil && !h.HasEngine(a.STT.Engine) {
 		return noEngine("agent %s uses the recognition engine %s (stt.engine), which is not configured", a.ID, a.STT.Engine)
 	}
 	if rt := a.Realtime; rt != nil && !r.realtime.HasEngine(rt.Engine) {
@@ -200,8 +200,12 @@ func (r *Scripts) read(ctx context.Context, p domain.Principal, agentID, pathway
 	return s, nil
 }
 
-// The chains of media/speech report whether an engine exists.
+// engineChain is a synthesizer or recognizer that consists of named engines.
+type engineChain interface {
+	HasEngine(engine string) bool
+}
+
 var (
-	_ interface{ HasEngine(engine string) bool } = (*speech.SynthesizerChain)(nil)
-	_ interface{ HasEngine(engine string) bool } = (*speech.RecognizerChain)(nil)
+	_ engineChain = (*speech.SynthesizerChain)(nil)
+	_ engineChain = (*speech.RecognizerChain)(nil)
 )

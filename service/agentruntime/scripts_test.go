@@ -44,7 +44,7 @@ func (*library) Pathway(context.Context, domain.Principal, string) (*domain.Path
 type voice struct{}
 
 func (voice) Speak(context.Context, speech.Request) (media.Clip, error) { return media.Clip{}, nil }
-func (voice) Speaks(engine string) bool                                 { return engine == "here" }
+func (voice) HasEngine(engine string) bool                              { return engine == "here" }
 
 func newScripts(agent domain.Agent) (*agentruntime.Scripts, *library) {
 	l := &library{agent: agent}
