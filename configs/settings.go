@@ -2,6 +2,7 @@ package configs
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -43,7 +44,7 @@ func Settings() []Setting {
 		{"SIP and media", append(sipSettings(), mediaSettings()...)},
 		{"Egress", egressSettings()},
 		{"Workspaces", workspaceSettings()},
-		{"Process", processSettings()},
+		{"Process", slices.Concat(processSettings(), mailSettings(), logSettings())},
 	} {
 		for _, s := range g.list {
 			s.Group = g.name
@@ -332,6 +333,11 @@ func processSettings() []Setting {
 			Doc:  "Fraction of calls that are traced.",
 			set:  setField(func(c *Config) *float64 { return &c.OTLP.Share }, parseFraction),
 		},
+	}
+}
+
+func mailSettings() []Setting {
+	return []Setting{
 		{
 			Key:  "smtp_addr",
 			Rule: "the host and the port of a mail server, such as mail.example.com:587",
@@ -374,6 +380,11 @@ func processSettings() []Setting {
 			set:  setField(func(c *Config) *string { return &c.SMTP.PasswordFile }, parseFile),
 			rule: &crossRule{[]string{"smtp_user"}, func(c *Config) string { return requireOtherSetting(c.SMTP.PasswordFile, c.SMTP.User, "smtp_user") }},
 		},
+	}
+}
+
+func logSettings() []Setting {
+	return []Setting{
 		{
 			Key: "log_level", Flag: "log-level", Default: "info",
 			Rule: "debug, info, warn or error",

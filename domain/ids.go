@@ -61,7 +61,7 @@ func ID(p Prefix, at time.Time, random [10]byte) string {
 	return string(p) + "_" + u.String()
 }
 
-// ErrInvalidID: the text is not <prefix>_<ULID>.
+// ErrInvalidID is the error of a text that is not <prefix>_<ULID>.
 var ErrInvalidID = errors.New("not an identifier of this kind")
 
 // ParseID checks that id has the prefix and returns its canonical form. camp_… becomes campaign_….

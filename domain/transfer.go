@@ -104,7 +104,7 @@ func (t *AgentTransfer) Find(name string) (Destination, bool) {
 	return Destination{}, false
 }
 
-// ErrReferTo: the Refer-To target is not a phone number.
+// ErrReferTo is the error of a Refer-To target that is not a phone number.
 var ErrReferTo = errors.New("the target of a REFER is no number")
 
 // ParseReferTo returns the number or extension in a SIP or tel URI.

@@ -203,8 +203,8 @@ func newFakeServices() *fakeServices {
 	f.phones.kind = domain.PrefixPhone
 	f.dncLists.kind = domain.PrefixDNC
 	f.trunks.kind, f.numbers.kind, f.webhooks.kind, f.apiKeys.kind = domain.PrefixTrunk, domain.PrefixNumber, domain.PrefixWebhook, domain.PrefixKey
-	f.fakeUsers.init()
-	f.fakeJobs.initRecords()
+	f.initUsers()
+	f.initRecords()
 	f.fakeAlerts.setKinds()
 	f.setKinds()
 	return f

@@ -26,7 +26,7 @@ type fakeUsers struct {
 	grants   map[string]*domain.OAuthGrant
 }
 
-func (p *fakeUsers) init() {
+func (p *fakeUsers) initUsers() {
 	p.links, p.codes, p.grants = map[string]*domain.SignIn{}, map[string]*domain.OAuthCode{}, map[string]*domain.OAuthGrant{}
 	p.clients.kind, p.refused = domain.PrefixClient, map[string]bool{}
 	p.users.kind, p.sessions.kind = domain.PrefixUser, domain.PrefixSession

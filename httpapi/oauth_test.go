@@ -64,13 +64,13 @@ func TestOAuthClientSecretIsShownOnceAndScopesAreLimitedToCreatorPermissions(t *
 		status int
 		param  string
 	}{
-		"scope beyond the creator's permissions":      {m{"name": "c", "scopes": []string{"calls:read"}}, 403, ""},
-		"no scope":                                    {m{"name": "c", "scopes": []string{}}, 422, "scopes"},
-		"unknown scope":                               {m{"name": "c", "scopes": []string{"root"}}, 422, "scopes[0]"},
-		"authorization code grant without a redirect": {m{"name": "c", "scopes": []string{"*:write"}, "grant_types": []string{"authorization_code"}}, 422, "redirect_uris"},
-		"unknown grant type":                          {m{"name": "c", "scopes": []string{"*:write"}, "grant_types": []string{"password"}}, 422, "grant_types[0]"},
-		"public client with client credentials":       {m{"name": "c", "scopes": []string{"*:write"}, "public": true}, 422, "grant_types"},
-		"http redirect to another host":               {m{"name": "c", "scopes": []string{"*:write"}, "redirect_uris": []string{"http://example.com/"}}, 422, "redirect_uris[0]"},
+		"scope beyond creator permissions":      {m{"name": "c", "scopes": []string{"calls:read"}}, 403, ""},
+		"no scope":                              {m{"name": "c", "scopes": []string{}}, 422, "scopes"},
+		"unknown scope":                         {m{"name": "c", "scopes": []string{"root"}}, 422, "scopes[0]"},
+		"code grant without redirect":           {m{"name": "c", "scopes": []string{"*:write"}, "grant_types": []string{"authorization_code"}}, 422, "redirect_uris"},
+		"unknown grant type":                    {m{"name": "c", "scopes": []string{"*:write"}, "grant_types": []string{"password"}}, 422, "grant_types[0]"},
+		"public client with client credentials": {m{"name": "c", "scopes": []string{"*:write"}, "public": true}, 422, "grant_types"},
+		"http redirect to another host":         {m{"name": "c", "scopes": []string{"*:write"}, "redirect_uris": []string{"http://example.com/"}}, 422, "redirect_uris[0]"},
 	} {
 		r := d.must(c.status, "POST", "/v1/oauth/clients", "*:write", c.body)
 		if c.param != "" {

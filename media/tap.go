@@ -29,7 +29,7 @@ const (
 	tapMost  = 3200 // 400 ms: maximum of buffered audio of a listener
 )
 
-// ErrTaps: the session has the maximum number of listeners.
+// ErrTaps is returned if the session has the maximum number of listeners.
 var ErrTaps = errors.New("media: too many listeners")
 
 // Tap is a listener of a session.

@@ -81,10 +81,11 @@ func (p *fakeSocket) WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error
 func (p *fakeSocket) ReadFrom([]byte) (int, net.Addr, error) { return 0, nil, errors.ErrUnsupported }
 func (p *fakeSocket) WriteTo([]byte, net.Addr) (int, error)  { return 0, errors.ErrUnsupported }
 func (p *fakeSocket) Close() error                           { p.close.Do(func() { close(p.done) }); return nil }
-func (p *fakeSocket) LocalAddr() net.Addr                    { return net.UDPAddrFromAddrPort(p.addr) }
-func (p *fakeSocket) SetDeadline(time.Time) error            { return nil }
-func (p *fakeSocket) SetReadDeadline(time.Time) error        { return nil }
-func (p *fakeSocket) SetWriteDeadline(time.Time) error       { return nil }
+
+func (p *fakeSocket) LocalAddr() net.Addr              { return net.UDPAddrFromAddrPort(p.addr) }
+func (p *fakeSocket) SetDeadline(time.Time) error      { return nil }
+func (p *fakeSocket) SetReadDeadline(time.Time) error  { return nil }
+func (p *fakeSocket) SetWriteDeadline(time.Time) error { return nil }
 
 // eventLog collects the events of a dialog.
 type eventLog struct {

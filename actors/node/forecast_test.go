@@ -43,7 +43,7 @@ func TestForecastPredictsACampaignWithoutPlacingCalls(t *testing.T) {
 	}, "", contactRows(phones...))
 	require.NoError(t, err)
 	id, n := created.Campaign.ID, created.Upload.Summary.Accepted
-	o := forecast.ForecastRequest{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a forecast.Assumptions) forecast.Assumptions {
+	o := forecast.Request{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a forecast.Assumptions) forecast.Assumptions {
 		a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate, a.NoAnswerSeconds = 0, 0, 0, 0, 30
 		return a
 	}}
@@ -97,7 +97,7 @@ func TestForecastOfACampaignThatIsNotStored(t *testing.T) {
 		Pacing: domain.Pacing{CallsPerMinute: 10, MaxConcurrent: 5}, Retry: domain.Retry{MaxAttempts: 1},
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "10:00", End: "12:00", Timezone: "local"}},
 	}
-	o := forecast.ForecastRequest{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: keepAssumptions}
+	o := forecast.Request{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: keepAssumptions}
 	s, err := d.Forecasts.ForecastDraft(ctx, h.test, c, contactRows("+13105550100", "+12125550100", "+12125550100", "+870773111111"), o)
 	require.NoError(t, err)
 	assert.Equal(t, 2, s.Attempts)
@@ -127,7 +127,7 @@ func TestForecastConsidersPreviousCallsToANumber(t *testing.T) {
 		h.putRow(row)
 	}
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), phones...)
-	o := forecast.ForecastRequest{StartAt: at, Assume: keepAssumptions}
+	o := forecast.Request{StartAt: at, Assume: keepAssumptions}
 	for limit, want := range map[int]int{0: 0, 2: 2, 1: 3} {
 		_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 			w.FrequencyCaps.PerNumberPerDay = limit
@@ -147,12 +147,12 @@ func TestForecastsOfAWorkspaceRunOneAtATime(t *testing.T) {
 	ctx, d := t.Context(), h.services()
 	id := h.createCampaign(h.live, h.createAgent(h.live, keyMenuPathway()), carrierNumber(1, 1, "11"))
 	var inner error
-	_, err := d.Forecasts.ForecastCampaign(ctx, h.live, id, forecast.ForecastRequest{Assume: func(a forecast.Assumptions) forecast.Assumptions {
-		_, inner = d.Forecasts.ForecastCampaign(ctx, h.live, id, forecast.ForecastRequest{Assume: keepAssumptions})
+	_, err := d.Forecasts.ForecastCampaign(ctx, h.live, id, forecast.Request{Assume: func(a forecast.Assumptions) forecast.Assumptions {
+		_, inner = d.Forecasts.ForecastCampaign(ctx, h.live, id, forecast.Request{Assume: keepAssumptions})
 		return a
 	}})
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(inner))
-	_, err = d.Forecasts.ForecastCampaign(ctx, h.live, id, forecast.ForecastRequest{Assume: keepAssumptions})
+	_, err = d.Forecasts.ForecastCampaign(ctx, h.live, id, forecast.Request{Assume: keepAssumptions})
 	require.NoError(t, err)
 }

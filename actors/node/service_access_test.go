@@ -91,7 +91,7 @@ func (h *fixture) readFuncs(p domain.Principal, e workspaceResources) map[string
 		"campaign": func() error { return errorOf(d.Campaigns.Campaign(ctx, p, e.campaign)) },
 		"status":   func() error { return errorOf(d.Campaigns.CampaignStatus(ctx, p, e.campaign)) },
 		"simulate": func() error {
-			return errorOf(d.Forecasts.ForecastCampaign(ctx, p, e.campaign, forecast.ForecastRequest{Assume: keepAssumptions}))
+			return errorOf(d.Forecasts.ForecastCampaign(ctx, p, e.campaign, forecast.Request{Assume: keepAssumptions}))
 		},
 		"contacts": func() error {
 			return errorOf(d.Contacts.ListContacts(ctx, p, e.campaign, contactsservice.Query{Limit: 1}))

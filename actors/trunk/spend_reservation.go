@@ -15,7 +15,7 @@ import (
 // Each minute of a live call is reserved before the last reserved minute ends. A call for which the cap leaves no
 // money ends within its reserved minutes.
 const (
-	reservedMinute = time.Minute
+	reservedTime   = time.Minute
 	reserveAhead   = 500 * time.Millisecond // before the end of the reserved minutes
 	reserveAtMost  = 5 * time.Second        // maximum time between two checks
 	reserveAtLeast = 250 * time.Millisecond
@@ -137,7 +137,7 @@ func (t *Trunks) startMeter(ctx actor.Context, call string, perMinute domain.Amo
 	if perMinute == 0 {
 		return
 	}
-	t.spend.meters[call] = &meter{perMinute: perMinute, answeredAt: since, reserved: reservedMinute}
+	t.spend.meters[call] = &meter{perMinute: perMinute, answeredAt: since, reserved: reservedTime}
 	t.scheduleReservation(ctx, time.Now())
 	t.keeper.scheduleSave(ctx)
 }
@@ -149,7 +149,7 @@ func (t *Trunks) resumeMeter(ctx actor.Context, m ResumeMeter) {
 		return
 	}
 	now := time.Now()
-	reserved := (max(now.Sub(m.Answered), 0) + reservedMinute).Truncate(reservedMinute) // includes the current minute
+	reserved := (max(now.Sub(m.Answered), 0) + reservedTime).Truncate(reservedTime) // includes the current minute
 	t.spend.meters[m.CallID] = &meter{perMinute: m.PerMinute, answeredAt: m.Answered, reserved: reserved}
 	t.spend.markResumed(m.CallID, now)
 	t.scheduleReservation(ctx, now)
@@ -215,7 +215,7 @@ func (t *Trunks) reserveMinutes(ctx actor.Context) {
 		switch owner := t.actorByCall[call]; {
 		case m.due().After(now):
 		case m.perMinute <= left:
-			m.reserved += reservedMinute
+			m.reserved += reservedTime
 			left = left.Minus(m.perMinute)
 		default:
 			m.notifiedAt = now

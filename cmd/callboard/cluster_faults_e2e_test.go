@@ -92,7 +92,7 @@ func newFaultTest(t *testing.T, p faultTestPlan) *faultTest {
 	fmt.Fprintf(&list, "2 sip:%s:%d 0 10\n", p.carrier, o.answer.port)
 	o.dispatcher = startKamailioAt(t, p.dispatcher, p.carrier, list.String())
 	o.awaitSpreadShards()
-	o.tenants = o.nodeCluster.createTenants(8)
+	o.tenants = o.createTenants(8)
 	for i, one := range o.tenants {
 		at := o.nodes[i%3].withKey(one.key)
 		trunk := at.api("POST", "/v1/trunks", object{

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// ErrEgress: the service may not connect to the address.
+// ErrEgress is the error of an address to which the service may not connect.
 var ErrEgress = errors.New("this address may not be reached")
 
 const httpsPort = 443

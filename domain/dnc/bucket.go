@@ -19,7 +19,7 @@ const Buckets = 4096
 // maxOriginGroups limits the number of origins that a bucket stores.
 const maxOriginGroups = 256
 
-// ErrNumber: the text is no E.164 number.
+// ErrNumber is the error of a text that is no E.164 number.
 var ErrNumber = errors.New("not a number in E.164")
 
 var errBucket = errors.New("dnc: a bucket's numbers cannot be read")

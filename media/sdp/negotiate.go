@@ -16,7 +16,7 @@ const (
 	Opus  = "OPUS"            // RFC 7587
 )
 
-// ErrNoKeys: SRTP is required on one side, and the peer's SDP has no supported key.
+// ErrNoKeys is returned if one side requires SRTP and the peer's SDP has no supported key.
 var ErrNoKeys = errors.New("sdp: no keys in common")
 
 // Privacy says whether SRTP may or must be used.

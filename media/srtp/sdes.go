@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ErrUnsupported: an a=crypto line is unreadable or asks for something unsupported. The error never quotes the
-// line, which contains a key.
+// ErrUnsupported is the error of an a=crypto line that is unreadable or names unsupported parameters. It never quotes
+// the line, which contains a key.
 var ErrUnsupported = errors.New("srtp: unsupported a=crypto")
 
 // Attribute is an a=crypto line.

@@ -78,7 +78,7 @@ const (
 	sourcesMost  = 16  // SSRCs that one key may bring: each is remembered against replay
 )
 
-// ErrRefused: a packet is forged, a replay, or malformed. The error gives no detail.
+// ErrRefused is the error of a packet that is forged, replayed or malformed. It gives no detail.
 var ErrRefused = errors.New("srtp: packet refused")
 
 // Stream encrypts or decrypts packets of one direction. Not safe for concurrent use.
@@ -178,7 +178,7 @@ const (
 	spentMost  = 64 // further keys that must not be used again
 )
 
-// ErrSpent: the peer returned to a key whose replay list was dropped. That key must not be used again.
+// ErrSpent is returned if the peer returns to a key whose replay list was dropped. That key must not be used again.
 var ErrSpent = errors.New("srtp: the peer's key was used before")
 
 // Set reports whether the opener has a key.

@@ -394,8 +394,8 @@ func (s *Service) visibleID(ctx context.Context, p domain.Principal, id string) 
 	}
 	environment, err := s.environments.Permanent(p.WorkspaceID, id, func() (domain.Environment, error) {
 		row := &campaignEnvironment{key: (&domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: p.WorkspaceID}}).Key()}
-		_, err := s.store.Get(ctx, row)
-		return row.Environment, err
+		_, readErr := s.store.Get(ctx, row)
+		return row.Environment, readErr
 	})
 	if errors.Is(err, domain.ErrNotFound) || err == nil && environment != p.Environment {
 		return "", domain.NotFound("campaign")

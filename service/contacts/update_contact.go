@@ -82,8 +82,8 @@ func (s *Service) checkDestination(c *domain.Campaign, phone string) error {
 // pathway has no value.
 func (s *Service) checkRequiredVariables(ctx context.Context, p domain.Principal, c *domain.Campaign, has domain.Context) error {
 	script, err := s.script(ctx, p, c.AgentID, c.PathwayID)
-	if err != nil { //nolint:nilerr // starting the campaign reports an unusable script
-		return nil //nolint:nilerr // the campaign says what is wrong with its script
+	if err != nil {
+		return nil //nolint:nilerr // starting the campaign reports an unusable script
 	}
 	if missing := contactlist.MissingVariables(pathway.MissingVariables(&script.Pathway, nil), has); missing != "" {
 		return domain.FieldError("context", domain.CodeValidation, "context must keep a value for the required variable "+missing)

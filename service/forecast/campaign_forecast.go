@@ -96,7 +96,7 @@ func (r *runningForecasts) release(workspaceID string) {
 
 // ForecastCampaign simulates the rest of a campaign: its pending contacts and retries. Errors: not_found,
 // invalid_state, unavailable while another forecast runs.
-func (svc *Service) ForecastCampaign(ctx context.Context, p domain.Principal, id string, o ForecastRequest) (*Simulation, error) {
+func (svc *Service) ForecastCampaign(ctx context.Context, p domain.Principal, id string, o Request) (*Simulation, error) {
 	c, err := svc.campaigns.Campaign(ctx, p, id)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (svc *Service) ForecastCampaign(ctx context.Context, p domain.Principal, id
 // ForecastDraft simulates a campaign that is not stored, with the contacts in rows. Errors: validation_failed,
 // unavailable while another forecast runs.
 func (svc *Service) ForecastDraft(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o ForecastRequest,
+	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o Request,
 ) (*Simulation, error) {
 	if err := svc.campaigns.CheckReferences(ctx, p, c); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (svc *Service) ForecastDraft(
 
 // simulate runs the simulation of a campaign with contacts whose state is not final, and returns the forecast.
 func (svc *Service) simulate(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, contacts iter.Seq2[contactlist.Entry, error], o ForecastRequest,
+	ctx context.Context, p domain.Principal, c *domain.Campaign, contacts iter.Seq2[contactlist.Entry, error], o Request,
 ) (*Simulation, error) {
 	if err := svc.running.acquire(p.WorkspaceID); err != nil {
 		return nil, err

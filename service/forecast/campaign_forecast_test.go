@@ -83,8 +83,8 @@ func phones(list ...string) iter.Seq2[domain.RawContact, error] {
 }
 
 // allBusy is an order in which each callee is busy.
-func allBusy() forecast.ForecastRequest {
-	return forecast.ForecastRequest{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a forecast.Assumptions) forecast.Assumptions {
+func allBusy() forecast.Request {
+	return forecast.Request{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a forecast.Assumptions) forecast.Assumptions {
 		a.AnswerRate, a.VoicemailRate, a.FailedRate, a.NoAnswerRate, a.BusyRate = 0, 0, 0, 0, 1
 		return a
 	}}
@@ -153,7 +153,7 @@ func TestForecastAssumptionsComeFromRecentCalls(t *testing.T) {
 		c.Init("call", p, record.RequestResourceID(t.Context(), domain.PrefixCall), begin)
 		require.NoError(t, record.Create(t.Context(), n.store, c))
 	}
-	got, err := s.ForecastDraft(t.Context(), p, draft(), phones(), forecast.ForecastRequest{Assume: func(a forecast.Assumptions) forecast.Assumptions { return a }})
+	got, err := s.ForecastDraft(t.Context(), p, draft(), phones(), forecast.Request{Assume: func(a forecast.Assumptions) forecast.Assumptions { return a }})
 	require.NoError(t, err)
 	assert.Equal(t, forecast.AssumedHistory, got.AssumedFrom)
 	a := got.Assumptions

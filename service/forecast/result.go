@@ -20,8 +20,8 @@ type Assumptions struct {
 	VoicemailSeconds float64 `json:"voicemail_seconds"`
 }
 
-// ForecastRequest are the options of a forecast.
-type ForecastRequest struct {
+// Request are the options of a forecast.
+type Request struct {
 	StartAt time.Time // zero: now
 	Seed    uint64
 	Assume  func(Assumptions) Assumptions // overrides some of the estimated assumptions

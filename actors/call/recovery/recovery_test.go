@@ -68,7 +68,7 @@ func TestResumableAttemptBelongsToTheNewProcess(t *testing.T) {
 func TestUnsuitableCheckpointIsNotResumed(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	for name, break_ := range map[string]func(*storedCall){
+	for name, makeUnresumable := range map[string]func(*storedCall){
 		"too old":                      func(l *storedCall) { l.checkpoint.At = now.Add(-recovery.MaxAge - time.Second) },
 		"session timer expired":        func(l *storedCall) { l.dialog.SessionSeconds, l.checkpoint.At = 30, now.Add(-31*time.Second) },
 		"resumed three times":          func(l *storedCall) { l.checkpoint.Resumptions = 3 },
@@ -81,7 +81,7 @@ func TestUnsuitableCheckpointIsNotResumed(t *testing.T) {
 		"a script that cannot be read": func(l *storedCall) { l.checkpoint.Script = []byte(`"x"`) },
 	} {
 		l := newStoredCall(t, now)
-		break_(l)
+		makeUnresumable(l)
 		_, ok := l.resumable(t, now)
 		assert.False(t, ok, name)
 	}

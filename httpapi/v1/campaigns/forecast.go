@@ -29,9 +29,9 @@ type NewAssumptions struct {
 type Forecasts interface {
 	// ForecastCampaign simulates the rest of a campaign with a virtual clock until ctx ends. Errors: unavailable
 	// while another forecast of the workspace runs, invalid_state for an ended campaign.
-	ForecastCampaign(ctx context.Context, p domain.Principal, id string, o forecast.ForecastRequest) (*forecast.Simulation, error)
+	ForecastCampaign(ctx context.Context, p domain.Principal, id string, o forecast.Request) (*forecast.Simulation, error)
 	// ForecastDraft simulates a campaign that is not stored.
-	ForecastDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o forecast.ForecastRequest) (*forecast.Simulation, error)
+	ForecastDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o forecast.Request) (*forecast.Simulation, error)
 }
 
 // SimulateRequest is the request body of a forecast.
@@ -161,8 +161,8 @@ func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal
 }
 
 // simulationOrder returns the forecast that a request describes.
-func (r *SimulateRequest) simulationOrder() (forecast.ForecastRequest, error) {
-	o := forecast.ForecastRequest{Seed: uint64(r.Seed), Assume: r.Assumptions.assumptions} //nolint:gosec // the schema allows no negative seed
+func (r *SimulateRequest) simulationOrder() (forecast.Request, error) {
+	o := forecast.Request{Seed: uint64(r.Seed), Assume: r.Assumptions.assumptions} //nolint:gosec // the schema allows no negative seed
 	if r.StartAt != nil {
 		o.StartAt = r.StartAt.UTC()
 	}

@@ -331,8 +331,9 @@ func (s *Server) list(w http.ResponseWriter, prefix, after string) {
 
 func (s *Server) listUploads(w http.ResponseWriter, prefix string) {
 	type one struct {
-		Key, UploadId string // as S3 names it
-		Initiated     time.Time
+		Key       string
+		UploadID  string `xml:"UploadId"`
+		Initiated time.Time
 	}
 	var out struct {
 		XMLName xml.Name `xml:"ListMultipartUploadsResult"`
